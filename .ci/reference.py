@@ -140,7 +140,7 @@ def formats() -> str:
     lines += [COPY, ""]
     forms = {form.name: (kind, form) for kind in FORMATS for form in kind.forms}
     for kind, form in forms.values():
-        heads = ("Field", "In World Info", "In", "Out")[: 4 if kind.writes else 3]
+        heads = ("Field", "In World Info", "In", "Out")
         lines += [f"## {form.title}", ""]
         lines += table(heads, (field_row(link)[: len(heads)] for link in form.links))
         if form.ranked:
@@ -173,7 +173,7 @@ def way_row(way: FieldWay, own: str) -> tuple[str, ...]:
 
 def format_row(kind: LoreFormat) -> tuple[str, ...]:
     """A format as a row."""
-    out = "new, or a copy" if kind.makes_new else "a copy" if kind.writes else "no"
+    out = "new, or a copy" if kind.makes_new else "a copy"
     return kind.title, f"`{kind.name}`", ", ".join(kind.endings), kind.looks, out
 
 

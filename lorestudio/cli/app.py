@@ -26,6 +26,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "doctor": "doctor.doctor",
     "explain": "runs.explain.explain",
     "history": "notes.history.history",
+    "undo": "notes.history.undo",
     "lint": "notes.lint.lint",
     "check": "tuning.check.check",
     "tune": "tuning.tune.tune",

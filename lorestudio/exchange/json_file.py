@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -67,12 +69,25 @@ def carry_out(change: FileChange, now: datetime | None = None) -> Path:
     before = read_file(change.path)
     if digest_of(before) != change.digest:
         raise InputError(change.path, "the file was changed meanwhile, so nothing was written. Look at it again.")
-    told = "it cannot be written ({reason}). Check permissions and free space."
-    with refused(partial(InputError, change.path), told):
-        copy = _free(change.path, now or datetime.now().astimezone())
-        write_atomically(copy, before)
+    copy = keep_copy(change.path, before, now)
+    with _writing(change.path):
         write_atomically(change.path, change.data)
     return copy
+
+
+def keep_copy(path: Path, data: bytes, now: datetime | None = None) -> Path:
+    """Keep what a file holds beside it, with the time in the name, and return where. Raises InputError."""
+    with _writing(path):
+        kept = max(path.parent.glob(f"{glob.escape(path.name)}.*.bak"), default=None)
+        if kept is not None and kept.read_bytes() == data:
+            return kept
+        copy = _free(path, now or datetime.now().astimezone())
+        write_atomically(copy, data)
+    return copy
+
+
+def _writing(path: Path) -> AbstractContextManager[None]:
+    return refused(partial(InputError, path), "it cannot be written ({reason}). Check permissions and free space.")
 
 
 def _free(path: Path, now: datetime) -> Path:

@@ -151,8 +151,8 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def save_note(path: Path, text: str, expected_digest: str | None, *, mode: int | None = None) -> str:
-    """Write `text` to `path` at once or not at all, and return the new digest.
+def save_note(path: Path, text: str | bytes, expected_digest: str | None, *, mode: int | None = None) -> str:
+    """Write `text`, or bytes as they are, to `path` at once or not at all, and return the new digest.
 
     `expected_digest` is that of the file as it was read; None says that the file does not exist yet, and then `mode`
     are its permission bits, by default the usual ones. Line ends and a leading byte order mark are written as they are
@@ -161,7 +161,7 @@ def save_note(path: Path, text: str, expected_digest: str | None, *, mode: int |
     file on disk is untouched.
     """
     target = Path(os.path.realpath(path))
-    data = encode_note(path, text)
+    data = text if isinstance(text, bytes) else encode_note(path, text)
     _compare(path, target, expected_digest)
     if expected_digest is not None and not os.access(target, os.W_OK):
         # Replacing a file asks only for the right to change its folder.
@@ -279,10 +279,12 @@ def _name_taken(path: Path, action: str = "saved", place: Path | None = None) ->
 
 def _compare(path: Path, target: Path, expected_digest: str | None, action: str = "saved") -> None:
     """Raise ChangedOnDisk unless the file is the one that was read."""
+    if expected_digest is None and not os.path.lexists(target):
+        return
     try:
         found = digest_of(target.read_bytes())
     except FileNotFoundError:
-        if expected_digest is None:
+        if expected_digest is None:  # it went away just now
             return
         raise ChangedOnDisk(
             path,

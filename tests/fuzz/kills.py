@@ -24,17 +24,24 @@ from typing import Final
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.json_file import carry_out, change_of
+from lorestudio.exchange.lorebooks.formats import parse_lore
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Profile, load_profiles, save_profiles
 from lorestudio.llm.recorded_answers import RecordedAnswers, read_recording
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.attach.captures import Capture, Captures
 from lorestudio.studio.chat.saving import ChatToSave, save_chat
+from lorestudio.studio.lorebooks.exporting import ExportChoice, plan_export, write_export
+from lorestudio.studio.lorebooks.importing import ImportChoice, plan_import, read_books
+from lorestudio.studio.lorebooks.links import links_of
+from lorestudio.studio.lorebooks.syncing import SyncChoice, carry_out_sync, plan_sync
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.recovery import Recovery
+from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.systems.facts.records import Memory
 from lorestudio.systems.facts.store import FactStore
+from lorestudio.vault.entries import ParseRules
 
 FILL: Final = "The lamp burns. " * 4000
 NOTES: Final = [f"Note {number}.md" for number in range(12)]
@@ -200,6 +207,55 @@ def _recovery_holds(folder: Path, told: int) -> None:
     assert all(told <= int(each.text.split()[0]) <= told + 1 for each in found)
 
 
+def _lore(folder: Path) -> Iterator[None]:
+    """A book becomes notes, the notes another book, and that one is brought together with its notes, over and over."""
+    vault, rules = folder / "vault", ParseRules()
+    vault.mkdir()
+    raw = {str(uid): {"uid": uid, "key": [f"k{uid}"], "comment": f"N{uid}", "content": FILL} for uid in range(6)}
+    (folder / "Sea.json").write_text(json.dumps({"entries": raw}), encoding="utf-8")
+    log = ChangeLog(folder / "log", [vault])
+    yield
+    plan = plan_import(read_books([folder / "Sea.json"]), read_vault_notes(vault), rules, ImportChoice())
+    log.apply(plan.planned.changes)
+    yield
+    for version in count(2):
+        if version % 2:
+            _touch(folder / "Sea.json", version)
+            notes = read_vault_notes(vault)
+            carry_out_sync(plan_sync(links_of(notes)[0], notes, rules, SyncChoice()), log)
+        else:
+            note = vault / "Sea/N0.md"
+            write_atomically(note, f"{note.read_text(encoding='utf-8')}\n{version}".encode())
+            write_export(plan_export(read_vault_notes(vault), folder / "Sea.json", rules, ExportChoice()), log)
+        yield
+
+
+def _touch(book: Path, order: int) -> None:
+    whole = json.loads(book.read_bytes())
+    for raw in whole["entries"].values():
+        raw["order"] = order
+    write_atomically(book, json.dumps(whole).encode())
+
+
+def _lore_holds(folder: Path, told: int) -> None:
+    vault = folder / "vault"
+    log = ChangeLog(folder / "log", [vault])
+    log.mend_interrupted()
+    made = {path.name for path in vault.rglob("*") if path.is_file() and path.suffix != ".tmp"}
+    if not made:
+        assert not told
+        return
+    assert made == {"Sea.book.json", *(f"N{uid}.md" for uid in range(6))}
+    notes = read_vault_notes(vault)
+    (link,) = links_of(notes)
+    book = parse_lore((folder / "Sea.json").read_bytes(), folder / "Sea.json")
+    assert [len(raw) for raw in book.entries] == [len(book.entries[0])] * 6
+    plan = plan_sync(link, notes, ParseRules(), SyncChoice())
+    # What was touched by hand before the kill may wait on one side, and nothing clashes.
+    assert not any(item.clashes or len(item.members) > 1 for item in plan.items)
+    assert len({raw["order"] for raw in book.entries if "order" in raw}) <= 1
+
+
 WRITERS: Final[dict[str, tuple[Write, Callable[[Path, int], None]]]] = {
     "a file": (_atomic, _atomic_holds),
     "profiles": (_profiles, _profiles_hold),
@@ -210,7 +266,12 @@ WRITERS: Final[dict[str, tuple[Write, Callable[[Path, int], None]]]] = {
     "a recording": (_recording, _recording_holds),
     "SillyTavern's file": (_host_file, _host_file_holds),
     "unsaved texts": (_recovery, _recovery_holds),
+    "lorebooks in, out and in step": (_lore, _lore_holds),
 }
+
+
+LONGEST: Final = {"lorebooks in, out and in step": 1.5}
+"""How many seconds a writer has at the most, where its versions take longer."""
 
 
 def killed(name: str, random: Random) -> int:
@@ -230,7 +291,7 @@ def killed(name: str, random: Random) -> int:
                 os._exit(1)
         os.close(tells)
         os.read(told, 1)  # what there is before is laid out
-        time.sleep(random.random() ** 2 * 0.1)
+        time.sleep(random.random() ** 2 * LONGEST.get(name, 0.1))
         os.kill(child, signal.SIGKILL)
         _, ended = os.waitpid(child, 0)
         done = b"".join(iter(lambda: os.read(told, 65536), b""))

@@ -11,6 +11,6 @@ import pytest
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the writers are forked")
 def test_every_writer_is_killed_once() -> None:
-    done = subprocess.run([sys.executable, "-m", "tests.fuzz.kills", "9"], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-m", "tests.fuzz.kills", "10"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("9 kills, nothing lost.")
+    assert done.stdout.startswith("10 kills, nothing lost.")

@@ -1,4 +1,4 @@
-"""The history of one note: what was kept of it, one version printed, one version put back."""
+"""The history of notes: what was kept of one, a version printed or put back, and the newest change taken back."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from lorestudio.cli.notes.notes import FolderArgument
 from lorestudio.cli.output import Screen, echo, figure, filled, fixed, fold, listing, say, say_all
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.changes.snapshots import NoteSnapshot
+from lorestudio.trace.wording import plural
 from lorestudio.vault.data_folder import default_folder
 
 NoteArgument = Annotated[Path, typer.Argument(metavar="NOTE", help="The file of the note; it may be deleted by now.")]
@@ -36,6 +39,29 @@ def history(note: NoteArgument, show: ShowOption = None, restore: RestoreOption 
         Screen().print(_table(found))
     else:
         echo(_no_versions(log, path))
+    say_all(log.problems)
+
+
+def undo(
+    vault: FolderArgument,
+    *,
+    redo: Annotated[bool, typer.Option("--redo", help="Do again what was undone last.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="Only list what can be undone, the newest first.")] = False,
+) -> None:
+    """Take the newest change of a vault's notes back: an import, an export, a sync, a renaming.
+
+    All files of it are what they were before, the lorebook of a sync included. Where a file was changed since, nothing
+    is done, and the file is named.
+    """
+    log = ChangeLog(default_folder(), [real_path(vault)])
+    say_all(log.mend_interrupted())
+    if listed:
+        for title in log.titles:
+            echo(title)
+        return
+    done = log.redo() if redo else log.undo()
+    files = plural(len(done.changes), "# file|# files")
+    say(f"{'done again' if redo else 'undone'}: {done.title} ({files}).")
     say_all(log.problems)
 
 

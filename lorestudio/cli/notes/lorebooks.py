@@ -27,6 +27,7 @@ from lorestudio.cli.output import (
 )
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
+from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.formats import BY_NAME
 from lorestudio.exchange.lorebooks.report import EntryFate, FateCount, LoreReport
 from lorestudio.exchange.problems import InputError
@@ -44,7 +45,6 @@ from lorestudio.studio.lorebooks.syncing import (
     plan_sync,
 )
 from lorestudio.studio.lorebooks.trying import Tried, try_book
-from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
 from lorestudio.studio.project.project import open_project, read_settings
@@ -81,6 +81,21 @@ def import_books(
             "same, else keep both.",
         ),
     ] = None,
+    excludes: Annotated[
+        bool, typer.Option("--excludes", help="Members of an inclusion group of up to 8 exclude each other.")
+    ] = False,
+    gates: Annotated[
+        bool, typer.Option("--gates", help="The characters that an entry is for become its gate character_present.")
+    ] = False,
+    heads: Annotated[
+        bool, typer.Option("--prefixes", help="NovelAI's prefix and suffix of an entry become part of its text.")
+    ] = False,
+    split: Annotated[
+        int,
+        typer.Option(
+            "--split", metavar="LEVEL", min=0, max=6, help="In Markdown each heading of this level begins an entry."
+        ),
+    ] = 0,
     settings: SettingsOption = None,
     rules: RulesOption = None,
     report: ReportOption = None,
@@ -94,8 +109,12 @@ def import_books(
     begin with `wi_`, and comes out again when the notes become a lorebook.
     """
     vault = _vault(into)
-    choice = ImportChoice(folder, grouped=not flat, disabled=not skip_disabled, twins=duplicates)
-    plan = plan_import(read_books(files), vault, reading_rules(settings, rules_named(rules)), choice)
+    choice = ImportChoice(
+        folder, grouped=not flat, disabled=not skip_disabled, twins=duplicates, excludes=excludes, gates=gates
+    )
+    plan = plan_import(
+        read_books(files, heads=heads, split=split), vault, reading_rules(settings, rules_named(rules)), choice
+    )
     _tell(plan.reports, report, as_json=as_json)
     if not as_json:
         _say_import(plan)
@@ -105,7 +124,7 @@ def import_books(
     made = into.exists()
     with refused(lambda reason: InputError(into, reason), "the folder cannot be made ({reason})."):
         into.mkdir(parents=True, exist_ok=True)
-    _apply(vault.folder, plan.planned.changes)
+    _log(vault.folder).apply(plan.planned.changes)
     say(f"{plan.planned.changes.title}: done.{'' if made else ' The vault is new.'}")
 
 
@@ -152,9 +171,7 @@ def export_notes(
     if dry_run or not _agreed(f"Write {plan.target}?", yes=yes):
         say("nothing is written.")
         return
-    copy = write_export(plan)
-    if plan.link is not None:
-        _apply(read.folder, ChangeSet(f"Link {plan.target.name}", (plan.link,)))
+    copy = write_export(plan, _log(read.folder))
     kept = f" What was there before is {copy.name}." if copy is not None else ""
     say(f"{plural(len(plan.entries), '# entry|# entries')} written to {plan.target}.{kept}")
 
@@ -172,6 +189,14 @@ def sync_books(
     prefer: Annotated[
         Prefer | None, typer.Option("--prefer", help="Who is right where both changed the same. Default: neither.")
     ] = None,
+    decide: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--decide",
+            metavar="UID.FIELD=note|book|@FILE",
+            help="Who is right in one field of one entry; @FILE: the text that was made of both. Can be given again.",
+        ),
+    ] = None,
     gone: Annotated[
         Gone,
         typer.Option(
@@ -188,7 +213,8 @@ def sync_books(
     """Bring lorebooks and the notes they became together: what changed here, there, in both, is new or gone.
 
     Both sides are compared with how they last agreed, field by field, texts line by line. A copy of the book stays
-    beside it; what is done to the notes is one step that can be undone. Ends with 1 where something is left open.
+    beside it; both sides are written as one step, and `lorestudio undo` takes both back.
+    Ends with 1 where something is left open.
     """
     read = read_vault_notes(vault)
     reading = reading_rules(settings, rules_named(rules))
@@ -199,7 +225,8 @@ def sync_books(
     if not links:
         which = f"the book “{book}”" if book else "a lorebook"
         raise InputError(vault, f"the vault is not linked to {which}. Import or export one first.")
-    plans = [plan_sync(link, read, reading, SyncChoice(prefer, gone, new)) for link in links]
+    choice = SyncChoice(prefer, _decided(decide or ()), gone, new)
+    plans = [plan_sync(link, read, reading, choice) for link in links]
     if as_json:
         print_json([_sync_json(plan) for plan in plans], 1)
     else:
@@ -209,15 +236,26 @@ def sync_books(
     if waiting and (dry_run or not _agreed("Write both sides?", yes=yes)):
         say("nothing is written.")
         return
-    log = ChangeLog(default_folder(), [read.folder])
-    say_all(log.mend_interrupted())
+    log = _log(read.folder)
     for plan in waiting:
         copy = carry_out_sync(plan, log)
         kept = f" What was there before is {copy.name}." if copy is not None else ""
-        say(f"{plan.changes.title}: done.{kept}")
+        say(f"{plan.changes.title}: done.{kept} `lorestudio undo` takes both sides back.")
         say_all(plan.remarks)
     if any(not item.settled for plan in plans for item in plan.items):
         raise typer.Exit(FAILED)
+
+
+def _decided(answers: Sequence[str]) -> dict[str, dict[str, Json | Prefer]]:
+    """What a person says of single fields. Raises InputError."""
+    decided: dict[str, dict[str, Json | Prefer]] = {}
+    for told in answers:
+        (uid, _point, name), (_name, _sign, answer) = told.partition("=")[0].rpartition("."), told.partition("=")
+        if not (uid and name and (answer in {*Prefer} or answer.startswith("@"))):
+            raise InputError("--decide", f"“{told}” is not UID.FIELD=note, UID.FIELD=book or UID.FIELD=@FILE.")
+        text = None if answer in {*Prefer} else read_file(Path(answer[1:]), "text").decode("utf-8", "replace")
+        decided.setdefault(uid, {})[name] = Prefer(answer) if text is None else text
+    return decided
 
 
 def _sync_json(plan: SyncPlan) -> dict[str, Json]:
@@ -240,7 +278,7 @@ def _say_sync(plan: SyncPlan) -> None:
         left = "" if item.settled else "; left as it is"
         echo(f"  {item.found}: {item.title}{members}{left}")
         for name, (mine, theirs) in item.clashes.items():
-            echo(f"    {name}: the note says {_short(mine)}, the book {_short(theirs)}; --prefer decides")
+            echo(f"    {name}: the note says {_short(mine)}, the book {_short(theirs)}; --decide {item.uid}.{name}=…")
 
 
 def _short(value: Json) -> str:
@@ -273,11 +311,11 @@ def _vault(folder: Path) -> VaultNotes:
     return VaultNotes(real_path(folder), LinkIndex.build([]))
 
 
-def _apply(folder: Path, changes: ChangeSet) -> None:
+def _log(folder: Path) -> ChangeLog:
+    """The log of changes, with what a killed studio left half done taken back."""
     log = ChangeLog(default_folder(), [folder])
-    say_all(log.mend_interrupted())
-    log.apply(changes)
-    say_all(log.problems)
+    say_all((*log.mend_interrupted(), *log.problems))
+    return log
 
 
 def _agreed(question: str, *, yes: bool) -> bool:

@@ -183,9 +183,15 @@ def _restored(
     now = _flat(made, nested)
     fields = _flat(mapping(kept.get("fields")), nested)
     without = _paths(kept.get("without"))
-    whole = _unflat({path: value for path, value in {**now, **fields}.items() if path not in without})
-    if not _apart(there(whole), meant):
-        return whole
+    own = {path: value for path, value in {**now, **fields}.items() if path not in without}
+    apart = _apart(there(_unflat(own)), meant)
+    for path in now if apart else ():
+        trial = {**own, path: now[path]}
+        after = _apart(there(_unflat(trial)), meant)
+        if after < apart:
+            own, apart = trial, after
+    if not apart:
+        return _unflat(own)
     apart = _apart(there(made), meant)
     for path in (*fields, *without):
         trial = {**now, path: fields[path]} if path in fields else {one: now[one] for one in now if one != path}

@@ -193,6 +193,8 @@ _OTHER_SPELLING: Final = {
 
 def _as_it_stood(before: Raw, entry: Raw) -> Raw:
     """The World Info entry with what stood in its place, where that means the same, and each second spelling."""
+    if same_value(before, entry):
+        return before
     entry = restored(before, {name: value for name, value in entry.items() if name != "uid"})
     if "key" not in before or "keys" not in before:
         return entry

@@ -43,12 +43,11 @@ class LoreFormat:
     forms: tuple[EntryForm, ...] = ()
     find: Find = lambda _document: None
     empty: Callable[[str], Json] | None = None
-    writes: bool = True
 
     @property
     def makes_new(self) -> bool:
         """Whether a file of it is made from nothing."""
-        return self.writes and (self.empty is not None or self.name in {CSV, NOTES})
+        return self.empty is not None or self.name in {CSV, NOTES}
 
 
 # ---- where the book lies --------------------------------------------------------------------------------------------
@@ -144,7 +143,8 @@ def _in_united(document: Json) -> Found | None:
     in_story = isinstance(mapping(whole.get("worldinfo_v2")).get("entries"), Mapping)
     if not in_story and not {"entries", "folders"} <= whole.keys():
         return None
-    return Found(("worldinfo_v2", "entries") if in_story else ("entries",), kobold.UNITED, folder=_united_folder)
+    path = ("worldinfo_v2", "entries") if in_story else ("entries",)
+    return Found(path, kobold.UNITED, folder=_united_folder, around=kobold.with_folders)
 
 
 def _united_folder(raw: Raw) -> str:
@@ -212,6 +212,7 @@ def _in_world_info(document: Json) -> Found | None:
 CSV: Final = "csv"
 NOTES: Final = "markdown"
 SILLYTAVERN: Final = "sillytavern"
+CARD: Final = "card"
 
 FORMATS: Final[tuple[LoreFormat, ...]] = (
     LoreFormat(
@@ -219,7 +220,7 @@ FORMATS: Final[tuple[LoreFormat, ...]] = (
         lambda name: {"spec": "lorebook_v3", "data": {"name": name, "extensions": {}, "entries": []}},
     ),
     LoreFormat(
-        "card", "Character card", (".png", ".json", ".charx"),
+        CARD, "Character card", (".png", ".json", ".charx"),
         "a PNG picture with a `chara` or `ccv3` text, `card.json` in a CharX, or a card's `spec` or fields",
         (card_book.FORM,), _in_card,
     ),
@@ -239,7 +240,7 @@ FORMATS: Final[tuple[LoreFormat, ...]] = (
     ),
     LoreFormat(
         "kobold-united", "KoboldAI United", (".json",), "`entries` and `folders`, or `worldinfo_v2`",
-        (kobold.UNITED,), _in_united, writes=False,
+        (kobold.UNITED,), _in_united, lambda _name: kobold.EMPTY,
     ),
     LoreFormat(
         "kobold", "KoboldAI", (".json",), "a list with `key` as a text and `content`, or a save with `worldinfo`",
@@ -269,22 +270,27 @@ FORMATS: Final[tuple[LoreFormat, ...]] = (
 BY_NAME: Final[Mapping[str, LoreFormat]] = {each.name: each for each in FORMATS}
 
 
-def read_lore(path: Path) -> Lore:
+def read_lore(path: Path, *, split: int = 0) -> Lore:
     """The lore in a file of any format, or in a folder of notes. Waits for the disk. Raises InputError."""
     if path.is_dir() or path.suffix.lower() == markdown.ENDING:
-        return markdown.read_notes(path)
-    return parse_lore(read_file(path, "lorebook"), path)
+        return markdown.read_notes(path, split)
+    return parse_lore(read_file(path, "lorebook"), path, split=split)
 
 
-def parse_lore(data: bytes, path: Path) -> Lore:
-    """The lore in the bytes of a file. Raises InputError that names the field that is wrong, or says what it is."""
+def parse_lore(data: bytes, path: Path, *, heads: bool = False, split: int = 0) -> Lore:
+    """The lore in the bytes of a file. Raises InputError that names the field that is wrong, or says what it is.
+
+    `heads`: what NovelAI puts before and behind an entry is part of its text. `split`: the level of the headings that
+    begin an entry in Markdown, 0 for a note an entry.
+    """
     if is_archive(data) and archived(data) == NOTES:
-        return markdown.notes_in(archive(data, path), path)
+        return markdown.notes_in(archive(data, path), path, split)
     looked = _look(data, path)
     if looked is None:
         return read_table(data, path.stem, path)
     kind, found, _inside, document = looked
-    if kind.name == "card" and not _has_book(document, found):
+    found = _with_heads(found) if heads else found
+    if kind.name == CARD and not _has_book(document, found):
         raise InputError(path, "the card has no lorebook inside. Give one that has.")
     with _not_too_deep(path):
         lore = read_book(document, found, kind.name, kind.title, path.stem, path)
@@ -292,20 +298,34 @@ def parse_lore(data: bytes, path: Path) -> Lore:
     return replace(lore, report=report)
 
 
-def write_lore(form: str, name: str, entries: Sequence[Raw], original: tuple[Path, bytes] | None = None) -> Written:
+def _with_heads(found: Found) -> Found:
+    """The book with prefixes and suffixes in its texts, where its form has any."""
+    has_any = found.form is not None and found.form.name == novelai.FORM.name
+    return replace(found, form=novelai.with_heads(found.form)) if has_any and found.form is not None else found
+
+
+def write_lore(
+    form: str,
+    name: str,
+    entries: Sequence[Raw],
+    original: tuple[Path, bytes] | None = None,
+    *,
+    heads: bool = False,
+) -> Written:
     """World Info entries as a file of a format, a new one named `name` or a copy of `original` with these entries.
 
     Each entry has a `uid` of its own. In the copy an entry with the uid of one there stands in its place, and all
-    else is as it was. Raises InputError where the format cannot be written so, or `original` is another one.
+    else is as it was. `heads` as in `parse_lore`.
+    Raises InputError where the format cannot be written so, or `original` is another one.
     """
     kind = BY_NAME[form]
     if kind.name == CSV:
         return write_table(entries, original and original[1], original[0] if original else name)
     if kind.name == NOTES:
         return markdown.write_notes(entries, name, original and original[1], original[0] if original else name)
-    if not kind.writes or (original is None and kind.empty is None):
-        advice = "Name the file that they go into a copy of." if kind.writes else "Choose another format."
-        raise InputError(name, f"a new file of this format ({kind.title}) cannot be made. {advice}")
+    if original is None and kind.empty is None:
+        told = f"a new file of this format ({kind.title}) cannot be made. Name the file that they go into a copy of."
+        raise InputError(name, told)
     if original is None:
         document = kind.empty(name) if kind.empty is not None else None
         found = kind.find(document) or Found((), kind.forms[0])
@@ -318,9 +338,10 @@ def write_lore(form: str, name: str, entries: Sequence[Raw], original: tuple[Pat
             is_one = "a table" if looked is None else looked[0].title
             raise InputError(source, f"this is no file of that format ({kind.title}), but of another: {is_one}.")
         _kind, found, inside, document = looked
+    found = _with_heads(found) if heads and found is not None else found
     if found is None:
         raise InputError(source, f"there is no place for a book of this format ({kind.title}) in the file.")
-    if kind.name == "card" and found.path[0] != "data":
+    if kind.name == CARD and found.path[0] != "data":
         raise InputError(source, "a card of version 1 has no place for a lorebook. Save it in SillyTavern first.")
     with _not_too_deep(source):
         text, report = write_book(inside.text, document, found, kind.title, entries, source)

@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final, TypeVar
 
 from pydantic.alias_generators import to_camel, to_snake
 
 from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Position, Role
-from lorestudio.domain.javascript import Json, number, to_string, trim, truthy
+from lorestudio.domain.javascript import Json, number, to_number, to_string, trim, truthy
 from lorestudio.domain.json_text import spell, texts_in
 from lorestudio.exchange.lorebooks.entry import BookPlace, Logic
 from lorestudio.exchange.lorebooks.keys import is_plain, words_of
@@ -63,7 +64,7 @@ _NO_FILTER: Final[Raw] = {"isExclude": False, "names": [], "tags": []}
 _ALIKE: Final[Mapping[str, tuple[Json, ...]]] = {
     "sticky": (0,), "cooldown": (0,), "delay": (0,), "role": (None,), "delayUntilRecursion": (False, None),
     _FILTER: (_NO_FILTER,), "content": (None,), "comment": (None,), "group": (None,), "automationId": (None,),
-    "outletName": (None,), "addMemo": (True, False, None), "triggers": (None,), "key": (None,), "keysecondary": (None,),
+    "outletName": (None,), "addMemo": (True, None), "triggers": (None,), "key": (None,), "keysecondary": (None,),
 }  # fmt: skip
 """Values that mean the same as a new entry's."""
 _ABSENT: Final = "\0absent"
@@ -159,7 +160,7 @@ def _properties(raw: Raw, rules: ParseRules) -> dict[str, Json]:
             said["selective_logic"] = _LOGICS[logic]
     if truthy(raw.get("constant")):
         said["constant"] = True
-    if truthy(raw.get("disable")):
+    if to_number(raw.get("disable")) == 1:
         said["enabled"] = False
     order = _number(raw.get("order"))
     if order is not None:
@@ -243,25 +244,33 @@ def _unlike(raw: Raw, back: Raw) -> dict[str, Json]:
 def meaning(raw: Raw) -> dict[str, Json]:
     """What an entry says, spelled in one way: members that are not there get the value that has the same effect."""
     said: dict[str, Json] = {}
-    for member in _MEMBERS:
-        usual = _usual(raw, member)
-        value = raw.get(member, _ABSENT)
-        if value == _ABSENT:
+    for member, usual, alike in _USUAL:
+        if member in raw:
+            value = raw[member]
+            said[member] = usual if alike and any(_same(value, other) for other in alike) else value
+        else:
             matters = member in _MATTERS or (member == "depth" and raw.get("position") == BookPlace.AT_DEPTH)
-            value = _ABSENT if matters else usual
-        alike = _ALIKE.get(member, (None,) if usual is False else ())
-        said[member] = usual if any(_same(value, other) for other in alike) else value
+            said[member] = _ABSENT if matters else usual
+    if said["displayIndex"] is None and "displayIndex" not in raw:
+        said["displayIndex"] = raw.get("uid")
     return said
 
 
+_USUAL: Final = tuple(
+    (member, NEW_ENTRY.get(member), _ALIKE.get(member, (None,) if NEW_ENTRY.get(member) is False else ()))
+    for member in _MEMBERS
+)
+"""Each member with a new entry's value, and the others that mean the same."""
+
+
 def _usual(raw: Raw, member: str) -> Json:
-    if member == "addMemo":
-        return truthy(raw.get("comment"))
     return raw.get("uid") if member == "displayIndex" else NEW_ENTRY.get(member)
 
 
 def _same(one: Json, other: Json) -> bool:
     """Whether two values are the same, true and 1 apart."""
+    if one is other or (type(one) is type(other) is str):
+        return one == other
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
@@ -284,6 +293,7 @@ def _stated(member: str, value: Json) -> Json:
     return _json_line(value) if member == _FILTER else value
 
 
+@lru_cache(1024)
 def property_of(member: str) -> str:
     """The property that carries a member of an entry."""
     return PREFIX + (_BY_MEMBER.get(member) or to_snake(member))
@@ -417,6 +427,7 @@ _BARE: Final = frozenset(to_snake(member) for member in NEW_ENTRY) | {to_snake(_
 """Names under which DeepLore's own import writes members of World Info (rules: deeplore-newer 3.2)."""
 
 
+@lru_cache(1024)
 def member_of(name: str) -> str:
     """The member of an entry that a property says."""
     word = name.removeprefix(PREFIX)
@@ -556,14 +567,21 @@ def _text(properties: Raw, body: str) -> str:
 
 def _line(name: str, value: Json) -> str:
     """A property as DeepLore and YAML read it alike. Raises ValueError where no spelling is, or no file can hold it."""
-    spell(value).encode()
     if isinstance(value, list | tuple):
+        spell(value).encode()
         items = [item_spelling(item) if isinstance(item, str) else None for item in value]
         if None in items:
             raise ValueError(why_not(name, list(value)))
         return f"{name}:{''.join(f'{chr(10)}  - {item}' for item in items) if items else ' []'}\n"
     if isinstance(value, Mapping):
         raise ValueError(why_not(name, value))  # noqa: TRY004  # as for every value that no property holds
+    return _plain_line(name, value, repr(value))
+
+
+@lru_cache(8192)
+def _plain_line(name: str, value: Json, _spelled: str) -> str:
+    """The line of a text, number, true, false or null, which `_spelled` tells apart from its equals."""
+    spell(value).encode()
     quote = "'" if name in {_EXTRA, property_of(_FILTER)} else ""
     for spelling in spellings(value, quote):
         if agrees(line := f"{name}: {spelling}\n", name, value):
@@ -595,11 +613,13 @@ def _sayable(properties: Raw) -> dict[str, Json]:
 # ---- an existing note gets another entry ----------------------------------------------------------------------------
 
 
-def changed_note(text: str, before: BookNote, after: BookNote) -> tuple[str, tuple[MergePiece, ...]]:
+def changed_note(
+    text: str, before: BookNote, after: BookNote, *, decided: bool = False
+) -> tuple[str, tuple[MergePiece, ...]]:
     """The text of a note that said `before`, saying `after`: only the properties and lines that differ change.
 
-    With the pieces of the text that both changed; the note keeps its own there. Raises ValueError where a property
-    cannot be changed.
+    With the pieces of the text that both changed; the note keeps its own there, unless it was `decided` that `after` is
+    right. Raises ValueError where a property cannot be changed.
     """
     for name in dict.fromkeys((*before.properties, *after.properties)):
         old, new = before.properties.get(name), after.properties.get(name)
@@ -616,9 +636,6 @@ def changed_note(text: str, before: BookNote, after: BookNote) -> tuple[str, tup
     mine = document.body
     tail = "" if before.body.endswith("\n") else mine[len(mine.rstrip("\n")) :]  # as editors end a file
     pieces = three_way(before.body, mine.removesuffix(tail), after.body)
-    body = joined(pieces, _mine(pieces)) + tail
-    return text[: document.body_start] + body, tuple(piece for piece in pieces if piece.merged is None)
-
-
-def _mine(pieces: Sequence[MergePiece]) -> dict[int, str]:
-    return {place: piece.mine for place, piece in enumerate(pieces) if piece.merged is None}
+    open_ones = {place: piece for place, piece in enumerate(pieces) if piece.merged is None}
+    taken = {place: piece.theirs if decided else piece.mine for place, piece in open_ones.items()}
+    return text[: document.body_start] + joined(pieces, taken) + tail, () if decided else tuple(open_ones.values())

@@ -270,7 +270,11 @@ def load_lorebook(path: Path, role: BookRole | None = None) -> Lorebook:
 
     Without a role a card's book is the character's and any other one is global.
     """
-    data = read_file(path, "lorebook")
+    return lorebook_in(read_file(path, "lorebook"), path, role)
+
+
+def lorebook_in(data: bytes, path: Path, role: BookRole | None = None) -> Lorebook:
+    """The lorebook in the bytes of a file, as `load_lorebook`. Raises InputError."""
     if said := what_file(data):
         raise InputError(path, said)
     if data.startswith(SIGNATURE) or is_archive(data):

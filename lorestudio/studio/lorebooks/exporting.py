@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string
-from lorestudio.exchange.json_file import carry_out, change_of, read_file
+from lorestudio.exchange.json_file import keep_copy, read_file
 from lorestudio.exchange.lorebooks.documents import Written
 from lorestudio.exchange.lorebooks.formats import BY_NAME, parse_lore, write_lore
-from lorestudio.exchange.lorebooks.notes import NoteEntry, Raw, entry_of, restored
+from lorestudio.exchange.lorebooks.notes import BOOK, UID, NoteEntry, Raw, entry_of, restored, values_of
 from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import write_atomically
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, links_of, original_text
-from lorestudio.studio.notes.changes.change_set import NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.renaming import safe_name
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.trace.wording import plural
-from lorestudio.vault.data_folder import refused
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.writer import read_note
 
@@ -58,16 +57,28 @@ class ExportedNote:
 class ExportPlan:
     """The file that would be written, the link that the vault would get, and what becomes of every note."""
 
+    vault: Path
     target: Path
     written: Written = field(repr=False)
     notes: tuple[ExportedNote, ...] = field(repr=False)
     link: NoteFileChange | None = field(repr=False)
     report: LoreReport = field(repr=False)
+    before: bytes | None = field(repr=False)
+    """What the file holds now, None where there is none."""
 
     @property
     def entries(self) -> dict[str, Raw]:
         """The entries as World Info has them, by file name of their notes."""
         return {note.filename: note.raw for note in self.notes if note.raw is not None}
+
+    @property
+    def changes(self) -> ChangeSet:
+        """The file and the link, as one step."""
+        book = NoteFileChange.of_bytes(self.target, self.before, self.written.data, self.vault)
+        linking = () if self.link is None else (self.link,)
+        return ChangeSet(
+            f"Export {plural(len(self.entries), '# entry|# entries')} to {self.target.name}", (book, *linking)
+        )
 
 
 def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: ExportChoice) -> ExportPlan:
@@ -89,23 +100,29 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
         raise InputError(target, "the book was changed since. `lorestudio sync` brings both together.")
     original = _original(choice, target, link)
     name = target.stem if link is None else link.book
-    written = write_lore(choice.form, name, going, original)
+    heads = link is not None and link.heads and choice.card is None
+    written = write_lore(choice.form, name, going, original, heads=heads)
     parse_lore(written.data, target)  # what cannot be read again is not written
     first = LoreReport("notes", "World Info", tuple(note.fate for note in notes), told_once(told))
     report = first if choice.form == WORLD_INFO else first.then(written.report)
-    return ExportPlan(target, written, notes, _linking(vault, target, choice, name, notes, written, link), report)
+    linking = _linking(vault, target, choice, name, notes, written, link, heads=heads)
+    before = read_file(target) if target.exists() else None
+    return ExportPlan(vault.folder, target, written, notes, linking, report, before)
 
 
-def write_export(plan: ExportPlan) -> Path | None:
-    """Write the book in one step; what stood there before stays beside it, and its path is returned.
+def write_export(plan: ExportPlan, log: ChangeLog) -> Path | None:
+    """Write the book and the link in one step; what stood there before stays beside it, and its path is returned.
 
-    Raises InputError.
+    Raises InputError and VaultError.
     """
-    if plan.target.exists():
-        return carry_out(change_of(plan.target, read_file(plan.target), plan.written.data))
-    with refused(lambda reason: InputError(plan.target, reason), "it cannot be written ({reason})."):
-        write_atomically(plan.target, plan.written.data)
-    return None
+    copy = copy_of_target(plan)
+    log.apply(plan.changes)
+    return copy
+
+
+def copy_of_target(plan: ExportPlan) -> Path | None:
+    """Keep a copy beside the file that is about to be written over; None for a new one. Raises InputError."""
+    return None if plan.before is None else keep_copy(plan.target, plan.before)
 
 
 # ---- which notes ----------------------------------------------------------------------------------------------------
@@ -132,22 +149,20 @@ def _notes(vault: VaultNotes, links: Sequence[BookLink], rules: ParseRules, choi
         if {rules.lorebook_tag, rules.guide_tag}.isdisjoint(vault.index.notes[filename].tags) and not choice.only:
             continue  # an ordinary note
         text = read_note(vault.path(filename))[0]
-        said = entry_of(text, filename, rules, as_written=choice.as_written)
-        book, uid = said.book, said.uid
+        base = None
+        values = values_of(text)[0]
+        book, uid = to_string(values.get(BOOK) or ""), values.get(UID)
         link = by_uid.get((book, to_string(uid)))
         if link is None and uid is None and filename in known:
             link, uid = known[filename]
             book = link.book
-        if link is not None and to_string(uid) in link.entries and not said.left_out:
-            then, base = link.notes[to_string(uid)], link.entries[to_string(uid)]
-            if then.text == text:
-                raw: Raw = base
-            else:
-                said = entry_of(text, filename, rules, then.text, as_written=choice.as_written)
-                raw = restored(base, said.raw)
-            uid = base.get("uid", uid)
-        else:
-            raw = said.raw
+        if link is not None:
+            base = link.entries.get(to_string(uid))
+        then = None if link is None or base is None else link.notes[to_string(uid)].text
+        said = entry_of(text, filename, rules, None if then == text else then, as_written=choice.as_written)
+        raw: Raw = said.raw
+        if base is not None and not said.left_out:
+            raw, uid = base if then == text else restored(base, said.raw), base.get("uid", uid)
         yield _Note(filename, text, _with_choice(said, raw, choice), book, uid, raw)
 
 
@@ -198,7 +213,7 @@ def _link_of(links: Sequence[BookLink], notes: Sequence[ExportedNote]) -> BookLi
 
 
 def _is_as_linked(link: BookLink, target: Path) -> bool:
-    lore = parse_lore(read_file(target, "lorebook"), target)
+    lore = parse_lore(read_file(target, "lorebook"), target, heads=link.heads)
     return {to_string(raw.get("uid")): raw for raw in lore.entries} == link.entries
 
 
@@ -217,7 +232,7 @@ def _original(choice: ExportChoice, target: Path, link: BookLink | None) -> tupl
 
 def _linking(
     vault: VaultNotes, target: Path, choice: ExportChoice, name: str, notes: Sequence[ExportedNote], written: Written,
-    link: BookLink | None,
+    link: BookLink | None, *, heads: bool,
 ) -> NoteFileChange | None:  # fmt: skip
     """The link that the vault gets; None where it is linked to another file."""
     if link is not None and link.file != str(target):
@@ -227,7 +242,9 @@ def _linking(
         to_string(note.raw.get("uid")): LinkedNote(note.filename, note.text) for note in notes if note.raw is not None
     }
     place = link.place if link is not None else _place(choice.folder, name)
-    made = BookLink(name, str(target), choice.form, choice.folder, entries, linked, original_text(written.data), place)
+    made = BookLink(
+        name, str(target), choice.form, choice.folder, entries, linked, original_text(written.data), place, heads
+    )
     path = vault.path(place)
     before = read_note(path)[0] if path.exists() else None
     return NoteFileChange(path, before, made.text)

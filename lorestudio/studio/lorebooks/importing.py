@@ -15,7 +15,8 @@ from lorestudio.domain.javascript import Json, fold, to_string
 from lorestudio.domain.json_text import texts_in
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.documents import Lore
-from lorestudio.exchange.lorebooks.formats import parse_lore, read_lore
+from lorestudio.exchange.lorebooks.formats import NOTES, parse_lore, read_lore
+from lorestudio.exchange.lorebooks.native import native_entry
 from lorestudio.exchange.lorebooks.notes import (
     MAPPED,
     PREFIX,
@@ -24,9 +25,10 @@ from lorestudio.exchange.lorebooks.notes import (
     changed_note,
     note_of,
     own_text,
+    title_of,
     values_of,
 )
-from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_once
+from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, FieldFate, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, link_to, links_of, original_text
@@ -52,11 +54,12 @@ class Twin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BookFileRead:
-    """A file of lore as it was read."""
+    """A file of lore as it was read. `data` are its bytes, none of Markdown, which no book is written back into."""
 
     path: Path
     data: bytes = field(repr=False)
     lore: Lore = field(repr=False)
+    heads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ class ImportChoice:
 
     `grouped` keeps the folders, categories or groups of a file. `twins` is what becomes of entries that the vault has
     already: None skips those of the same text and keys and keeps both of the others. `only` are the uids that are
-    imported, by name of the book, None for all.
+    imported, by name of the book, None for all. `excludes`: members of a small inclusion group exclude each other.
+    `gates`: the characters of a filter become a gate.
     """
 
     folder: str = ""
@@ -73,6 +77,8 @@ class ImportChoice:
     disabled: bool = True
     twins: Twin | None = None
     only: Mapping[str, frozenset[str]] | None = None
+    excludes: bool = False
+    gates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +106,16 @@ class ImportPlan:
     reports: tuple[LoreReport, ...]
 
 
-def read_books(paths: Sequence[Path]) -> tuple[BookFileRead, ...]:
-    """The lore in the files. Waits for the disk. Raises InputError."""
+def read_books(paths: Sequence[Path], *, heads: bool = False, split: int = 0) -> tuple[BookFileRead, ...]:
+    """The lore in the files. Waits for the disk. Raises InputError.
+
+    `heads` and `split` as in `parse_lore`.
+    """
     read = []
     for path in map(real_path, paths):
-        data = b"" if path.is_dir() else read_file(path, "lorebook")
-        read.append(BookFileRead(path, data, parse_lore(data, path) if data else read_lore(path)))
+        data = b"" if path.is_dir() or path.suffix.lower() == NOTE_SUFFIX else read_file(path, "lorebook")
+        lore = parse_lore(data, path, heads=heads, split=split) if data else read_lore(path, split=split)
+        read.append(BookFileRead(path, data if lore.form != NOTES or not split else b"", lore, heads))
     return tuple(read)
 
 
@@ -161,10 +171,11 @@ class _Making:
     choice: ImportChoice
     books: set[str]
     changes: list[NoteFileChange] = field(default_factory=list)
-    _taken: set[str] = field(default_factory=set)
+    _names: FreeNames = field(init=False)
     _twins: _Twins = field(init=False)
 
     def __post_init__(self) -> None:
+        self._names = FreeNames(self.vault.folder)
         self._twins = _Twins.of(self.vault, self.rules)
 
     def take(self, book: BookFileRead) -> Iterator[ImportedEntry]:
@@ -173,10 +184,11 @@ class _Making:
         name = self._free_book(lore.name)
         folder = "/".join(filter(None, (checked_folder(self.choice.folder), safe_name(name, "Lorebook"))))
         notes: dict[str, LinkedNote] = {}
+        groups = _groups(lore.entries) if self.choice.excludes else {}
         wanted = None if self.choice.only is None else self.choice.only.get(lore.name, frozenset())
         for raw in lore.entries:
             uid = to_string(raw.get("uid"))
-            note = note_of(raw, name, self.rules)
+            note = _approximated(note_of(raw, name, self.rules), raw, groups, gates=self.choice.gates)
             left_out = self._left_out(raw, wanted, uid)
             if left_out:
                 yield ImportedEntry(lore.name, replace(note.fate, left_out=left_out))
@@ -186,10 +198,10 @@ class _Making:
             if done.filename:
                 notes[uid] = LinkedNote(done.filename, self.changes[-1].after or "")
             yield done
-        if notes:
+        if notes and book.data:
             entries = {to_string(raw.get("uid")): raw for raw in lore.entries}
             link = BookLink(
-                name, str(book.path), lore.form, folder, entries, notes, original_text(book.data)
+                name, str(book.path), lore.form, folder, entries, notes, original_text(book.data), heads=book.heads
             )  # fmt: skip
             place = f"{folder}/{safe_name(name, 'Lorebook')}{SUFFIX}"
             self.changes.append(NoteFileChange(self.vault.path(place), None, link.text))
@@ -236,21 +248,63 @@ class _Making:
                 self._twins.forget(twin)
                 self.changes.append(NoteFileChange(path, text, after))
                 return ImportedEntry(book, note.fate, twin, twin, alike, way)
-        filename = free_name(self.vault.folder, folder, safe_name(note.title, f"Entry {uid}"), self._taken)
+        filename = self._names.get(folder, safe_name(note.title, f"Entry {uid}"))
         self.changes.append(NoteFileChange(self.vault.path(filename), None, note.text))
         return ImportedEntry(book, note.fate, filename, twin, alike, way)
 
 
-def free_name(vault: Path, folder: str, name: str, taken: set[str]) -> str:
-    """A name in the vault that neither a file nor one of `taken` has; it is added to these. Waits for the disk."""
-    place = vault / folder
-    here = {_folded(path.name) for path in place.iterdir()} if place.is_dir() else set()
-    number, free = 1, f"{name}{NOTE_SUFFIX}"
-    while _folded(free) in here or _folded(f"{folder}/{free}") in taken:
-        number += 1
-        free = f"{name} ({number}){NOTE_SUFFIX}"
-    taken.add(_folded(f"{folder}/{free}"))
-    return f"{folder}/{free}" if folder else free
+# ---- what DeepLore only has something close to ----------------------------------------------------------------------
+
+_MOST_MEMBERS: Final = 8
+"""A larger inclusion group would make lists that nobody keeps in order."""
+
+
+def _groups(entries: Sequence[Raw]) -> dict[str, list[str]]:
+    """The titles of the members of each small inclusion group."""
+    found: dict[str, list[str]] = {}
+    for raw in entries:
+        for group in native_entry(raw, "").groups:
+            found.setdefault(group, []).append(title_of(raw, to_string(raw.get("uid"))))
+    return {group: titles for group, titles in found.items() if 1 < len(titles) <= _MOST_MEMBERS}
+
+
+def _approximated(note: BookNote, raw: Raw, groups: Mapping[str, Sequence[str]], *, gates: bool) -> BookNote:
+    """The note with `excludes` for its groups, and a gate for its characters, and what is to be said of them."""
+    entry = native_entry(raw, "")
+    others = [title for group in entry.groups for title in groups.get(group, ()) if title != note.title]
+    added: dict[str, tuple[str, Json, str]] = {}
+    if others and "excludes" not in note.properties:
+        said = "The notes exclude each other: of those that match, the most important one stays; no lot is drawn."
+        added["group"] = "excludes", list(dict.fromkeys(others)), said
+    if gates and entry.characters and not entry.characters_excluded and "character_present" not in note.properties:
+        said = "A gate by the names of the characters' files: rename them where the chat calls them otherwise."
+        added["characterFilter"] = "character_present", list(entry.characters), said
+    fates = [
+        FieldFate(one.field, Fidelity.APPROXIMATE, added[one.field][2]) if one.field in added else one
+        for one in note.fate.fields
+    ]
+    properties = {**note.properties, **{name: value for name, value, _said in added.values()}}
+    return replace(note, properties=properties, fate=replace(note.fate, fields=tuple(fates))) if added else note
+
+
+@dataclass(slots=True)
+class FreeNames:
+    """Gives names in a vault that neither a file nor one given before has. Waits for the disk."""
+
+    vault: Path
+    _taken: dict[str, set[str]] = field(default_factory=dict)
+
+    def get(self, folder: str, name: str) -> str:
+        """A free name in that folder of the vault for a note that would be called so."""
+        place, known = self.vault / folder, _folded(folder)
+        if known not in self._taken:
+            self._taken[known] = {_folded(path.name) for path in place.iterdir()} if place.is_dir() else set()
+        number, free = 1, f"{name}{NOTE_SUFFIX}"
+        while _folded(free) in self._taken[known]:
+            number += 1
+            free = f"{name} ({number}){NOTE_SUFFIX}"
+        self._taken[known].add(_folded(free))
+        return f"{folder}/{free}" if folder else free
 
 
 def _folded(name: str) -> str:

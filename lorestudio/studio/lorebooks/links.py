@@ -49,6 +49,8 @@ class BookLink:
     original: str = field(default="", repr=False)
     place: str = ""
     """Where the link itself lies in the vault."""
+    heads: bool = False
+    """Whether what NovelAI puts before and behind an entry is part of its text."""
 
     @property
     def apart(self) -> frozenset[str]:
@@ -66,7 +68,7 @@ class BookLink:
             "version": _VERSION, "book": self.book, "file": self.file, "format": self.form, "folder": self.folder,
             "entries": self.entries,
             "notes": {uid: {"note": note.filename, "text": note.text} for uid, note in self.notes.items()},
-            "original": self.original,
+            "original": self.original, **({"heads": True} if self.heads else {}),
         }).decode()  # fmt: skip
 
 
@@ -88,6 +90,7 @@ class _Link(BaseModel):
     entries: dict[str, dict[str, JsonValue]]
     notes: dict[str, _Note]
     original: str = ""
+    heads: bool = False
 
 
 def read_link(vault: Path, place: str) -> BookLink:
@@ -96,7 +99,7 @@ def read_link(vault: Path, place: str) -> BookLink:
     found = checked(_Link, parse_document(read_file(path, "link of a book"), path, "link of a book"), path, _ADVICE)
     notes = {uid: LinkedNote(note.note, note.text) for uid, note in found.notes.items()}
     return BookLink(
-        found.book, found.file, found.form, found.folder, found.entries, notes, found.original, place
+        found.book, found.file, found.form, found.folder, found.entries, notes, found.original, place, found.heads
     )  # fmt: skip
 
 

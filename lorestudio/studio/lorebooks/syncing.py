@@ -14,7 +14,7 @@ from posixpath import commonpath
 from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string
-from lorestudio.exchange.json_file import carry_out, change_of, read_file
+from lorestudio.exchange.json_file import keep_copy, read_file
 from lorestudio.exchange.json_spelling import same_value
 from lorestudio.exchange.lorebooks.formats import parse_lore, write_lore
 from lorestudio.exchange.lorebooks.notes import (
@@ -29,8 +29,7 @@ from lorestudio.exchange.lorebooks.notes import (
     values_of,
 )
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import write_atomically
-from lorestudio.studio.lorebooks.importing import free_name
+from lorestudio.studio.lorebooks.importing import FreeNames
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, linked, original_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
@@ -72,10 +71,12 @@ class Prefer(StrEnum):
 class SyncChoice:
     """How both are brought together. Without `prefer` what both changed differently stays as it is on both sides.
 
-    `only` are the uids that are looked at, None for all.
+    `decided` has, by uid and member, who is right in a field, or what a person made of both. `only` are the uids that
+    are looked at, None for all.
     """
 
     prefer: Prefer | None = None
+    decided: Mapping[str, Mapping[str, Json | Prefer]] = field(default_factory=dict)
     gone: Gone = Gone.LEAVE
     new: bool = True
     only: Collection[str] | None = None
@@ -85,8 +86,8 @@ class SyncChoice:
 class SyncItem:
     """An entry and its note that are not as they were when they last agreed.
 
-    `members` are those that differ from then, `clashes` those that both changed, with what each says. `settled` says
-    that the choice leaves nothing open.
+    `members` are those that differ from then, `clashes` those that both changed, with what each says; `before` is what
+    the entry said then. `settled` says that the choice leaves nothing open.
     """
 
     uid: str
@@ -96,6 +97,7 @@ class SyncItem:
     members: tuple[str, ...] = ()
     clashes: Mapping[str, tuple[Json, Json]] = field(default_factory=dict)
     settled: bool = True
+    before: Raw = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +125,17 @@ def plan_sync(link: BookLink, vault: VaultNotes, rules: ParseRules, choice: Sync
     """
     path = Path(link.file)
     data = read_file(path, "lorebook")
-    there = {to_string(raw.get("uid")): raw for raw in parse_lore(data, path).entries}
+    there = {to_string(raw.get("uid")): raw for raw in parse_lore(data, path, heads=link.heads).entries}
     _check_same_book(link, there, path)
     both = _Both(link, vault, rules, choice, there)
     items = tuple(both.look())
     book: bytes | None = None
     if both.there != there:
-        written = write_lore(link.form, link.book, list(both.there.values()), (path, data))
+        written = write_lore(link.form, link.book, list(both.there.values()), (path, data), heads=link.heads)
         book = written.data if written.data != data else None
     after = linked(link, both.base, both.notes, data if book is None else book)
-    changes = list(both.changes)
+    changes = [] if book is None else [NoteFileChange.of_bytes(path, data, book, vault.folder)]
+    changes += both.changes
     place = vault.path(link.place)
     known = read_note(place)[0] if place.exists() else None
     if known is None or book is not None or replace(after, original=link.original) != link:
@@ -177,29 +180,18 @@ _WORLDS: Final = "worlds"
 
 
 def carry_out_sync(plan: SyncPlan, log: ChangeLog) -> Path | None:
-    """Write both sides, the book first; where the notes cannot be written the book is what it was.
+    """Write both sides as one step, which one undo takes back; the path of the book's copy is returned.
 
-    The path of the copy that is kept of the book is returned. Raises InputError and VaultError. If it is stopped
-    between the two, the next sync finds the book and the notes agreed about what was written.
+    Raises InputError and VaultError.
     """
-    copy = write_book_of(plan)
-    try:
-        log.apply(plan.changes)
-    except BaseException:
-        put_back_book_of(plan)
-        raise
+    copy = copy_of_book(plan)
+    log.apply(plan.changes)
     return copy
 
 
-def write_book_of(plan: SyncPlan) -> Path | None:
-    """Write the book's side; the path of the copy that is kept is returned. Raises InputError."""
-    return None if plan.book is None else carry_out(change_of(plan.path, plan.before, plan.book))
-
-
-def put_back_book_of(plan: SyncPlan) -> None:
-    """Make the book what it was before it was written. Raises OSError."""
-    if plan.book is not None:
-        write_atomically(plan.path, plan.before)
+def copy_of_book(plan: SyncPlan) -> Path | None:
+    """Keep a copy beside the book that is about to be written; None where it is not. Raises InputError."""
+    return None if plan.book is None else keep_copy(plan.path, plan.before)
 
 
 def _check_same_book(link: BookLink, there: Mapping[str, Raw], path: Path) -> None:
@@ -226,9 +218,10 @@ class _Both:
     base: dict[str, Raw] = field(init=False)
     notes: dict[str, LinkedNote] = field(init=False)
     changes: list[NoteFileChange] = field(default_factory=list)
-    _taken: set[str] = field(default_factory=set)
+    _names: FreeNames = field(init=False)
 
     def __post_init__(self) -> None:
+        self._names = FreeNames(self.vault.folder)
         self.there, self.base, self.notes = dict(self.there), dict(self.link.entries), dict(self.link.notes)
 
     def look(self) -> Iterator[SyncItem]:
@@ -266,19 +259,25 @@ class _Both:
         """Bring one entry and its note together; None where both are as they were."""
         text = read_note(self.vault.path(filename))[0]
         base, theirs = self.base[uid], self.there[uid]
+        there = _changed(base, theirs)
+        if text == note.text and not there:
+            self.notes[uid] = LinkedNote(filename, text)
+            return None
         said = entry_of(text, filename, self.rules, note.text)
         mine = base if text == note.text or said.left_out else restored(base, said.raw)
-        here, there = _changed(base, mine), _changed(base, theirs)
+        here = _changed(base, mine)
         if not here and not there:
             self.notes[uid] = LinkedNote(filename, text)
             return None
-        merged, clashes = _merged(base, mine, theirs, self.choice.prefer)
+        decided = self.choice.decided.get(uid, {})
+        merged, clashes = _merged(base, mine, theirs, self.choice.prefer, decided)
         for_note = merged | {name: mine[name] for name in clashes if name in mine}
         after = text
         if meaning(for_note) != meaning(mine) or _foreign(for_note) != _foreign(mine):
             book = self.link.book
             wanted = note_of(for_note, book, self.rules, uid)
-            after, pieces = changed_note(text, note_of(mine, book, self.rules, uid), wanted)
+            own = note_of(mine, book, self.rules, uid)
+            after, pieces = changed_note(text, own, wanted, decided="content" in decided)
             if pieces:  # the note's own text is another than the entry's, and both changed the same lines
                 clashes["content"] = mine.get("content"), theirs.get("content")
         for_book = {name: value for name, value in merged.items() if name not in clashes}
@@ -292,7 +291,7 @@ class _Both:
         self.there[uid], self.base[uid] = _in_order(theirs, for_book), _in_order(theirs, agreed)
         self.notes[uid] = LinkedNote(filename, note.text if clashes else after)
         found = SyncState.BOTH if here and there else SyncState.HERE if here else SyncState.THERE
-        return SyncItem(uid, title, filename, found, tuple(sorted(here | there)), clashes, settled)
+        return SyncItem(uid, title, filename, found, tuple(sorted(here | there)), clashes, settled, base)
 
     def _gone(self, uid: str, note: LinkedNote, found: SyncState) -> SyncItem:
         """One side is gone. Where the other was changed since, nothing is done by itself."""
@@ -321,7 +320,7 @@ class _Both:
                 continue
             raw = self.there[uid]
             note = note_of(raw, self.link.book, self.rules, uid)
-            name = free_name(self.vault.folder, self.link.folder, safe_name(note.title, f"Entry {uid}"), self._taken)
+            name = self._names.get(self.link.folder, safe_name(note.title, f"Entry {uid}"))
             if self.choice.new:
                 self.changes.append(NoteFileChange(self.vault.path(name), None, note.text))
                 self.base[uid], self.notes[uid] = raw, LinkedNote(name, note.text)
@@ -364,6 +363,8 @@ def _changed(base: Raw, other: Raw) -> set[str]:
 
 
 def _alike(one: object, other: object) -> bool:
+    if type(one) is type(other) is str:
+        return one == other
     if one is _NOTHING or other is _NOTHING:
         return one is other
     return same_value(one, other)  # type: ignore[arg-type]  # values of JSON
@@ -372,8 +373,10 @@ def _alike(one: object, other: object) -> bool:
 _Clashes = dict[str, tuple[Json, Json]]
 
 
-def _merged(base: Raw, mine: Raw, theirs: Raw, prefer: Prefer | None) -> tuple[dict[str, Json], _Clashes]:
-    """What both say together, and what they say differently."""
+def _merged(
+    base: Raw, mine: Raw, theirs: Raw, prefer: Prefer | None, decided: Mapping[str, Json | Prefer]
+) -> tuple[dict[str, Json], _Clashes]:
+    """What both say together, and what they say differently and nobody has decided."""
     merged: dict[str, Json] = {}
     clashes: _Clashes = {}
     for name in {**theirs, **mine, **base}:
@@ -382,10 +385,11 @@ def _merged(base: Raw, mine: Raw, theirs: Raw, prefer: Prefer | None) -> tuple[d
         taken = other if _alike(old, own) else own
         if not (_alike(old, own) or _alike(old, other) or _alike(own, other)):
             text = _lines(*versions) if name == "content" else None
-            if text is None and prefer is None:
+            answer = decided.get(name, prefer if text is None else text)
+            if answer is None and name not in decided:
                 clashes[name] = (mine.get(name), theirs.get(name))
                 continue
-            taken = text if text is not None else own if prefer is Prefer.NOTE else other
+            taken = own if answer is Prefer.NOTE else other if answer is Prefer.BOOK else answer
         if taken is not _NOTHING:
             merged[name] = taken  # type: ignore[assignment]  # a value of JSON
     return merged, clashes

@@ -1,4 +1,4 @@
-"""Entries of World Info files as notes: World Info's own fields as front matter above the text, and back into the file.
+"""Entries of lorebooks as notes: World Info's own fields as front matter above the text, and back into the file.
 
 An entry's path is its book's file and a name that no file can have there, `Book.json/uid 3`. Fields that say what a new
 entry of SillyTavern's says are left out of its text. What is saved changes the fields that the text changes: every
@@ -17,11 +17,17 @@ from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import parse_json
+from lorestudio.exchange.containers import RISU_MODULE
 from lorestudio.exchange.json_spelling import changed_text, same_value
 from lorestudio.exchange.lorebooks.books import Lorebook
+from lorestudio.exchange.lorebooks.crossing import alike, effective
+from lorestudio.exchange.lorebooks.documents import Lore
+from lorestudio.exchange.lorebooks.formats import BY_NAME, CARD, parse_lore, write_lore
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY, WITHOUT_EFFECT, native_entry
+from lorestudio.exchange.lorebooks.reading import lorebook_in
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.plan import read_bytes
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import Project
 from lorestudio.vault.edited_vaults import NoteText
@@ -29,7 +35,7 @@ from lorestudio.vault.files import ChangedOnDisk, VaultError
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.yaml_handler import compose_note
-from lorestudio.vault.writer import read_note, save_note
+from lorestudio.vault.writer import digest_of, read_note, save_note
 
 _NAMED: Final = "uid "
 _FILTER: Final = "characterFilter"
@@ -176,13 +182,21 @@ def parsed_entry(project: Project, note: NoteText) -> Entry | LeftOutNote | None
 
 @dataclass(frozen=True, slots=True)
 class _BookText:
-    """A World Info file as it is on the disk. `found` are its entries by uid, with where they stand in `entries`."""
+    """A lorebook's file as it is on the disk. `found` are its entries by uid, with where they stand in `entries`.
+
+    `other` is what a card or another program's file says in World Info's fields, None for a World Info file.
+    """
 
     path: Path
-    text: str = field(repr=False)
-    digest: str
+    data: bytes = field(repr=False)
     document: Json = field(repr=False)
     found: Mapping[str, Sequence[tuple[str | int, Mapping[str, Json]]]] = field(repr=False)
+    other: Lore | None = field(default=None, repr=False)
+
+    @property
+    def digest(self) -> str:
+        """That of the file."""
+        return digest_of(self.data)
 
     def free(self) -> Iterator[int]:
         """The numbers that no entry has as its uid."""
@@ -197,8 +211,13 @@ class _BookText:
             )
         return here[0][1] if here else None
 
-    def changed(self, entries: Mapping[str, Mapping[str, Json] | None]) -> str:
-        """The file's text with other entries, by uid: None takes one out, an unknown uid puts one behind the others."""
+    def changed(self, entries: Mapping[str, Mapping[str, Json] | None]) -> bytes:
+        """The file with other entries, by uid: None takes one out, an unknown uid puts one behind the others.
+
+        Raises VaultError where the file has no place for what they say.
+        """
+        if self.other is not None:
+            return self._other_changed(self.other, entries)
         inner = self.document["entries"] if isinstance(self.document, Mapping) else self.document
         places = {self.found[uid][0][0]: raw for uid, raw in entries.items() if uid in self.found}
         new = {uid: raw for uid, raw in entries.items() if uid not in self.found and raw is not None}
@@ -211,8 +230,48 @@ class _BookText:
             wanted = [*(raw for raw in listed if raw is not None), *new.values()]
         if isinstance(self.document, Mapping):
             wanted = {**self.document, "entries": wanted}
-        mark = BOM if self.text.startswith(BOM) else ""
-        return mark + changed_text(self.text.removeprefix(BOM), wanted)
+        text = self.data.decode()
+        mark = BOM if text.startswith(BOM) else ""
+        return (mark + changed_text(text.removeprefix(BOM), wanted)).encode("utf-8", "surrogatepass")
+
+    def _other_changed(self, lore: Lore, entries: Mapping[str, Mapping[str, Json] | None]) -> bytes:
+        wanted = {str(raw.get("uid")): raw for raw in lore.entries}
+        for uid, raw in entries.items():
+            shown = self.entry(uid) or {}
+            if raw is None:
+                wanted.pop(uid, None)
+            else:
+                said = {name: value for name, value in raw.items() if shown.get(name, _NOTHING) != value}
+                wanted[uid] = {**wanted.get(uid, {"uid": raw.get("uid", uid), **NEW_ENTRY}), **said}
+        try:
+            written = write_lore(lore.form, lore.name, list(wanted.values()), (self.path, self.data))
+            now = _other(self.path, written.data)
+        except InputError as error:
+            raise VaultError(f"“{self.path.name}” was not saved: {error.message}") from None
+        for uid, raw in entries.items():
+            found = now.found.get(uid)
+            lost = [name for name in raw or {} if found and not _says_same(name, raw or {}, found[0][1])]
+            if (found is None) != (raw is None) or lost:
+                what = ", ".join(lost) or "this entry"
+                raise VaultError(
+                    f"“{self.path.name}” was not saved: its form ({BY_NAME[lore.form].title}) has no place for {what} "
+                    "that SillyTavern would read. Import the book as notes, or save it in SillyTavern as World Info."
+                )
+        return written.data
+
+    def change(self, entries: Mapping[str, Mapping[str, Json] | None]) -> NoteFileChange:
+        """What `changed` does to the file. Raises VaultError."""
+        after = self.changed(entries)
+        if self.other is not None:
+            return NoteFileChange.of_bytes(self.path, self.data, after, self.path.parent)
+        return NoteFileChange(self.path, self.data.decode(), after.decode())
+
+
+_NOTHING: Final = object()
+
+
+def _says_same(name: str, wanted: Mapping[str, Json], found: Mapping[str, Json]) -> bool:
+    return name == "uid" or alike(name, effective(wanted, name), effective(found, name))
 
 
 def _items(entries: Json) -> Sequence[Json]:
@@ -220,33 +279,50 @@ def _items(entries: Json) -> Sequence[Json]:
 
 
 def _read(path: Path) -> _BookText:
-    """The file. Raises VaultError where it cannot be read, and where its entries are not in World Info's form."""
+    """The file. Raises VaultError where it cannot be read, or its entries cannot be changed in it."""
+    data = read_bytes(path)
+    if data is None:
+        raise VaultError(f"“{path.name}” is not there any more.")
     try:
-        text, digest = read_note(path)
-    except VaultError:
-        if path.is_file() and path.suffix.lower() == ".png":
-            raise _other_form(path) from None
-        raise
-    try:
-        document = parse_json(text.removeprefix(BOM))
-    except ValueError as error:
-        raise VaultError(f"“{path.name}” is no valid JSON ({error}).") from None
+        document = parse_json(data.decode("utf-8-sig"))
+    except ValueError:
+        return _read_other(path, data)
     inner = document.get("entries") if isinstance(document, Mapping) else document
     pairs: Iterable[tuple[str | int, Json]]
     pairs = inner.items() if isinstance(inner, Mapping) else enumerate(_items(inner))
     found: dict[str, list[tuple[str | int, Mapping[str, Json]]]] = {}
     for key, raw in pairs:
         if not isinstance(raw, Mapping) or "key" not in raw:
-            raise _other_form(path)
+            return _read_other(path, data)
         found.setdefault(str(raw.get("uid", key)), []).append((key, raw))
     if not found and not isinstance(inner, Mapping | list | tuple):
-        raise _other_form(path)
-    return _BookText(path, text, digest, document, found)
+        return _read_other(path, data)
+    return _BookText(path, data, document, found)
 
 
-def _other_form(path: Path) -> VaultError:
-    advice = "Its entries can be read here; to edit them, save the book in SillyTavern as World Info."
-    return VaultError(f"“{path.name}” is a card, or a lorebook of another program. {advice}")
+def _read_other(path: Path, data: bytes) -> _BookText:
+    try:
+        return _other(path, data)
+    except InputError as error:
+        raise VaultError(f"The entries of “{path.name}” cannot be edited here: {error.message}") from None
+
+
+def _other(path: Path, data: bytes) -> _BookText:
+    """A card, or another program's file: its entries as SillyTavern reads them. Raises InputError."""
+    lore = parse_lore(data, path)
+    if lore.form == CARD and any(RISU_MODULE in remark for remark in lore.report.remarks):
+        advice = "save the character in Risu as a card without it, or import the book as notes."
+        raise InputError(path, f"writing the file would take its {RISU_MODULE} away; {advice}")
+    known = frozenset({"uid", *NEW_ENTRY})
+    book = lorebook_in(data, path)
+    found: dict[str, list[tuple[str | int, Mapping[str, Json]]]] = {}
+    uids = {str(raw.get("uid")) for raw in lore.entries}
+    for entry, raw in zip(book.entries, book.raws, strict=True):
+        if entry.name in uids:  # a folder is none
+            found[entry.name] = [(entry.name, {name: value for name, value in raw.items() if name in known})]
+    if found.keys() != uids:
+        raise InputError(path, "two of its entries have one number, and SillyTavern takes one. Import it as notes.")
+    return _BookText(path, data, None, found, lore)
 
 
 def _uid(path: Path) -> str:
@@ -319,8 +395,7 @@ def plan_new_entry(book: Path, title: str) -> tuple[Planned, Path]:
     text = _read(book)
     made = {**_new_entry(text), "comment": title}
     uid = str(made["uid"])
-    change = NoteFileChange(book, text.text, text.changed({uid: made}))
-    return Planned(ChangeSet(f"New entry {title}", (change,))), book / f"{_NAMED}{uid}"
+    return Planned(ChangeSet(f"New entry {title}", (text.change({uid: made}),))), book / f"{_NAMED}{uid}"
 
 
 def plan_copies(paths: Sequence[Path]) -> Planned:
@@ -367,6 +442,6 @@ def _planned(title: str, paths: Sequence[Path], change: _Change) -> Planned:
                 raise VaultError(f"“{path.name}” has no entry with the uid {uid} any more. Reload from disk.")
             named.append(to_string(raw.get("comment") or f"entry {uid}"))
             entries |= change(uid, raw, free)
-        changes.append(NoteFileChange(path, book.text, book.changed(entries)))
+        changes.append(book.change(entries))
     what = named[0] if len(named) == 1 else f"{len(named)} entries"
     return Planned(ChangeSet(title.format(what=what), tuple(changes)))

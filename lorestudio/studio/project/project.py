@@ -27,7 +27,7 @@ from lorestudio.exchange.chats.metadata import control_problems, existing_folder
 from lorestudio.exchange.chats.metadata import sign_of_newer as sign_of_newer_chat
 from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.host_settings import HostSettings, load_host_settings
-from lorestudio.exchange.lorebooks.books import Lorebook
+from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
 from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.lorebooks.recognition import may_be_chat, what_it_is
 from lorestudio.exchange.problems import InputError
@@ -365,10 +365,12 @@ def open_project(
     seed: int = 0,
     rules: str = "",
     tokenizer: str = "",
+    roles: Mapping[str, str] = MappingProxyType({}),
 ) -> Project:
     """Read vaults, chat and settings. A vault is a folder, or the address of Obsidian's plugin (see `places`).
 
-    A file among them is a lorebook. `rules` names DeepLore's rules; without it, the settings say whose hold, or show
+    A file among them is a lorebook, in the role that `roles` has for it, else as its content tells.
+    `rules` names DeepLore's rules; without it, the settings say whose hold, or show
     it, else those of 2.0.2 do. `tokenizer` says how tokens are counted (see `tokens`). Notes that cannot be read are
     part of the index as such. Raises InputError, SettingsError, VaultError or TokenizerError (all with a sentence for
     the person) where the chat, the settings, a vault or the tokenizer cannot be used at all.
@@ -382,7 +384,9 @@ def open_project(
     if news.failures:
         raise VaultError(news.failures[0])
     project = assembled(places, news, read, chat, settings, seed, counting)
-    return replace(project, book_paths=files).with_books_reread() if files else project
+    known = [(str(file), roles[str(file)]) for file in files if roles.get(str(file)) in {*BookRole}]
+    books = tuple(Lorebook("", role=BookRole(role), place=place) for place, role in known)
+    return replace(project, book_paths=files, books=books).with_books_reread() if files else project
 
 
 def _counted(index: VaultIndex, counter: TokenCounter, known: Mapping[str, int] = MappingProxyType({})) -> VaultIndex:

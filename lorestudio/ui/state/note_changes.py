@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet
-from lorestudio.studio.notes.changes.log import ChangeLog
+from lorestudio.studio.notes.changes.log import ChangeLog, Report
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import FreshNotes, Planned, VaultNotes
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
@@ -60,6 +60,7 @@ class _Order:
     refused: Callable[[str], None] | None = None
     about: tuple[Path, ...] = ()
     saved: bool = False
+    report: Report | None = None
 
 
 class NoteWork(QObject):
@@ -171,11 +172,14 @@ class NoteWork(QObject):
         then: Callable[[Done], None] | None = None,
         refused: Callable[[str], None] | None = None,
         about: Collection[Path] = (),
+        report: Report | None = None,
     ) -> None:
         """Do what the plan says, after what was asked for before.
 
         Unsaved texts of the notes that it changes are saved first, and those of the files in `about`: what was looked
         at there is the unsaved text.
+
+        `report` hears in a worker how far the writing is; what it raises takes all of it back.
 
         `then` is called once it is done, `refused` with a sentence where it cannot be done; without it that is said in
         the window.
@@ -183,7 +187,7 @@ class NoteWork(QObject):
         if not (self.ready or self.has_books):
             (refused or self._refuse)(tr("Notes cannot be changed here: the vault has no folder on this computer."))
             return
-        self._orders.append(_Order(plan, then, refused, tuple(about)))
+        self._orders.append(_Order(plan, then, refused, tuple(about), report=report))
         self._next()
 
     def undo(self, only: Collection[Path] | None = None) -> None:
@@ -318,7 +322,7 @@ class NoteWork(QObject):
             return
 
         def work(_report: object) -> None:
-            log.apply(planned.changes)
+            log.apply(planned.changes, order.report)
             fresh.take(planned.changes)
 
         def finished(_none: object) -> None:

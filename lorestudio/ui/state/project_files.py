@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -181,11 +182,12 @@ class Reading(QObject):
         settings: Path | None = None,
         key: str = "",
         then: Callable[[], None] = lambda: None,
+        roles: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Read vaults, and a chat and settings where given, off the GUI thread; then show them, and do what is next.
 
         What is in the cache is shown at once and compared with the disk afterwards. `key` is kept for a vault behind
-        Obsidian's plugin.
+        Obsidian's plugin; `roles` are those of lorebooks.
         """
         places = place_names(vaults)
         tokenizer = self._session.choices.tokenizer(places)
@@ -195,7 +197,7 @@ class Reading(QObject):
                 await asyncio.to_thread(keep_key, places[0], key, self._session.connections.keys)
             books = await asyncio.to_thread(lambda: any(map(is_lorebook, places)))
             if self._follower is None or books:  # lorebooks are in no cache
-                return await asyncio.to_thread(open_project, vaults, chat, settings, 0, tokenizer=tokenizer)
+                return await asyncio.to_thread(open_project, vaults, chat, settings, 0, "", tokenizer, roles)
             return await self._follower.open(places, chat, settings, tokenizer)
 
         names = ", ".join(Path(place).name for place in places)

@@ -240,10 +240,15 @@ class ProgressStrip(QWidget):
         self._reply = ""
         self._left = ""
         self._before = 0
+        self._told = ""
         self.hide()
 
-    def start(self, text: str, *, stoppable: bool) -> None:
-        """Show that something began; how long it takes is not known yet."""
+    def start(self, text: str, *, stoppable: bool, told: str = "") -> None:
+        """Show that something began; how long it takes is not known yet.
+
+        `told` says how far it is, with `{done}` and `{total}`; by default in replies.
+        """
+        self._told = told or tr("Reply {done} of {total}")
         self._reply, self._left, self._before = text, "", 0
         self.label.setText(text)
         self.bar.setRange(0, 0)
@@ -262,7 +267,7 @@ class ProgressStrip(QWidget):
         if self._before:
             text = tr("{done} done, replies before the range first", done=number(done))
         else:
-            text = tr("Reply {done} of {total}", done=number(done), total=number(total))
+            text = self._told.format(done=number(done), total=number(total))
         text = " · ".join(part for part in (text, self._left) if part)
         self._reply = text
         self.label.setText(text)

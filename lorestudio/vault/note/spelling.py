@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from lorestudio.domain.javascript import WHITE_SPACE, Json, number
 from lorestudio.vault import front_matter
@@ -159,6 +160,7 @@ def spellings(value: Json, preferred: str = "", *, flow: bool = False, item: boo
             yield from _quoted(value, quote, escapes=item)
 
 
+@lru_cache(8192)
 def item_spelling(text: str, preferred: str = "", *, flow: bool = False) -> str | None:
     """The best spelling of one item that both read alike, in brackets or on a line; None where there is none."""
     for spelling in spellings(text, preferred, flow=flow, item=True):

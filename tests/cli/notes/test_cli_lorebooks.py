@@ -93,10 +93,21 @@ def test_a_book_and_its_notes_are_brought_together(lorestudio: Run, book: Path, 
     (item,) = json.loads(looked.stdout)[0]["items"]
     assert item["clashes"] == {"order": {"note": 200, "book": 50}}
     asked = lorestudio("sync", place, "--yes")
-    assert (asked.exit_code, "the note says 200, the book 50; --prefer decides" in asked.stdout) == (1, True)
-    done = lorestudio("sync", place, "--yes", "--prefer", "note")
+    assert (asked.exit_code, "the note says 200, the book 50; --decide 0.order=…" in asked.stdout) == (1, True)
+    wrong = lorestudio("sync", place, "--yes", "--decide", "0.order=x")
+    assert (wrong.exit_code, "UID.FIELD=note" in wrong.stderr) == (2, True)
+    done = lorestudio("sync", place, "--yes", "--decide", "0.order=note")
     assert (done.exit_code, "What was there before is Sea.json." in done.stderr) == (0, True)
     assert json.loads(book.read_bytes())["entries"]["0"]["order"] == 200
     assert "wi_depth: 9" in note.read_text(encoding="utf-8")
+    assert lorestudio("undo", place, "--list").stdout.splitlines()[0] == "Sync with Sea.json"
+    undone = lorestudio("undo", place)
+    assert (undone.exit_code, "undone: Sync with Sea.json (2 files)." in undone.stderr) == (0, True)
+    assert json.loads(book.read_bytes())["entries"]["0"]["order"] == 50
+    assert lorestudio("undo", place, "--redo").exit_code == 0
+    assert json.loads(book.read_bytes())["entries"]["0"]["order"] == 200
+    book.write_text("{}", encoding="utf-8")
+    refused = lorestudio("undo", place)
+    assert (refused.exit_code, "“Sea.json” has changed on disk" in refused.stderr) == (2, True)
     none = lorestudio("sync", tmp_path, "--book", "Other")
     assert (none.exit_code, "not linked to the book" in none.stderr) == (2, True)

@@ -436,3 +436,31 @@ def test_an_order_that_names_other_ids_stays() -> None:
     data = as_json(document)
     lore = parse_lore(data, Path("n.lorebook"))
     assert write_lore("novelai", "n", lore.entries, (Path("n.lorebook"), data)).data == data
+
+
+UNITED = {
+    "folders": {"root": [3, 1], "Isles": [2]},
+    "entries": {
+        str(uid): {
+            "uid": uid, "title": f"T{uid}", "key": [f"k{uid}"], "keysecondary": [], "folder": folder, "constant": False,
+            "manual_text": f"Text {uid}", "content": f"Text {uid}", "comment": "", "type": "wi", "selective": False,
+            "use_wpp": False, "mine": uid,
+        }
+        for uid, folder in ((1, "root"), (2, "Isles"), (3, "root"))
+    },
+}  # fmt: skip
+
+
+def test_a_book_of_united_keeps_its_folders_and_the_authors_text() -> None:
+    data = json.dumps(UNITED, indent=2).encode()
+    given = (Path("united.json"), data)
+    lore = parse_lore(data, given[0])
+    assert (lore.form, lore.folders) == ("kobold-united", {"1": "Isles"})
+    entries = through_json(lore)
+    assert write_lore("kobold-united", "x", entries, given).data == data
+    changed = [{**entries[0], "content": "New."}, entries[2], {"uid": 7, "comment": "T7", "key": ["k7"], "order": 1}]
+    after = json.loads(write_lore("kobold-united", "x", changed, given).data)
+    assert after["folders"] == {"root": [3, 1, 7], "Isles": []}
+    assert after["entries"]["1"] == {**UNITED["entries"]["1"], "content": "New.", "manual_text": "New."}  # type: ignore[index]
+    assert after["entries"]["3"] == UNITED["entries"]["3"]  # type: ignore[index]
+    assert after["entries"]["7"]["folder"] == "root"

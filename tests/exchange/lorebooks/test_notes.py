@@ -223,6 +223,19 @@ def test_a_property_that_a_person_changes_counts_before_what_was_carried() -> No
     assert list(restored(raw, said)) == list(raw)
 
 
+def test_a_new_title_of_an_untitled_entry_changes_nothing_else() -> None:
+    raw = {**NEW_ENTRY, "uid": 1, "key": ["fog"], "addMemo": True}
+    text = note_of(raw, "B", RULES).text
+    renamed = entry_of(text.replace("# fog", "# Fog bank"), "x.md", RULES, text)
+    assert restored(raw, renamed.raw) == {**raw, "comment": "Fog bank"}
+
+
+@pytest.mark.parametrize(("value", "off"), [(True, True), (1, True), ("1", True), ("yes", False), (2, False)])
+def test_an_entry_is_switched_off_where_sillytavern_takes_it_so(value: Any, off: bool) -> None:
+    note = note_of({**NEW_ENTRY, "uid": 1, "key": ["fog"], "disable": value}, "B", RULES)
+    assert ("enabled" in note.properties) is off
+
+
 def test_only_the_lines_that_an_entry_changes_are_changed_in_its_note() -> None:
     raw = {**NEW_ENTRY, "uid": 1, "addMemo": True, "key": ["bell"], "comment": "Bell", "content": "One.\nTwo.\nThree."}
     before = note_of(raw, "B", RULES)

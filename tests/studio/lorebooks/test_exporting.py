@@ -17,7 +17,6 @@ from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, plan
 from lorestudio.studio.lorebooks.importing import ImportChoice, plan_import, read_books
 from lorestudio.studio.lorebooks.links import links_of
 from lorestudio.studio.lorebooks.trying import try_book
-from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.studio.project.project import open_project
@@ -111,18 +110,24 @@ def test_what_stays_at_home_is_said(tmp_path: Path) -> None:
 
 def test_an_export_is_remembered_and_a_book_changed_since_is_not_written_over(tmp_path: Path) -> None:
     place, target = vault(tmp_path, A=MINE), tmp_path / "out.json"
-    plan = export(place, target)
-    assert write_export(plan) is None
-    assert plan.link is not None
-    ChangeLog(tmp_path / "log", [place]).apply(ChangeSet("Link", (plan.link,)))
+    plan, log = export(place, target), ChangeLog(tmp_path / "log", [place])
+    assert write_export(plan, log) is None
     (link,) = links_of(read_vault_notes(place))
     assert (link.file, link.of_note("A.md")) == (str(target), "0")
     (place / "A.md").write_text(MINE.replace("[bell]", "[bell, tower]"), encoding="utf-8")
     again = export(place, target)
     assert written(again)["entries"]["0"]["key"] == ["bell", "tower"]
-    copy = write_export(again)
+    copy = write_export(again, log)
     assert copy is not None
     assert json.loads(copy.read_bytes()) == written(plan)
+    log.undo()
+    assert json.loads(target.read_bytes()) == written(plan)
+    assert links_of(read_vault_notes(place)) == (link,)
+    log.undo()
+    assert (target.exists(), links_of(read_vault_notes(place))) == (False, ())
+    log.redo()
+    log.redo()
+    assert json.loads(target.read_bytes()) == written(again)
     target.write_text(target.read_text(encoding="utf-8").replace("In fog", "In rain"), encoding="utf-8")
     with pytest.raises(InputError, match="lorestudio sync"):
         export(place, target)
@@ -131,7 +136,8 @@ def test_an_export_is_remembered_and_a_book_changed_since_is_not_written_over(tm
 @pytest.mark.parametrize("form", ["sillytavern", "novelai", "risu", "agnaistic", "lorebook-v3", "csv"])
 def test_every_format_that_can_be_made_is_made(tmp_path: Path, form: str) -> None:
     target = tmp_path / "out.file"
-    write_export(export(vault(tmp_path, A=MINE), target, form=form))
+    place = vault(tmp_path, A=MINE)
+    write_export(export(place, target, form=form), ChangeLog(tmp_path / "log", [place]))
     (read,) = read_books([target])
     assert [entry["content"] for entry in read.lore.entries] == ["It rings.\nIn fog."]
 

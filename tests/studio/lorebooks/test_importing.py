@@ -10,6 +10,7 @@ import pytest
 
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.lorebooks.exporting import ExportChoice, plan_export
 from lorestudio.studio.lorebooks.importing import (
     ImportChoice,
     ImportPlan,
@@ -19,6 +20,7 @@ from lorestudio.studio.lorebooks.importing import (
     read_books,
 )
 from lorestudio.studio.lorebooks.links import links_of
+from lorestudio.studio.lorebooks.syncing import SyncChoice, carry_out_sync, plan_sync
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.renaming import safe_name
 from lorestudio.studio.notes.vault_notes import read_vault_notes
@@ -138,3 +140,89 @@ def test_two_texts_are_brought_together_line_by_line() -> None:
 )  # fmt: skip
 def test_names_of_files_hold_everywhere(title: str, name: str) -> None:
     assert safe_name(title, "Entry 7") == name
+
+
+def made_notes(place: Path, *paths: Path, heads: bool = False, split: int = 0, **choice: Any) -> dict[str, str]:
+    read = read_books(paths, heads=heads, split=split)
+    made = plan_import(read, read_vault_notes(place), RULES, ImportChoice(**choice))
+    return {change.path.relative_to(place).as_posix(): change.after or "" for change in made.planned.changes.changes}
+
+
+def test_groups_and_filters_become_what_deeplore_has_close_to_them(tmp_path: Path) -> None:
+    entries: list[dict[str, Any]] = [
+        {"key": ["a"], "comment": "Sun", "group": "sky, day", "characterFilter": {"names": ["Ann"], "tags": []}},
+        {"key": ["b"], "comment": "Moon", "group": "sky", "characterFilter": {"names": ["Bob"], "isExclude": True}},
+        {"key": ["c"], "comment": "Rain", "group": "day"},
+    ]
+    place, path = vault(tmp_path), book(tmp_path, *entries)
+    plain = made_notes(place, path)
+    assert not any("excludes" in text or "character_present" in text for text in plain.values())
+    made = plan(place, path, choice=ImportChoice(excludes=True, gates=True))
+    notes = {change.path.name: change.after or "" for change in made.planned.changes.changes}
+    assert "excludes:\n  - Moon\n  - Rain\ncharacter_present:\n  - Ann\n" in notes["Sun.md"]
+    assert ("excludes:\n  - Sun\n" in notes["Moon.md"], "character_present" in notes["Moon.md"]) == (True, False)
+    fates = {one.field: one.fate.value for one in made.entries[0].fate.fields}
+    assert (fates["group"], fates["characterFilter"]) == ("approximate", "approximate")
+    ChangeLog(tmp_path / "log", [place]).apply(made.planned.changes)
+    out = plan_export(read_vault_notes(place), tmp_path / "out.json", RULES, ExportChoice())
+    assert json.loads(out.written.data) == json.loads(path.read_bytes())
+
+
+def test_prefixes_of_novelai_are_part_of_the_text_and_come_out_again(tmp_path: Path) -> None:
+    config = {"prefix": "[ ", "suffix": " ]\n", "budgetPriority": 400}
+    raw = {"text": "Fog.", "displayName": "Fog", "keys": ["fog"], "enabled": True, "id": "a", "contextConfig": config}
+    path, place = tmp_path / "book.lorebook", vault(tmp_path)
+    path.write_text(json.dumps({"lorebookVersion": 5, "entries": [raw]}), encoding="utf-8")
+    assert made_notes(place, path)["book/Fog.md"].endswith("# Fog\n\nFog.")
+    read = plan_import(read_books([path], heads=True), read_vault_notes(place), RULES, ImportChoice())
+    log = ChangeLog(tmp_path / "log", [place])
+    log.apply(read.planned.changes)
+    note = place / "book/Fog.md"
+    assert note.read_text(encoding="utf-8").endswith("# Fog\n\n[ Fog. ]")
+    notes = read_vault_notes(place)
+    assert plan_sync(links_of(notes)[0], notes, RULES, SyncChoice()).is_idle
+    note.write_text(note.read_text(encoding="utf-8").replace("Fog. ]", "Fog! ]"), encoding="utf-8")
+    notes = read_vault_notes(place)
+    carry_out_sync(plan_sync(links_of(notes)[0], notes, RULES, SyncChoice()), log)
+    (now,) = json.loads(path.read_bytes())["entries"]
+    assert now == {**raw, "text": "[ Fog! ]", "contextConfig": {**config, "prefix": "", "suffix": "\n"}}
+
+
+WORLD = """---
+mood: grey
+---
+Before all.
+
+# Places
+## Skarn
+Keys: skarn, isle
+
+An isle.
+### Harbour
+Deep.
+```
+## no heading
+```
+## The bell ##
+It rings.
+# People
+## Skarn
+A man.
+"""
+
+
+@pytest.mark.parametrize("name", ["World.md", "all"])
+def test_markdown_is_split_at_its_headings(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "all" / "World.md"
+    file.parent.mkdir()
+    file.write_text(WORLD, encoding="utf-8")
+    made = made_notes(vault(tmp_path), file if name == "World.md" else file.parent, split=2)
+    texts = {path.rpartition("/")[2]: text for path, text in made.items()}
+    assert sorted(texts) == ["Skarn (2).md", "Skarn.md", "The bell.md", "World.md"]
+    assert "keys:\n  - skarn\n  - isle\n" in texts["Skarn.md"]
+    assert texts["Skarn.md"].endswith("An isle.\n### Harbour\nDeep.\n```\n## no heading\n```\n")
+    assert texts["The bell.md"].endswith("# The bell\n\nIt rings.\n")
+    assert "keys:\n  - Skarn\n" in texts["Skarn (2).md"]
+    assert not any(path.endswith(".book.json") for path in made)
+    with pytest.raises(InputError, match="no note"):
+        read_books([tmp_path / "vault"], split=2)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lorestudio.exchange.lorebooks.formats import parse_lore
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.lorebooks.links import links_of
@@ -24,16 +25,19 @@ from lorestudio.studio.lorebooks.syncing import (
     found_link,
     plan_sync,
 )
-from lorestudio.studio.notes.changes.change_set import ChangeSet
+from lorestudio.studio.notes.changes import plan as change_plan
+from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import SaveError
+from lorestudio.vault.writer import save_note
 from tests.examples import examples
 from tests.studio.lorebooks.test_exporting import export, imported
 from tests.studio.lorebooks.test_importing import MINE, book, files, vault
 
 RULES = ParseRules()
+CARDS = Path(__file__).parents[2] / "exchange/lorebooks/data"
 BELL = {"key": ["bell"], "comment": "Bell", "content": "One.\nTwo.\nThree.", "sticky": 0}
 SEA = {"key": ["sea"], "comment": "Sea", "content": "Wide."}
 
@@ -220,13 +224,67 @@ def test_the_book_is_what_it_was_where_the_notes_cannot_be_written(pair: Pair, m
     pair.entry(depth=7)
     before, notes = pair.path.read_bytes(), files(pair.place)
 
-    def refuse(*_given: object) -> None:
-        raise SaveError("no room")
+    def save(path: Path, *given: Any, **more: Any) -> str:
+        if path.suffix == ".md":
+            raise SaveError("no room")
+        return save_note(path, *given, **more)
 
-    monkeypatch.setattr(ChangeLog, "apply", refuse)
-    with pytest.raises(SaveError):
+    monkeypatch.setattr(change_plan, "save_note", save)
+    with pytest.raises(SaveError, match="everything is as it was"):
         pair.sync()
     assert (pair.path.read_bytes(), files(pair.place)) == (before, notes)
+
+
+def test_single_fields_are_decided_and_texts_piece_by_piece(pair: Pair) -> None:
+    pair.note(("priority: 900", "priority: 850"), ("One.", "First."), ("wi_book:", "wi_sticky: 5\nwi_book:"))
+    pair.entry(order=30, content="Eins.\nTwo.\n3.", sticky=7)
+    (item,) = pair.plan().items
+    assert (item.clashes.keys(), item.before["order"]) == ({"order", "content", "sticky"}, 100)
+    (item,) = pair.sync(decided={"0": {"order": Prefer.NOTE}})
+    assert item.clashes.keys() == {"content", "sticky"}
+    (item,) = pair.sync(decided={"0": {"content": "First.\nEins.\nTwo.\n3.", "sticky": Prefer.BOOK}})
+    assert item.settled
+    entry = pair.entries["0"]
+    assert (entry["order"], entry["content"], entry["sticky"]) == (150, "First.\nEins.\nTwo.\n3.", 7)
+    assert text(pair).endswith("# Bell\n\nFirst.\nEins.\nTwo.\n3.")
+    assert "wi_sticky: 7" in text(pair)
+    assert pair.plan().is_idle
+
+
+@pytest.mark.parametrize("data", [None, b"changed since"])
+def test_one_undo_takes_notes_and_book_back(pair: Pair, data: bytes | None) -> None:
+    pair.note(("priority: 900", "priority: 850"))
+    pair.entry(depth=7)
+    before, notes = pair.path.read_bytes(), files(pair.place)
+    pair.sync()
+    after = files(pair.place)
+    if data is not None:  # somebody has written the book meanwhile
+        pair.path.write_bytes(data)
+        with pytest.raises(ChangedMeanwhileError, match=r"“Sea\.json” has changed on disk"):
+            pair.log.undo()
+        assert (pair.path.read_bytes(), files(pair.place)) == (data, after)
+        return
+    other = ChangeLog(pair.path.parent / "log", [pair.path.parent / "elsewhere"])
+    assert not other.can_undo
+    pair.log.undo()
+    assert (pair.path.read_bytes(), files(pair.place)) == (before, notes)
+    pair.log.redo()
+    assert (pair.entries["0"]["order"], files(pair.place)) == (150, after)
+
+
+def test_a_card_goes_back_with_its_notes(tmp_path: Path) -> None:
+    card = tmp_path / "card.png"
+    card.write_bytes((CARDS / "17-card-sillytavern.png").read_bytes())
+    before = card.read_bytes()
+    place = imported(tmp_path, card)
+    log = ChangeLog(tmp_path / "log", [place])
+    note = next(place.rglob("*.md"))
+    note.write_text(note.read_text(encoding="utf-8") + " It is new.", encoding="utf-8")
+    notes = read_vault_notes(place)
+    carry_out_sync(plan_sync(links_of(notes)[0], notes, RULES, SyncChoice()), log)
+    assert any("It is new." in str(raw["content"]) for raw in parse_lore(card.read_bytes(), card).entries)
+    log.undo()
+    assert card.read_bytes() == before
 
 
 def test_a_sync_that_was_stopped_behind_the_book_ends_alike(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:

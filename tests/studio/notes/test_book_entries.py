@@ -10,19 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.exchange.lorebooks.formats import parse_lore
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.book_entries import (
     changed_entry,
     entry_text,
+    is_there,
     plan_copies,
     plan_new_entry,
     plan_removal,
     plan_switch,
+    plan_title,
     read_text,
     save_text,
 )
 from lorestudio.studio.notes.changes.change_set import ChangeSet
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.project.problems import ProblemFinder
 from lorestudio.studio.project.project import open_project
@@ -106,9 +111,8 @@ def test_a_value_that_its_field_cannot_have_is_refused(book: Path, line: str, to
     ("document", "told"),
     [
         ({"entries": {"0": {"uid": 1, "key": []}, "1": {"uid": 1, "key": []}}}, "2 entries with the uid 1"),
-        ({"entries": [{"keys": ["a"], "id": 1}]}, "another program"),
         ({"entries": {}}, "no entry with the uid 1"),
-        ({"data": 1}, "another program"),
+        ({"data": 1}, "this is no lore that is known here"),
     ],
 )
 def test_what_cannot_be_edited_says_why(tmp_path: Path, document: Any, told: str) -> None:
@@ -121,8 +125,60 @@ def test_what_cannot_be_edited_says_why(tmp_path: Path, document: Any, told: str
 def test_a_card_as_a_picture_says_why(tmp_path: Path) -> None:
     path = tmp_path / "Hob.png"
     path.write_bytes(b"\x89PNG\r\n\x1a\n\xff")
-    with pytest.raises(VaultError, match="is a card"):
+    with pytest.raises(VaultError, match="the picture holds no character"):
         read_text(path / "uid 1")
+
+
+DATA = Path(__file__).parents[2] / "exchange/lorebooks/data"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "14-card-v2-sillytavern.json", "15-card-v3-decorators.json", "16-lorebook-v3.json", "17-card-sillytavern.png",
+        "18-risu-folders.json", "22-novelai-v4.lorebook", "26-agnai-book.json",
+    ],
+)  # fmt: skip
+def test_an_entry_of_a_card_or_another_program_is_edited_in_its_file(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    before = (DATA / name).read_bytes()
+    path.write_bytes(before)
+    uids = [entry.name for entry in load_lorebook(path).entries]
+    uids = [uid for uid in uids if is_there(path / f"uid {uid}")]  # a folder of Risu's is none
+    texts = {uid: read_text(path / f"uid {uid}")[0] for uid in uids}
+    uid = next(uid for uid, text in texts.items() if "@@" not in text)
+    text, digest = read_text(path / f"uid {uid}")
+    assert save_text(path / f"uid {uid}", text, digest) == digest
+    assert path.read_bytes() == before
+    again = save_text(path / f"uid {uid}", f"{text} It is new.", digest)
+    assert read_text(path / f"uid {uid}") == (f"{text} It is new.", again)
+    assert {each: read_text(path / f"uid {each}")[0] for each in texts if each != uid} == {
+        each: text for each, text in texts.items() if each != uid
+    }
+    old, new = parse_lore(before, path), parse_lore(path.read_bytes(), path)
+    assert [raw for raw in new.entries if str(raw["uid"]) != uid] == [
+        raw for raw in old.entries if str(raw["uid"]) != uid
+    ]
+    planned = plan_title(path / f"uid {uid}", "Another name")
+    (change,) = planned.changes.changes
+    ChangeLog(tmp_path / "log", [tmp_path]).apply(planned.changes)
+    assert "comment: Another name" in read_text(path / f"uid {uid}")[0]
+    assert path.read_bytes() == change.data(change.after or "")
+
+
+def test_what_the_form_of_another_program_has_no_place_for_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "book.lorebook"
+    path.write_bytes((DATA / "22-novelai-v4.lorebook").read_bytes())
+    text, digest = read_text(path / "uid 0")
+    with pytest.raises(VaultError, match=r"its form \(NovelAI\) has no place for sticky that SillyTavern would read"):
+        save_text(path / "uid 0", text.replace("---\n", "---\nsticky: 3\n", 1), digest)
+    with pytest.raises(VaultError, match="no place for constant"):  # SillyTavern's import does not take it over
+        save_text(path / "uid 0", text.replace("---\n", "---\nconstant: true\n", 1), digest)
+    assert path.read_bytes() == (DATA / "22-novelai-v4.lorebook").read_bytes()
+    charx = tmp_path / "card.charx"
+    charx.write_bytes((DATA / "21-card-risu.charx").read_bytes())
+    with pytest.raises(VaultError, match=r"take its module\.risum away"):
+        read_text(charx / "uid 0")
 
 
 def _apply(changes: ChangeSet) -> None:

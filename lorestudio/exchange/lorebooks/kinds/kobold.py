@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from lorestudio.domain.javascript import Json
@@ -11,6 +12,7 @@ from lorestudio.exchange.lorebooks.crossing import (
     Raw,
     chance,
     effective,
+    mapping,
     number,
     split_keys,
     text,
@@ -109,12 +111,55 @@ def _united_back(entry: Raw) -> dict[str, Json]:
     }
 
 
+EMPTY: Final[Raw] = {"folders": {"root": []}, "entries": {}}
+"""A new book of United's."""
+
+
+def with_folders(before: Raw, after: Raw) -> Raw:
+    """The book with its folders naming what its entries are now, new ones last.
+
+    What goes in is made of the author's own text, which therefore follows where it said the same.
+    """
+    was, now = mapping(before.get("entries")), mapping(after.get("entries"))
+    entries: dict[str, Json] = {}
+    for key, raw in now.items():
+        old, new = mapping(was.get(key)), mapping(raw)
+        follows = new.get("content") != old.get("content") and old.get("manual_text") == old.get("content")
+        entries[key] = {**new, "manual_text": new.get("content")} if follows else raw
+    if not isinstance(before.get("folders"), Mapping):
+        return {**after, "entries": entries}
+    places = {key: place for place, key in enumerate(now)}
+    moved = [key for key in now if key in was] != [key for key in was if key in now]
+    listed: dict[str, Json] = {}
+    for folder, uids in mapping(before.get("folders")).items():
+        kept = list(uids) if isinstance(uids, list | tuple) else []
+        kept = [uid for uid in kept if str(uid) in now or str(uid) not in was]
+        whole = [*kept, *(_number(key) for key in now if key not in was)] if folder == "root" else kept
+        listed[folder] = sorted(whole, key=lambda uid: places.get(str(uid), -1)) if moved else whole
+    return {**after, "folders": listed, "entries": entries}
+
+
+def _number(key: str) -> Json:
+    return int(key) if key.isdecimal() else key
+
+
 UNITED: Final = EntryForm(
     name="kobold_united",
     title="KoboldAI United",
     there=_united_there,
     back=_united_back,
-    new=lambda _entry: {"type": "wi", "folder": "root", "use_wpp": False},
+    new=lambda entry: {
+        "uid": entry.get("uid"),
+        "folder": "root",
+        "manual_text": text(entry.get("content")),
+        "comment": "",
+        "type": "wi",
+        "token_length": 0,
+        "used_in_game": False,
+        "use_wpp": False,
+        "wpp": {"name": "", "type": "", "format": "W++", "attributes": {}},
+        "object_type": None,
+    },
     ranked=True,
     cannot="KoboldAI has no place for it",
     links=(

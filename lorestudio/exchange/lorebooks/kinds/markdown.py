@@ -52,14 +52,17 @@ _TOP_ORDER: Final = 1000
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 
-def read_notes(path: Path) -> Lore:
-    """The entries in a folder or an archive of notes, or in one note. Waits for the disk. Raises InputError."""
+def read_notes(path: Path, split: int = 0) -> Lore:
+    """The entries in a folder or an archive of notes, or in one note. Waits for the disk. Raises InputError.
+
+    With `split` each heading of that level begins an entry, whose text ends at the next one of it or above.
+    """
     if path.is_dir():
         files = _in_folder(path)
     else:
         data = read_file(path, "note")
         files = {path.name: data} if path.suffix.lower() == ENDING else archive(data, path)
-    return notes_in(files, path)
+    return notes_in(files, path, split)
 
 
 def _in_folder(path: Path) -> dict[str, bytes]:
@@ -73,8 +76,10 @@ def _in_folder(path: Path) -> dict[str, bytes]:
     }
 
 
-def notes_in(files: Mapping[str, bytes], source: Path) -> Lore:
-    """The entries in files, by their paths. Raises InputError where there is no note among them."""
+def notes_in(files: Mapping[str, bytes], source: Path, split: int = 0) -> Lore:
+    """The entries in files, by their paths, or in their parts. Raises InputError where there is no note among them."""
+    if split:
+        files = _split(files, split)
     notes = {path: data for path, data in files.items() if is_note(path)}
     others = [path for path in files if path not in notes and not _is_hidden(path)]
     if not notes:
@@ -90,6 +95,41 @@ def notes_in(files: Mapping[str, bytes], source: Path) -> Lore:
     remarks = (f"What is no note is left out: {named}.",) if others else ()
     report = LoreReport(TITLE, WORLD_INFO_TITLE, tuple(fate for _entry, fate in crossed), remarks)
     return Lore("markdown", root or source.stem, tuple(entry for entry, _fate in crossed), report, folders)
+
+
+_FENCE: Final = re.compile(r"[ ]{0,3}(?:```|~~~)")
+
+
+def _split(files: Mapping[str, bytes], level: int) -> dict[str, bytes]:
+    """The files with a note for each part that begins with a heading, in a folder that is called as its file."""
+    parts: dict[str, bytes] = {}
+    taken: set[str] = set()
+    heading = re.compile(rf"(#{{1,{level}}})[ \t]+(.*?)[ \t]*#*[ \t]*")
+    for path, data in files.items():
+        if not is_note(path):
+            parts[path] = data
+            continue
+        text, inside = _decoded(path, data), False
+        title, found = "", list[tuple[str, list[str]]]()
+        found.append((title, []))
+        for line in text.splitlines(keepends=True):
+            inside ^= _FENCE.match(line) is not None
+            begins = None if inside else heading.fullmatch(line.rstrip("\r\n"))
+            if begins is not None:
+                title = begins[2] if len(begins[1]) == level else ""
+                found.append((title, [] if title else [line]))
+            else:
+                found[-1][1].append(line)
+        stem = path.removesuffix(path[-len(ENDING) :])
+        for title, lines in found:
+            body = "".join(lines)
+            own = body[NoteDocument(body).body_start :].splitlines()
+            if not title and not any(line.strip() and heading.fullmatch(line) is None for line in own):
+                continue  # nothing but a heading above others
+            name = _free(f"{stem}/{file_name(title, 'Part')}{ENDING}" if title else path, taken, "")
+            taken.add(_same_name(name))
+            parts[name] = (f"# {title}\n\n{body.strip()}\n" if title else body).encode()
+    return parts
 
 
 def is_note(path: str) -> bool:
@@ -155,14 +195,18 @@ def file_name(title: str, otherwise: str) -> str:
 
 def _taken_apart(path: str, data: bytes) -> Raw:
     """A note as path, front matter, heading and keys, and text; together they are the note."""
-    try:
-        whole = data.decode()
-    except UnicodeDecodeError as error:
-        raise InputError(path, f"the note is no text in UTF-8 ({error.reason}). Save it as UTF-8.") from error
+    whole = _decoded(path, data)
     start = NoteDocument(whole).body_start
     found = _HEAD.match(whole, start)
     end = found.end() if found is not None else start
     return {"path": path, "front matter": whole[:start], "heading": whole[start:end], "content": whole[end:]}
+
+
+def _decoded(path: str, data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(path, f"the note is no text in UTF-8 ({error.reason}). Save it as UTF-8.") from error
 
 
 def _values(raw: Raw) -> Mapping[str, front_matter.Value]:

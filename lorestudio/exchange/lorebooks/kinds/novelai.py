@@ -94,6 +94,25 @@ FORM: Final = EntryForm(
 )
 
 
+_NO_HEADS: Final[Raw] = {"prefix": "", "suffix": "\n"}
+
+
+def with_heads(form: EntryForm) -> EntryForm:
+    """The form where what NovelAI puts before and behind a text belongs to the text."""
+
+    def there(raw: Raw) -> dict[str, Json]:
+        config = {**_NO_HEADS, **mapping(raw.get(_CONFIG))}
+        before, behind = text(config["prefix"]), text(config["suffix"]).removesuffix("\n")
+        return {**form.there(raw), "content": f"{before}{text(raw.get('text'))}{behind}"}
+
+    def back(entry: Raw) -> dict[str, Json]:
+        made = dict(form.back(entry))
+        return {**made, _CONFIG: {**mapping(made.get(_CONFIG)), **_NO_HEADS}}
+
+    said = (FieldLink(f"{_CONFIG}.{name}", "content", "it stands in the text") for name in _NO_HEADS)
+    return replace(form, there=there, back=back, links=(*form.links, *said))
+
+
 def form_of(book: Raw) -> EntryForm:
     """The form of a book's entries: those in a category that is switched off are switched off."""
     off = frozenset(text(each.get("id")) for each in categories(book) if each.get("enabled") is False)

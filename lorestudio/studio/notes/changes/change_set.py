@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lorestudio.vault.files import ChangedOnDisk, SaveError
 from lorestudio.vault.links.references import references
+from lorestudio.vault.writer import encode_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +18,29 @@ class NoteFileChange:
     """What happens to one file; the texts are as `read_note` gives them, with line ends and byte order mark.
 
     `before` None: the file is made. `after` None: it goes to the trash. `new_path`: it is moved there, with `after` as
-    its text.
+    its text. `home`: it is another program's file, written together with this vault's folder; it may lie anywhere, and
+    its texts are its bytes as Latin-1.
     """
 
     path: Path
     before: str | None
     after: str | None
     new_path: Path | None = None
+    home: Path | None = None
+
+    @classmethod
+    def of_bytes(cls, path: Path, before: bytes | None, after: bytes, home: Path) -> NoteFileChange:
+        """What happens to a file of another program."""
+        return cls(path, None if before is None else before.decode("latin-1"), after.decode("latin-1"), home=home)
+
+    @property
+    def coding(self) -> str:
+        """How its texts are bytes."""
+        return "utf-8" if self.home is None else "latin-1"
+
+    def data(self, text: str) -> bytes:
+        """The bytes that one of its texts has on disk. Raises SaveError where it has none."""
+        return encode_note(self.path, text) if self.home is None else text.encode(self.coding)
 
     @property
     def place(self) -> Path:
@@ -39,7 +56,7 @@ class NoteFileChange:
     def inverse(self) -> NoteFileChange:
         """What undoes it. Undoing the making of a note puts it into the trash."""
         if self.new_path is None:
-            return NoteFileChange(self.path, self.after, self.before)
+            return NoteFileChange(self.path, self.after, self.before, home=self.home)
         return NoteFileChange(self.new_path, self.after, self.before, self.path)
 
 

@@ -26,13 +26,13 @@ from lorestudio.studio.notes.changes.change_set import (
     RollBackError,
 )
 from lorestudio.studio.notes.changes.journal import ChangeRun, ChangeStep, Journal, JournalState, LoggedChange, RunKind
-from lorestudio.studio.notes.changes.plan import DiskPlan, DiskStep, Planner, Roots, read_bytes, text_digest
+from lorestudio.studio.notes.changes.plan import DiskPlan, DiskStep, Planner, Roots, read_bytes
 from lorestudio.studio.notes.changes.snapshots import Snapshots, history_kept
 from lorestudio.studio.notes.trash import Trash, Trashed
 from lorestudio.vault.data_folder import reason_of, refused, utc_now
 from lorestudio.vault.file_lock import locked
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
-from lorestudio.vault.writer import digest_of, encode_note, move_note, remove_note, same_place, save_note
+from lorestudio.vault.writer import digest_of, move_note, remove_note, same_place, save_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,7 @@ def _mend(expected: Expected, read: Callable[[str], bytes], *, foreign_is_wrong:
             return
         raise VaultError(f"“{expected.path.name}” was changed by somebody else meanwhile")
     if expected.before is not None:
-        text = read(expected.before).decode("utf-8")
-        save_note(expected.path, text, found)
+        save_note(expected.path, read(expected.before), found)
     elif found is not None:
         remove_note(expected.path, found)
 
@@ -240,10 +239,10 @@ class Runner:
     def texts(self, change: LoggedChange) -> NoteFileChange:
         """The change with its texts. Raises VaultError where one is lost."""
         before, after = (
-            None if digest is None else self.snapshots.blobs.read(digest).decode("utf-8")
+            None if digest is None else self.snapshots.blobs.read(digest).decode(change.coding)
             for digest in (change.before, change.after)
         )
-        return NoteFileChange(change.path, before, after, change.new_path)
+        return NoteFileChange(change.path, before, after, change.new_path, change.home)
 
     def _clear_after(self, run: ChangeRun, back: frozenset[Path]) -> None:
         """Remove what a run has made besides, after files of it came back: their copies in the trash, empty folders."""
@@ -324,13 +323,14 @@ def _take_back(actions: Sequence[DiskStep]) -> None:
 def _contents(change: NoteFileChange) -> Iterator[tuple[str, bytes]]:
     for text in (change.before, change.after):
         if text is not None:
-            data = encode_note(change.path, text)
+            data = change.data(text)
             yield digest_of(data), data
 
 
 def _logged(change: NoteFileChange) -> LoggedChange:
-    before, after = (text_digest(change.path, text) for text in (change.before, change.after))
-    return LoggedChange(change.path, before, after, change.new_path)
+    texts = (change.before, change.after)
+    before, after = (None if text is None else digest_of(change.data(text)) for text in texts)
+    return LoggedChange(change.path, before, after, change.new_path, change.home)
 
 
 KEPT_STEPS: Final = 200
@@ -341,7 +341,8 @@ class ChangeLog:
     """Applies change sets to the notes of some vaults.
 
     `folder` holds the log, the history and the trash of all vaults (`default_folder()` for a person's own); `roots` are
-    the vaults' folders: nothing outside them is touched, and only steps that lie wholly inside them can be undone here.
+    the vaults' folders: nothing outside them is touched but another program's file that goes with one of them, and only
+    steps that are wholly about them can be undone here.
     Several studios may use one folder. Every method waits for the disk and for other studios, so a window calls it
     from a worker; the properties do not.
     """
@@ -488,11 +489,10 @@ class ChangeLog:
         self._undone = tuple(step for step in visible if step.undone)
 
     def _is_inside(self, changes: Sequence[LoggedChange]) -> bool:
-        places = (place for change in changes for place in (change.path, change.place))
-        return all(self._roots.of(place) is not None for place in places)
+        return all(self._roots.has(change) for change in changes)
 
     def _is_there(self, change: LoggedChange) -> bool:
-        root = self._roots.of(change.path)
+        root = self._roots.of(change.path) if change.home is None else change.path.parent
         return root is not None and root.is_dir()
 
     @contextmanager

@@ -17,7 +17,7 @@ from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, Ch
 from lorestudio.studio.notes.trash import Trash, Trashed
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.files import SaveError
-from lorestudio.vault.writer import digest_of, encode_note, move_note, remove_note, same_place, save_note
+from lorestudio.vault.writer import digest_of, move_note, remove_note, same_place, save_note
 
 
 @dataclass(slots=True)
@@ -45,11 +45,6 @@ class DiskStep(ABC):
         """Take it back."""
 
 
-def text_digest(path: Path, text: str | None) -> str | None:
-    """The digest of the file that holds this text, None for no file. Raises SaveError where no file can hold it."""
-    return None if text is None else digest_of(encode_note(path, text))
-
-
 @dataclass(slots=True)
 class MakeFolder(DiskStep):
     """A folder that a new path needs; the one above it exists."""
@@ -73,10 +68,10 @@ class MakeFolder(DiskStep):
 
 @dataclass(slots=True)
 class Write(DiskStep):
-    """A file gets a text; `before` None: it is made, with the permission bits of `like` where that is given."""
+    """A file gets a content; `before` None: it is made, with the permission bits of `like` where that is given."""
 
-    before: str | None
-    after: str
+    before: bytes | None
+    after: bytes
     like: Path | None = None
 
     @property
@@ -85,13 +80,13 @@ class Write(DiskStep):
         return "make" if self.before is None else "change"
 
     def do(self) -> None:
-        """Write the new text."""
+        """Write the new content."""
         mode = None if self.like is None else _mode(self.like)
-        save_note(self.path, self.after, text_digest(self.path, self.before), mode=mode)
+        save_note(self.path, self.after, None if self.before is None else digest_of(self.before), mode=mode)
 
     def undo(self) -> None:
-        """Write the old text, or delete the file that was made."""
-        written = digest_of(encode_note(self.path, self.after))
+        """Write the old content, or delete the file that was made."""
+        written = digest_of(self.after)
         if self.before is None:
             remove_note(self.path, written)
         else:
@@ -130,7 +125,7 @@ class Remove(DiskStep):
     `keep_file`: a copy goes to the trash, and the file is written over by another step.
     """
 
-    before: str
+    before: bytes
     trash: Trash | None = None
     vault: Path = Path()
     run: str = ""
@@ -146,13 +141,12 @@ class Remove(DiskStep):
     def do(self) -> None:
         """Delete the file, after a copy went to the trash."""
         self._mode = _mode(self.path)
-        data = encode_note(self.path, self.before)
         if self.trash is not None:
-            self._item = self.trash.put(self.vault, self.path, data, self.run)
+            self._item = self.trash.put(self.vault, self.path, self.before, self.run)
         if self.keep_file:
             return
         try:
-            remove_note(self.path, digest_of(data))
+            remove_note(self.path, digest_of(self.before))
         except SaveError:
             self._drop_item()
             raise
@@ -204,13 +198,24 @@ class Roots:
         inside = [place for place, _ in self._folders if path != place and path.is_relative_to(place)]
         return max(inside, key=lambda place: len(place.parts), default=None)
 
-    def check(self, path: Path) -> Path:
-        """The same. Raises SaveError where it lies in none, or where the vault's folder is not there."""
-        root = self.of(path)
+    def has(self, change: NoteFileChange) -> bool:
+        """Whether a change is about these vaults."""
+        if change.home is not None:
+            return self.of(change.home / change.path.name) is not None
+        return all(self.of(place) is not None for place in (change.path, change.place))
+
+    def check(self, path: Path, *, foreign: bool = False) -> Path:
+        """The vault's folder that `path` lies in; of a `foreign` file its own folder.
+
+        Raises SaveError where it lies in none, or where the vault's folder is not there.
+        """
+        root = path.parent if foreign else self.of(path)
         if root is None:
             raise SaveError(
                 f"“{path}” lies outside the open vaults, so nothing was changed. Choose a place inside the vault."
             )
+        if foreign and not root.is_dir():
+            raise SaveError(f"“{path.name}” was not written: there is no folder “{root}”. Make it, or choose another.")
         if not root.is_dir():
             raise SaveError(
                 f"“{path.name}” was not changed, because the vault's folder “{root}” is not there. "
@@ -259,9 +264,10 @@ class Planner:
         if change.new_path is not None and (change.before is None or change.after is None):
             raise SaveError(f"“{change.path.name}”: a note that is moved has a text before and after it.")
         for path in {change.path, change.place}:
-            self.roots.check(path)
+            self.roots.check(path, foreign=change.home is not None)
         for text in (change.before, change.after):
-            text_digest(change.path, text)
+            if text is not None:
+                change.data(text)
         if change.before is not None:
             place = self._place(change.path)
             if place.taken is not None:
@@ -298,7 +304,7 @@ class Planner:
             data = read_bytes(place.path)
             if data is None:
                 wrong[numbers[id(change)]] = (place.path, "has been deleted, moved or renamed")
-            elif digest_of(data) != text_digest(place.path, place.taken.before):
+            elif data != place.taken.data(place.taken.before or ""):
                 wrong[numbers[id(change)]] = (place.path, "has changed on disk")
             else:
                 contents[place.path] = data
@@ -330,17 +336,17 @@ class Planner:
                 if place.taken.after is None:  # another note takes the name of one that goes to the trash
                     yield self._to_trash(place.taken, keep_file=True)
                 if place.taken.before != change.after:
-                    yield Write(place.path, place.taken.before, change.after)
+                    yield Write(place.path, place.taken.data(place.taken.before or ""), change.data(change.after))
             elif change.before is None:
-                yield Write(place.path, None, change.after)
+                yield Write(place.path, None, change.data(change.after))
             elif place.path in self._aliases:
                 if change.after != change.before:
-                    yield Write(change.path, change.before, change.after)
+                    yield Write(change.path, change.data(change.before), change.data(change.after))
                 yield Move(change.path, place.path)
             elif self._is_plain_move(change):
                 yield Move(change.path, place.path)
             else:
-                yield Write(place.path, None, change.after, like=change.path)
+                yield Write(place.path, None, change.data(change.after), like=change.path)
 
     def _removals(self) -> Iterator[DiskStep]:
         for place in self._places.values():
@@ -350,7 +356,7 @@ class Planner:
             if change.after is None:
                 yield self._to_trash(change)
             elif change.place not in self._aliases and not self._is_plain_move(change):
-                yield Remove(place.path, change.before)
+                yield Remove(place.path, change.data(change.before))
 
     def _is_plain_move(self, change: NoteFileChange) -> bool:
         """Whether the file itself can be renamed: its text stays, and neither name is another note's in this set."""
@@ -358,8 +364,9 @@ class Planner:
         return change.before == change.after and source.put is None and target.taken is None
 
     def _to_trash(self, change: NoteFileChange, *, keep_file: bool = False) -> DiskStep:
-        root = self.roots.check(change.path)
-        return Remove(change.path, change.before or "", self.trash, root, self.run, keep_file=keep_file)
+        root = self.roots.check(change.path, foreign=change.home is not None)
+        data = change.data(change.before or "")
+        return Remove(change.path, data, self.trash, root, self.run, keep_file=keep_file)
 
 
 def changed_meanwhile(title: str, wrong: Sequence[tuple[Path, str]], others: Sequence[Path]) -> ChangedMeanwhileError:

@@ -14,11 +14,10 @@ from lorestudio.studio.lorebooks.exporting import (
     ExportChoice,
     ExportedNote,
     ExportPlan,
+    copy_of_target,
     plan_export,
-    write_export,
 )
 from lorestudio.studio.lorebooks.trying import Tried, try_book
-from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.lorebooks.report_view import EntryRow, LoreDialog, said_of
@@ -41,7 +40,7 @@ class ExportBookDialog(LoreDialog):
         self._rules = ParseRules.from_settings(project.settings)
         self._plan: ExportPlan | None = None
         self.vault = combo(self, tr("Vault"), {str(folder): folder.name for folder in work.folders})
-        forms = {each.name: each.title for each in FORMATS if each.writes}
+        forms = {each.name: each.title for each in FORMATS}
         self.form = combo(self, tr("Format"), forms)
         self.form.setCurrentIndex(self.form.findData(WORLD_INFO))
         self.folder = named(QLineEdit(self, placeholderText=tr("all notes")), tr("Folder in the vault"))
@@ -121,6 +120,7 @@ class ExportBookDialog(LoreDialog):
     def _failed(self, sentence: str) -> None:
         self._plan = None
         self.state.setText("")
+        self.tried.setText("")
         self.compare.setEnabled(False)
         self.refuse(sentence)
 
@@ -167,23 +167,14 @@ class ExportBookDialog(LoreDialog):
         choice, rules = self._choice(only), self._rules
         self.ok.setEnabled(False)
 
-        self._work.ask(
-            lambda vaults: plan_export(_of(vaults, folder), real_path(target), rules, choice), self._write, self._failed
-        )
+        def plan(vaults: Sequence[VaultNotes]) -> Planned:
+            found = plan_export(_of(vaults, folder), real_path(target), rules, choice)
+            copy_of_target(found)
+            return Planned(found.changes)
 
-    def _write(self, plan: ExportPlan) -> None:
-        self._newest.start(
-            tr("Writing {name}", name=plan.target.name), lambda _job: write_export(plan),
-            done=lambda _copy: self._link(plan), failed=lambda error: self._failed(sentence_of(error)),
-        )  # fmt: skip
+        report = self.watched(tr("Writing:"))
 
-    def _link(self, plan: ExportPlan) -> None:
-        """The book is written; now the vault remembers which entry is which."""
-        if plan.link is None:
-            self.accept()
-            return
-        planned = Planned(ChangeSet(tr("Link {name}", name=plan.target.name), (plan.link,)))
-        self._work.carry_out(lambda _vaults: planned, lambda _done: self.accept(), refused=self._failed)
+        self._work.carry_out(plan, lambda _done: self.accept(), refused=self._failed, report=report)
 
 
 def _of(vaults: Sequence[VaultNotes], folder: Path) -> VaultNotes:

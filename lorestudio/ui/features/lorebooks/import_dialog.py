@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QLineEdit, QWidget
 
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportedEntry, ImportPlan, Twin, plan_import, read_books
-from lorestudio.studio.notes.changes.log import ChangeLog
+from lorestudio.studio.notes.changes.log import ChangeLog, Report
 from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.lorebooks.report_view import EntryRow, LoreDialog, said_of
@@ -51,16 +51,25 @@ class ImportBooksDialog(LoreDialog):
         self.vault = named(QLineEdit(self, placeholderText=tr("A folder that is made")), tr("Folder of the new vault"))
         self.folder = named(QLineEdit(self, placeholderText=tr("the vault itself")), tr("Folder in the vault"))
         self.twins = combo(self, tr("What the vault has already"), {way: tr(words) for way, words in _TWINS.items()})
+        self.excludes = QCheckBox(tr("Groups: members exclude each other"), self)
+        self.gates = QCheckBox(tr("Characters: a gate"), self)
+        self.heads = QCheckBox(tr("NovelAI: prefix into the text"), self)
+        levels = {0: tr("Markdown: a file an entry")}
+        levels |= {level: tr("Markdown: an entry at each {sign}", sign="#" * level) for level in (1, 2, 3)}
+        self.split = combo(self, tr("Markdown"), levels)
         form = QFormLayout()
         form.addRow(tr("Files"), holding(row((self.files, 1), button(self, tr("Choose…"), self._ask), margins=0)))
         form.addRow(tr("Into"), holding(row((self.into, 1), (self.vault, 2), margins=0)))
         form.addRow(tr("Folder"), self.folder)
         form.addRow(tr("Duplicates"), self.twins)
+        form.addRow(tr("Also"), holding(row(self.excludes, self.gates, self.heads, (self.split, 1), margins=0)))
         self.arrange(form)
         self._delay = later(self, self._look, 200)
         for field in (self.files, self.vault, self.folder):
             field.textChanged.connect(lambda _text: self._delay.start())
-        for choice in (self.into, self.twins):
+        for box in (self.excludes, self.gates, self.heads):
+            box.toggled.connect(lambda _on: self._delay.start())
+        for choice in (self.into, self.twins, self.split):
             choice.currentIndexChanged.connect(lambda _place: self._change_place())
         self._change_place()
 
@@ -86,19 +95,24 @@ class ImportBooksDialog(LoreDialog):
         text = self.into.currentData() or self.vault.text().strip()
         return Path(text).expanduser() if text else None
 
-    def _planner(self, only: Mapping[str, frozenset[str]] | None = None) -> Callable[[VaultNotes], ImportPlan] | None:
+    def _planner(
+        self, report: Report, only: Mapping[str, frozenset[str]] | None = None
+    ) -> Callable[[VaultNotes], ImportPlan] | None:
         """What is to be done as the fields are filled in, None while they say nothing yet."""
         paths = [Path(text.strip()).expanduser() for text in self.files.text().split(_SEPARATOR) if text.strip()]
         if not paths or self._target is None:
             return None
         twins = self.twins.currentData()  # Qt gives enumerations of texts back as texts
-        choice = ImportChoice(self.folder.text().strip(), twins=Twin(twins) if twins else None, only=only)
-        rules = self._rules
-        return lambda vault: plan_import(read_books(paths), vault, rules, choice)
+        choice = ImportChoice(
+            self.folder.text().strip(), twins=Twin(twins) if twins else None, only=only,
+            excludes=self.excludes.isChecked(), gates=self.gates.isChecked(),
+        )  # fmt: skip
+        rules, heads, split = self._rules, self.heads.isChecked(), int(self.split.currentData())
+        return lambda vault: plan_import(read_books(paths, heads=heads, split=split), vault, rules, choice, report)
 
     def _look(self) -> None:
         self._delay.stop()
-        plan, target = self._planner(), self._target
+        plan, target = self._planner(self.watched(tr("Looking at the files:"))), self._target
         if plan is None or target is None:
             self.refuse(tr("Choose files, and the vault that they go into."))
             self.bar.hide()
@@ -122,17 +136,20 @@ class ImportBooksDialog(LoreDialog):
         chosen: dict[str, set[str]] = {}
         for book, uid in self.entries.chosen:
             chosen.setdefault(book, set()).add(uid)
-        plan, target = self._planner({book: frozenset(uids) for book, uids in chosen.items()}), self._target
+        report = self.watched(tr("Making notes:"))
+        plan = self._planner(report, {book: frozenset(uids) for book, uids in chosen.items()})
+        target = self._target
         if plan is None or target is None:
             return
         self.ok.setEnabled(False)
         if target in self._work.folders:
             self._work.carry_out(
-                lambda vaults: plan(_of(vaults, target)).planned, lambda _done: self.accept(), refused=self.refuse
-            )
+                lambda vaults: plan(_of(vaults, target)).planned, lambda _done: self.accept(), refused=self.refuse,
+                report=report,
+            )  # fmt: skip
             return
         self._jobs.start(
-            tr("Making a vault"), lambda _job: _new_vault(plan, target, self._keep_in),
+            tr("Making a vault"), lambda _job: _new_vault(plan, target, self._keep_in, report),
             done=lambda _none: self._opened(target), failed=self._failed,
         )  # fmt: skip
 
@@ -142,11 +159,12 @@ class ImportBooksDialog(LoreDialog):
 
 
 def _new_vault(
-    plan: Callable[[VaultNotes], ImportPlan], target: Path, log_of: Callable[[Sequence[Path]], ChangeLog]
-) -> None:
+    plan: Callable[[VaultNotes], ImportPlan], target: Path, log_of: Callable[[Sequence[Path]], ChangeLog],
+    report: Report,
+) -> None:  # fmt: skip
     changes = plan(_notes(target)).planned.changes
     target.mkdir(parents=True, exist_ok=True)
-    log_of([target]).apply(changes)
+    log_of([target]).apply(changes, report)
 
 
 def _notes(folder: Path) -> VaultNotes:

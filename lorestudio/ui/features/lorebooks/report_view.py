@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QWidget
 
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, LoreReport
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, shorten, tr
@@ -17,7 +20,12 @@ from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.check_table import CheckList
 from lorestudio.ui.widgets.layouts import Item, button, column, label, resize_for_letters, row, split
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
+from lorestudio.ui.widgets.work_pane import ProgressStrip
 
+_EVERY: Final = 20
+"""Every so many entries or files it is said how far work is."""
+_PATIENCE: Final = 0.3
+"""Seconds before it is shown."""
 _WORDS: Final = {
     Fidelity.EXACT: "exact",
     Fidelity.APPROXIMATE: "approximate",
@@ -54,11 +62,17 @@ def said_of(fate: EntryFate) -> str:
 
 
 class LoreDialog(QDialog):
-    """Shows reports; `ok` is to be pressed once they were read. Subclasses put their fields above."""
+    """Shows reports; `ok` is to be pressed once they were read. Subclasses put their fields above.
+
+    `progressed` carries how many of how many entries or files are done.
+    """
+
+    progressed = Signal(int, int)
 
     def __init__(self, theme: Theme, title: str, ok: str, heads: tuple[str, str], parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
+        self.theme = theme
         self.bar = MessageBar(theme, self)
         self.bar.closed.connect(self.bar.hide)
         fields = (
@@ -84,6 +98,10 @@ class LoreDialog(QDialog):
         self.lossy.toggled.connect(lambda _on: self.settle())
         self.lossy.hide()
         self.state = label(self, "", "small")
+        self.strip = ProgressStrip(self)
+        self.strip.cancelled.connect(self._stop)
+        self.progressed.connect(self._show_progress)
+        self._token, self._since = CancelToken(), 0.0
         self.ok = button(self, ok, self.go, kind="primary")
         self.ok.setEnabled(False)
         self.ready = False
@@ -92,15 +110,46 @@ class LoreDialog(QDialog):
         """Put everything in its place, with the fields of the dialog above."""
         ends = row((self.state, 1), self.lossy, self.ok, button(self, tr("Cancel"), self.reject))
         parts = split(self.view, self.list, sizes=(160, 220))
-        column(self.bar, *above, (parts, 1), ends, of=self, spacing=8)
-        resize_for_letters(self, 860, 620)
+        column(self.bar, *above, (parts, 1), self.strip, ends, of=self, spacing=8)
+        resize_for_letters(self, 1060, 700)
 
     def go(self) -> None:
         """Do it."""
         raise NotImplementedError
 
+    def done(self, result: int) -> None:
+        """Qt: what is under way stops."""
+        self._token.cancel()
+        super().done(result)
+
+    def watched(self, text: str) -> Callable[[int, int], None]:
+        """What work in another thread tells how far it is; it stops where the person wants it to."""
+        self._token.cancel()
+        token = self._token = CancelToken()
+        self._since = time.monotonic()
+        self.strip.start(text, stoppable=True, told=f"{text} {tr('{done} of {total}')}")
+        self.strip.finish()
+
+        def report(done: int, total: int) -> None:
+            if token.cancelled:
+                raise Cancelled(tr("Stopped. Nothing was changed."))
+            if done % _EVERY == 0 or done == total:
+                self.progressed.emit(done, total)
+
+        return report
+
+    def _show_progress(self, done: int, total: int) -> None:
+        if not self._token.cancelled:
+            self.strip.setVisible(done < total and time.monotonic() - self._since >= _PATIENCE)
+            self.strip.set_progress(done, total)
+
+    def _stop(self) -> None:
+        self._token.cancel()
+        self.strip.stopping()
+
     def show_reports(self, reports: Sequence[LoreReport], rows: Sequence[EntryRow]) -> None:
         """Show what was found out; every entry that goes along is ticked."""
+        self.strip.finish()
         counts = [one for report in reports for one in report.counts()]
         self.fields.set_rows([FateRow(one.field, tr(_WORDS[one.fate]), one.entries, one.how) for one in counts])
         self.entries.set_rows(rows)
@@ -116,6 +165,7 @@ class LoreDialog(QDialog):
 
     def refuse(self, sentence: str) -> None:
         """Say why there is nothing to do."""
+        self.strip.finish()
         self.fields.set_rows(())
         self.entries.set_rows(())
         self.lossy.hide()

@@ -1,4 +1,4 @@
-"""A note that was changed here and on disk: both texts beside each other, and a choice for each place."""
+"""A text that was changed here and there, on disk or in a lorebook: both beside each other, a choice for each place."""
 
 from __future__ import annotations
 
@@ -40,22 +40,35 @@ class ConflictDialog(Dialog):
 
     merged = Signal(str)
 
-    def __init__(self, theme: Theme, name: str, texts: tuple[str, str, str], parent: QWidget | None = None) -> None:
-        """`texts` are the version that both started from, one's own, and the one on disk."""
+    def __init__(
+        self,
+        theme: Theme,
+        name: str,
+        texts: tuple[str, str, str],
+        parent: QWidget | None = None,
+        *,
+        there: str = "",
+        lines: bool = True,
+    ) -> None:
+        """`texts` are the version that both started from, one's own, and the other, which is `there`, else on disk.
+
+        Only of texts of `lines` can both be taken.
+        """
         super().__init__(parent, tr("Two versions of {name}", name=name))
+        self._there, self._lines = there or tr("On disk"), lines
         self._theme = theme
         base, mine, theirs = texts
         self.pieces = three_way(base, mine, theirs)
         self._chosen: dict[int, str] = {}
         places = Counter(piece.side for piece in self.pieces)
         words = tr(
-            "{mine} only here, {theirs} only on disk, {both} in both. What was changed in one place only is taken; "
+            "{mine} only here, {theirs} only there, {both} in both. What was changed in one place only is taken; "
             "where both changed the same lines, choose.",
             mine=count(places[Side.MINE], "place was changed", "places were changed"),
             theirs=count(places[Side.THEIRS], "place", "places"),
             both=count(places[Side.CONFLICT], "place", "places"),
         )
-        self.diff = DiffView(theme, (tr("On disk"), tr("My text")), self)
+        self.diff = DiffView(theme, (self._there, tr("My text")), self)
         self.diff.show_texts(theirs, mine)
         self.outcome = text_view(self, tr("The merged text"), font=fixed_font(self.font().pointSizeF()))
         self.tabs = named(QTabWidget(self, documentMode=True), tr("Versions of the note"))
@@ -96,7 +109,7 @@ class ConflictDialog(Dialog):
         grid.setColumnStretch(1, 1)
         words = {
             Side.MINE: tr("changed here only"),
-            Side.THEIRS: tr("changed on disk only"),
+            Side.THEIRS: tr("changed there only"),
             Side.BOTH_ALIKE: tr("changed alike"),
             Side.CONFLICT: tr("changed in both: choose"),
         }
@@ -104,7 +117,7 @@ class ConflictDialog(Dialog):
         grid.addWidget(label(card, head, "section", wrap=False), 0, 0, 1, 2)
         group = QButtonGroup(card)
         spans = word_spans(piece.mine, piece.theirs)
-        sides = (("mine", tr("Mine"), piece.mine), ("theirs", tr("On disk"), piece.theirs))
+        sides = (("mine", tr("Mine"), piece.mine), ("theirs", self._there, piece.theirs))
         for at, (side, title, text) in enumerate(sides):
             button = named(QRadioButton(title, card), tr("Place {number}: {title}", number=number, title=title))
             button.setAccessibleDescription(text)
@@ -113,7 +126,7 @@ class ConflictDialog(Dialog):
             group.addButton(button)
             grid.addWidget(button, 1, at)
             grid.addWidget(self._excerpt(text, spans[at], card), 2, at)
-        if piece.side is Side.CONFLICT and piece.mine and piece.theirs:
+        if self._lines and piece.side is Side.CONFLICT and piece.mine and piece.theirs:
             both = QRadioButton(tr("Both, mine first"), card)
             both.clicked.connect(partial(self.choose, place, "both"))
             group.addButton(both)

@@ -264,7 +264,7 @@ class ProjectsFeature(Feature):
             self.context.say(Notice(text, "warning", actions=("vault.open",), key="recent"))
             return
         chat, settings = (Path(name) if name else None for name in (project.chat, project.settings))
-        self.context.session.reading.open(project.places, chat, settings)
+        self.context.session.reading.open(project.places, chat, settings, roles=project.roles)
 
     def _reset_demo(self) -> None:
         self.context.session.reading.open_demo(reset=True)

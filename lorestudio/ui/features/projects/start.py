@@ -6,8 +6,8 @@ The projects that were open before, as the window's settings keep them.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -36,11 +36,12 @@ _BESIDE: Final = 900
 
 @dataclass(frozen=True, slots=True)
 class RecentProject:
-    """What a project was opened from; "" for a chat or settings that it had not."""
+    """What a project was opened from; "" for a chat or settings that it had not. `roles` are those of lorebooks."""
 
     places: tuple[str, ...]
     chat: str = ""
     settings: str = ""
+    roles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -79,7 +80,9 @@ class RecentProjects:
         places = (*project.places, *map(str, project.book_paths))
         if is_demo(project) or not (places or project.chat_path):
             return
-        now = RecentProject(places, str(project.chat_path or ""), str(project.settings_path or ""))
+        paths = {str(path) for path in project.book_paths}
+        roles = {book.place: book.role.value for book in project.books if book.place in paths}
+        now = RecentProject(places, str(project.chat_path or ""), str(project.settings_path or ""), roles)
         self._keep([now, *(one for one in self.load() if one.places != now.places or one.chat != now.chat)])
 
     def drop(self, gone: RecentProject) -> None:

@@ -13,9 +13,11 @@ from PySide6.QtWidgets import QApplication
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.studio.project.project import open_project
+from lorestudio.ui.features.lorebooks import report_view
 from lorestudio.ui.features.lorebooks.export_dialog import ExportBookDialog
 from lorestudio.ui.features.lorebooks.import_dialog import ImportBooksDialog
 from lorestudio.ui.features.lorebooks.sync_dialog import SyncDialog
+from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from tests.ui.conftest import settle
 from tests.ui.vaults import contents, write_vault
 
@@ -114,6 +116,9 @@ def test_notes_become_a_book_and_the_chat_tells_what_it_does(window, tmp_path) -
     entries = json.loads(target.read_bytes())["entries"]
     assert [raw["comment"] for raw in entries.values()] == ["Bell"]
     assert (tmp_path / "vault/out.book.json").exists()
+    window.run("vault.undo")
+    settle(window)
+    assert (target.exists(), (tmp_path / "vault/out.book.json").exists()) == (False, False)
 
 
 def test_what_is_lost_has_to_be_agreed_to(window, tmp_path) -> None:
@@ -157,3 +162,62 @@ def test_a_book_and_its_notes_are_brought_together(window, book, tmp_path) -> No
     orders = {uid: raw["order"] for uid, raw in json.loads(book.read_bytes())["entries"].items()}
     assert orders == {"0": 300, "1": 100, "2": 30}
     assert "priority: 900" in (tmp_path / "vault/Isles/Other.md").read_text(encoding="utf-8")
+    window.run("vault.undo")
+    settle(window)
+    assert json.loads(book.read_bytes()) == whole
+    assert "priority: 700" in note.read_text(encoding="utf-8")
+
+
+def test_what_both_changed_is_decided_one_by_one(window, book, tmp_path) -> None:
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    filled(dialog, window, dialog.files, str(book))
+    click(dialog, window)
+    whole = json.loads(book.read_bytes())
+    whole["entries"]["0"] |= {"order": 40, "content": "An island."}
+    book.write_text(json.dumps(whole), encoding="utf-8")
+    note = tmp_path / "vault/Isles/Skarn.md"
+    text = note.read_text(encoding="utf-8").replace("priority: 900", "priority: 700")
+    note.write_text(text.replace("An isle.", "An islet."), encoding="utf-8")
+    dialog = shown(window, "book.sync", SyncDialog)
+    settle(window)
+    assert (dialog.state.text(), dialog.decide.isEnabled()) == ("1 entry; left open: 1", True)
+    QTest.mouseClick(dialog.decide, Qt.MouseButton.LeftButton)
+    for side in ("both", "mine"):
+        asked = next(one for one in dialog.findChildren(ConflictDialog) if one.isVisible())
+        asked.choose(0, side)
+        QTest.mouseClick(asked.take, Qt.MouseButton.LeftButton)
+        settle(window)
+    assert (dialog.state.text(), dialog.decide.isEnabled()) == ("1 entry", False)
+    click(dialog, window)
+    entry = json.loads(book.read_bytes())["entries"]["0"]
+    assert (entry["content"], entry["order"]) == ("An islet.\nAn island.", 300)
+    assert note.read_text(encoding="utf-8").endswith("An islet.\nAn island.")
+
+
+def test_an_import_tells_how_far_it_is_and_is_taken_back_when_stopped(window, book, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(report_view, "_PATIENCE", -1)
+    monkeypatch.setattr(report_view, "_EVERY", 1)
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    seen = []
+    dialog.progressed.connect(lambda done, total: seen.append((done, total, dialog.strip.label.text())))
+    filled(dialog, window, dialog.files, str(book))
+    assert seen[0] == (1, 3, "Looking at the files: 1 of 3")
+    assert not dialog.strip.isVisible()
+    before = contents(tmp_path / "vault")
+    report = dialog.watched
+
+    def stopped(text):  # the person presses the button when the first file is written
+        tell = report(text)
+
+        def told(done: int, total: int) -> None:
+            if total != 3 and done:
+                dialog._token.cancel()
+            tell(done, total)
+
+        return told
+
+    monkeypatch.setattr(dialog, "watched", stopped)
+    click(dialog, window)
+    assert dialog.isVisible()
+    assert "Stopped. Nothing was changed." in dialog.bar.label.text()
+    assert contents(tmp_path / "vault") == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -111,13 +112,17 @@ def test_a_lorebook_alone_is_opened_with_its_entries(start, tmp_path, monkeypatc
     press(start, "book.open")
     assert start.session.choice.system == "world-info"
     assert [entry.title for entry in start.session.project.index.entries] == ["Fog"]
-    assert RecentProjects(start.settings).load() == [RecentProject((str(path),))]
+    recent = RecentProject((str(path),), roles={str(path): "global"})
+    assert RecentProjects(start.settings).load() == [recent]
+    RecentProjects(start.settings)._keep([replace(recent, roles={str(path): "persona"})])
     start.run("projects.recent")
     (picker,) = shown(Picker)
     path.write_text(json.dumps({"entries": {}}))
     QTest.keyClick(picker.field, Qt.Key.Key_Return)
     settle(start)
     assert start.session.project.index.entries == ()
+    assert [book.role.value for book in start.session.project.books] == ["persona"]
+    assert RecentProjects(start.settings).load()[0].roles == {str(path): "persona"}
 
 
 def test_what_is_no_lorebook_is_said(start, tmp_path, monkeypatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,8 +14,6 @@ from lorestudio.studio.replay.simulator import Simulator
 from tests.ui.conftest import settle
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from lorestudio.ui.shell.main_window import MainWindow
 
 TEXT = """{
@@ -123,16 +122,36 @@ def test_a_new_entry_is_made_in_the_book_and_shown(window: MainWindow) -> None:
     assert titles(window) == ["Bell", "Oak", "Gate"]
 
 
-def test_entries_of_other_programs_are_shown_and_say_what_to_do(make_window: Any, tmp_path: Path) -> None:
+def test_entries_of_other_programs_are_edited_in_their_files(make_window: Any, tmp_path: Path) -> None:
     book = tmp_path / "Other.lorebook"
     entry = {"text": "Fog is grey.", "displayName": "Fog", "keys": ["fog"], "enabled": True, "id": "a"}
     book.write_text(json.dumps({"lorebookVersion": 5, "entries": [entry]}), "utf-8")
     window = make_window(open_project([book]), make_simulator=Simulator)
+    window.keep_notes_safe(tmp_path / "notes")
     settle(window)
     choose(window, "Fog")
     pane = window.features.notes.pane
-    assert pane.text.toPlainText() == "Fog is grey."
-    assert "another program" in pane.bar.label.text()
+    assert "comment" in pane.editor.form.names
+    pane.editor.form.row("key").field.changed.emit(["mist"])
+    pane.save()
+    settle(window)
+    assert json.loads(book.read_text("utf-8"))["entries"] == [{**entry, "keys": ["mist"]}]
+    pane.editor.form.row("comment").field.changed.emit("Mist")
+    pane.save()
+    settle(window)
+    assert json.loads(book.read_text("utf-8"))["entries"][0]["displayName"] == "Mist"
+
+
+def test_a_card_that_would_lose_a_part_is_shown_and_says_why(make_window: Any, tmp_path: Path) -> None:
+    card = tmp_path / "Card.charx"
+    card.write_bytes((Path(__file__).parents[3] / "exchange/lorebooks/data/21-card-risu.charx").read_bytes())
+    window = make_window(open_project([card]), make_simulator=Simulator)
+    settle(window)
+    entry = window.session.project.index.entries[0]
+    choose(window, entry.title)
+    pane = window.features.notes.pane
+    assert pane.text.toPlainText() == entry.content
+    assert "module.risum" in pane.bar.label.text()
 
 
 def test_what_another_program_writes_into_the_book_is_shown_and_run(
