@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
+from lorestudio.llm.errors import AnsweringError
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.profiles import Profile, ProfileFile, load_profiles, save_profiles
 
@@ -20,10 +21,6 @@ def _over_http(profile: Profile, keys: Keys) -> HttpChatClient:
     from lorestudio.llm.http_client import client_for  # noqa: PLC0415  # most commands ask nobody
 
     return client_for(profile, keys)
-
-
-class AnsweringError(ValueError):
-    """An answer source that cannot be used as it is chosen; the message says what to do."""
 
 
 def default_profiles_path() -> Path:

@@ -26,7 +26,6 @@ from lorestudio.exchange.lorebooks.card_book import EXTENSIONS
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, BookPlace
 from lorestudio.exchange.lorebooks.keys import broken_patterns
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY, USED, WITHOUT_EFFECT, native_entry
-from lorestudio.exchange.lorebooks.recognition import what_document, what_file
 from lorestudio.exchange.problems import InputError
 
 Raw = Mapping[str, Json]
@@ -270,6 +269,9 @@ def load_lorebook(path: Path, role: BookRole | None = None) -> Lorebook:
 
     Without a role a card's book is the character's and any other one is global.
     """
+    # Knowing every other program's formats takes a fifth of a second, which whoever reads no file need not wait.
+    from lorestudio.exchange.lorebooks.recognition import what_document, what_file  # noqa: PLC0415
+
     data = read_file(path, "lorebook")
     if said := what_file(data):
         raise InputError(path, said)
