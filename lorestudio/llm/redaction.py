@@ -28,7 +28,7 @@ _PATTERNS: Final = (
     (re.compile(r"(?<=://)[^/\s@•]+@"), f"{MASK}@"),
 )
 
-_NEXT_EVENT: Final = r'"[^\n]{0,1000}+\n(?:[^"\n]{0,200}+\n){0,4}+[^\n]{0,1000}:\s?"'
+_NEXT_EVENT: Final = r'"(?!\s*:)[^\n]{0,1000}+\n(?:[^"\n]{0,200}+\n){0,4}+[^\n]{0,1000}:\s?"'
 """From inside a text to inside the last text of the next event of a stream."""
 
 SHORTEST_LOOSE: Final = 12

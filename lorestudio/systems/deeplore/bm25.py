@@ -29,6 +29,8 @@ _ROUNDING = 1e-9
 """Above what sums of `_MOST_ADDED` terms in another order can be off, as a part of the largest."""
 
 _MOST_ADDED = 100_000
+_MOST_BEST = 500
+"""Of so many documents every term's part is known."""
 
 Frequencies: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
 
@@ -116,6 +118,7 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         self._weights: dict[str, tuple[Places, Frequencies]] = {}
         self._sums: tuple[frozenset[str], Frequencies, float, int] = (frozenset(), np.zeros(len(entries)), 0.0, 0)
         self._twins: dict[int, list[int]] = {}
+        self._terms: dict[int, dict[str, TermScore]] = {}
         self._touched: frozenset[str] = frozenset()
         self._weight: Frequencies | None = None
         self.corpus_size, self.avgdl = len(entries), 0.0
@@ -283,9 +286,13 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
 
         Added one after the other, in query order, because the last bit depends on it.
         """
-        own = self.doc_freqs[place]
-        found = sorted((term for term in own if term in terms), key=terms.__getitem__)
-        parts = tuple(self._term(term, place) for term in found)
+        known = self._terms.get(place)
+        if known is None:  # the best of one turn are mostly those of the next
+            if len(self._terms) >= _MOST_BEST:
+                self._terms = {}
+            known = self._terms[place] = {term: self._term(term, place) for term in self.doc_freqs[place]}
+        found = sorted(known.keys() & terms.keys(), key=terms.__getitem__)
+        parts = tuple([known[term] for term in found])
         twins = (self.doc_freqs[twin] for twin in self._twins.get(place, ()))
         under = min((term for term in chain(found[:1], *twins) if term in terms), key=terms.__getitem__, default="")
         where = (terms[under], int(np.argmax(self.column(under)[0] == place))) if under else None
