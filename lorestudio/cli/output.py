@@ -22,8 +22,8 @@ from rich.text import Text
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.errors import AnsweringError, LlmError
 from lorestudio.settings.files import SettingsError
+from lorestudio.studio.project.errors import AnsweringError, LlmError
 from lorestudio.studio.project.tokens import TokenizerError
 from lorestudio.trace.wording import controls_escaped, without_controls
 from lorestudio.vault.files import VaultError
