@@ -150,3 +150,11 @@ def test_a_query_finds_what_adding_up_every_document_finds(
         best = sorted((place for place in scores if scores[place] >= threshold), key=lambda place: -scores[place])
         found = index.search(query, threshold)
         assert [(hit.entry.id, hit.score) for hit in found] == [(place, scores[place]) for place in best[:TOP]]
+
+
+def test_what_fell_out_of_the_window_counts_no_more() -> None:
+    notes = [entry(f"S{n}", content="sea sea sea") for n in range(30)]
+    notes += [entry(f"G{n}", content="gold ash oak") for n in range(30)]
+    index = EntryBM25(entries_of(notes))
+    index.search("sea gold ash oak", 0.1)
+    assert [hit.entry.title for hit in index.search("gold ash oak", 0.1)] == [f"G{n}" for n in range(TOP)]
