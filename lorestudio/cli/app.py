@@ -20,7 +20,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "open": "window.open_window",
     "replay": "runs.replay.replay",
     "preview": "runs.preview.preview",
-    "run": "runs.reports.run",
+    "run": "run.run",
     "scribe": "systems.scribe.scribe",
     "graph": "notes.graph.graph",
     "doctor": "doctor.doctor",
@@ -59,7 +59,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "attach": "attach.attach",
     "captures": "attach.captures",
 }
-"""Module and name of each command: a function (see `options.command`), or a `Typer` of several."""
+"""Module and name of each command: a function (see `command.command`), or a `Typer` of several."""
 
 
 class _Loaded(Mapping[str, Any]):
@@ -67,7 +67,7 @@ class _Loaded(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401  # a command is of click's kind in older versions of typer
         module, _, place = COMMANDS[name].rpartition(".")
-        from lorestudio.cli.options import command  # noqa: PLC0415  # the version is told without it
+        from lorestudio.cli.command import command  # noqa: PLC0415  # the version is told without it
 
         found: typer.Typer | Callable[..., None] = getattr(import_module(f"lorestudio.cli.{module}"), place)
         if isinstance(found, typer.Typer):

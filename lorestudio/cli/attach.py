@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.answering import Answering
-from lorestudio.cli.options import ChatOptions, JsonOption, OfflineRun, command
+from lorestudio.cli.command import command
+from lorestudio.cli.options import ChatOptions, JsonOption, OfflineRun
 from lorestudio.cli.output import Screen, echo, filled, fixed, fold, listing, picked, print_json, say, say_all, table
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError

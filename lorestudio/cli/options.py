@@ -6,17 +6,16 @@ InputError with its option's name.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import wraps
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Final, get_type_hints
+from typing import Annotated, Final
 
 import typer
 
 from lorestudio.cli.answering import Answering, answering
-from lorestudio.cli.output import clear_messages, say_all
+from lorestudio.cli.command import RulesOption, rules_named
+from lorestudio.cli.output import say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.exchange.character_card import load_card
@@ -26,7 +25,6 @@ from lorestudio.exchange.regex_scripts import load_scripts
 from lorestudio.settings.basis import ChatBasis
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.declaration import Section
-from lorestudio.settings.rules import VERSIONS, name_of, rules_of
 from lorestudio.settings.sections import assigned
 from lorestudio.studio.project.answering import AnswerKind, RecordedAnswers, load_recorded
 from lorestudio.studio.project.project import Project, open_project
@@ -36,43 +34,6 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Given, System, SystemKind
 from lorestudio.systems.offline import Unanswered
 from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
-
-
-def command(of: typer.Typer, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a function as a command, by default under its own name.
-
-    What goes wrong in it becomes a message, and a parameter that is a dataclass stands for options, its fields.
-    """
-
-    def register(function: Callable[..., None]) -> Callable[..., None]:
-        of.command(name)(_flat(function))
-        return function
-
-    return register
-
-
-def _flat(function: Callable[..., None]) -> Callable[..., None]:
-    """The function with the fields of its dataclasses as parameters, all given by name; so typer takes it."""
-    hints = get_type_hints(function, include_extras=True)
-    groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
-    parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        of = groups.get(name)
-        types = hints if of is None else get_type_hints(of, include_extras=True)
-        found = [parameter] if of is None else inspect.signature(of).parameters.values()
-        named = inspect.Parameter.KEYWORD_ONLY
-        parameters += (each.replace(annotation=types[each.name], kind=named) for each in found)
-
-    @wraps(function)
-    def run(**values: object) -> None:
-        for name, group in groups.items():
-            values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
-        with clear_messages():
-            function(**values)
-
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads, unknown to mypy
-    return run
 
 
 def in_mode(project: Project, mode: str | None) -> Project:
@@ -203,22 +164,6 @@ TokenizerOption = Annotated[
 ]
 
 
-def rules_named(text: str | None) -> str:
-    """The rules of that name, "" where none is given. Raises InputError."""
-    try:
-        return "" if text is None else name_of(rules_of(text))
-    except ValueError as error:
-        raise InputError("--rules", str(error)) from error
-
-
-RulesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--rules",
-        metavar="VERSION",
-        help=f"Whose rules decide: DeepLore {' or '.join(VERSIONS)}. Default: as the settings say or show.",
-    ),
-]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
 SizeOption = Annotated[
     int,

@@ -23,7 +23,7 @@ from rich.text import Text
 from lorestudio.domain.lifecycle import Cancelled, Progress
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError
-from lorestudio.studio.project.answering import AnsweringError, LlmError, ProfileError
+from lorestudio.studio.project.errors import AnsweringError, LlmError
 from lorestudio.studio.project.tokens import TokenizerError
 from lorestudio.trace.wording import controls_escaped, without_controls
 from lorestudio.vault.files import VaultError
@@ -81,7 +81,7 @@ def clear_messages() -> Iterator[None]:
     """Turn what people can mend into one message and exit code 2, and Ctrl+C into a word and exit code 130."""
     try:
         yield
-    except (InputError, SettingsError, VaultError, AnsweringError, ProfileError, TokenizerError) as error:
+    except (InputError, SettingsError, VaultError, AnsweringError, TokenizerError) as error:
         say(str(error))
         raise typer.Exit(BAD_INPUT) from error
     except typer.Abort as abort:  # a question was not answered: with Ctrl+C, or because nobody is there

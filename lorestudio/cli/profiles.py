@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import typer
 
 from lorestudio.cli.answering import connections
-from lorestudio.cli.options import command
+from lorestudio.cli.command import command
 from lorestudio.cli.output import FAILED, Screen, echo, filled, fold, listing, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import (

@@ -11,7 +11,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.options import JsonOption, ProfileOption, SettingsOfSystem, SettingsOption, command
+from lorestudio.cli.command import command
+from lorestudio.cli.options import JsonOption, ProfileOption, SettingsOfSystem, SettingsOption
 from lorestudio.cli.output import (
     Screen,
     as_bytes,

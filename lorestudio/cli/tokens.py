@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from lorestudio.cli.options import ChatOption, JsonOption, SettingsOption, TokenizerOption, command
+from lorestudio.cli.command import command
+from lorestudio.cli.options import ChatOption, JsonOption, SettingsOption, TokenizerOption
 from lorestudio.cli.output import Screen, echo, filled, fold, listing, picked, print_json, read_text, say_all
 from lorestudio.studio.project.tokens import counting_for, fetch, tokenizer_files
 

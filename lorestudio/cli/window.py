@@ -94,19 +94,20 @@ def missing_for_x(environment: Mapping[str, str] = os.environ, platform: str = s
 
 _INSTALLED_WITH: Final = {
     "debian": (
-        "apt-get install libegl1 libgl1 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 "
-        "libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1"
+        "apt-get install libegl1 libgl1 libglib2.0-0 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 "
+        "libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 "
+        "libxcb-xinerama0 libxcb-xkb1"
     ),
     "fedora": (
-        "dnf install mesa-libEGL mesa-libGL fontconfig dbus-libs libxkbcommon-x11 xcb-util-cursor xcb-util-wm "
+        "dnf install mesa-libEGL mesa-libGL glib2 fontconfig dbus-libs libxkbcommon-x11 xcb-util-cursor xcb-util-wm "
         "xcb-util-image xcb-util-keysyms xcb-util-renderutil libxcb"
     ),
     "suse": (
-        "zypper install libEGL1 libGL1 fontconfig libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 "
-        "libxcb-image0 libxcb-keysyms1 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1"
+        "zypper install libEGL1 libGL1 libglib-2_0-0 fontconfig libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 "
+        "libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1"
     ),
     "arch": (
-        "pacman -S libglvnd fontconfig dbus libxkbcommon-x11 xcb-util-cursor xcb-util-wm xcb-util-image "
+        "pacman -S libglvnd glib2 fontconfig dbus libxkbcommon-x11 xcb-util-cursor xcb-util-wm xcb-util-image "
         "xcb-util-keysyms xcb-util-renderutil"
     ),
 }

@@ -137,6 +137,8 @@ def compile_pattern(source: str, flags: str = "") -> Pattern:
 _SKIPPED: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _AT_LEAST: Final = re.compile(r"\{\s*(\d+)\s*(?:,\s*\d*\s*)?\}", re.ASCII)
 _LONG_NUMBER: Final = 9
+_CLASS_OF_ONE: Final = 100
+"""A class of so many letters takes no more memory than a character; one of thousands takes its kilobytes each time."""
 
 
 def compile_guarded(expression: str, flags: int = 0) -> regex.Pattern[str]:
@@ -166,8 +168,8 @@ def _size(expression: str) -> int:
             last = sizes.pop()
             sizes[-1] += last
         elif skipped is not None or expression[at] not in "*+?|":
-            last = 1
-            sizes[-1] += 1
+            last = 1 if skipped is None else max(1, len(skipped[0]) // _CLASS_OF_ONE)
+            sizes[-1] += last
         at = skipped.end() if skipped is not None else at + 1
     return sum(sizes)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
-from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.errors import AnsweringError, ErrorKind, LlmError
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Profile, ProfileFile, load_profiles, save_profiles
@@ -22,10 +22,6 @@ def _over_http(profile: Profile, keys: Keys) -> HttpChatClient:
     from lorestudio.llm.http.client import client_for  # noqa: PLC0415  # most commands ask nobody
 
     return client_for(profile, keys)
-
-
-class AnsweringError(ValueError):
-    """An answer source that cannot be used as it is chosen; the message says what to do."""
 
 
 def default_profiles_path() -> Path:

@@ -104,6 +104,10 @@ _SAYS_ALL: Final = frozenset(
 )
 
 
+class AnsweringError(ValueError):
+    """An answer source that cannot be used as it is chosen; the message says what to do."""
+
+
 class LlmError(Exception):
     """A question without an answer.
 

@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from lorestudio.domain.javascript import Json
+from lorestudio.llm.errors import AnsweringError
 from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes, write_atomically
 
 FORMAT: Final = "lorestudio-profiles"
@@ -40,7 +41,7 @@ class KeySource(StrEnum):
     NONE = "none"
 
 
-class ProfileError(ValueError):
+class ProfileError(AnsweringError):
     """A profile that cannot be used; the message names the field and says what to do."""
 
 

@@ -28,6 +28,9 @@ _PATTERNS: Final = (
     (re.compile(r"(?<=://)[^/\s@•]+@"), f"{MASK}@"),
 )
 
+_NEXT_EVENT: Final = r'"(?!\s*:)[^\n]{0,1000}+\n(?:[^"\n]{0,200}+\n){0,4}+[^\n]{0,1000}:\s?"'
+"""From inside a text to inside the last text of the next event of a stream."""
+
 SHORTEST_LOOSE: Final = 12
 """Keys of this length are found in spellings that a shorter one might share with ordinary words."""
 
@@ -67,7 +70,8 @@ def hide_known(text: str, secrets: Iterable[str]) -> str:
     """`text` without the keys themselves, as they are and as JSON or an address spells them.
 
     One that is long enough to be no word is also found in the other case, with any of its characters as escapes (JSON,
-    addresses, HTML), and with blanks, line ends or quotation marks between them.
+    addresses, HTML), with blanks, line ends or quotation marks between them, and spread over the events of a stream: of
+    these one is left.
 
     For replies: lore may speak of a "Bearer of the Ring", so nothing is hidden there on a mere likeness.
     """
@@ -101,7 +105,10 @@ def _spellings(secret: str) -> tuple[str, ...]:
 def _loosely(secret: str) -> re.Pattern[str]:
     """Finds a key however it is spelled."""
     between = "".join(re.escape(char) for char in " \t\r\n\u200b\"'+," if char not in secret)
-    return re.compile(f"[{between}]{{0,8}}+".join(map(_any_spelling, secret)), re.IGNORECASE)
+    first, *rest = map(_any_spelling, secret)
+    # Atomic: a provider that is asked in bad faith could else have this try its events in every combination.
+    then = (f"(?>(?:[{between}]{{0,8}}+|{_NEXT_EVENT}){char})" for char in rest)
+    return re.compile(first + "".join(then), re.IGNORECASE)
 
 
 def _any_spelling(char: str) -> str:

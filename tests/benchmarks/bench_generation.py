@@ -1,9 +1,10 @@
 """One keywords-only generation on large vaults, beside DeepLore's own figures.
 
 Run with `python -m tests.benchmarks.bench_generation FOLDER`, FOLDER holding the inputs as N.json.gz (`files`, `chat`,
-`settings`). Prints the least processor time of several runs in milliseconds, which a busy machine changes least, and
+`settings`). Prints the median processor time of several turns in milliseconds, which a busy machine changes little, and
 how it grows with the notes: the exponent between a size and the next, 0 where the size costs nothing, 1 where twice as
-many notes cost twice as much.
+many notes cost twice as much. Garbage is collected as the command line has it. A column beside has what a generation
+costs in `lorestudio run`, its report included: the difference between 35 generations of a growing chat and 5 of them.
 """
 
 from __future__ import annotations
@@ -13,10 +14,14 @@ import gc
 import gzip
 import json
 import math
+import os
+import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from lorestudio.domain.chat import Message
@@ -31,6 +36,7 @@ from lorestudio.vault.index_refresh import build_index
 from tests.systems.worlds import inputs
 
 RUNS = 15
+FEW, MANY, COMMAND_RUNS = 5, 35, 3
 VARIANTS = {
     "depth 4": {"scanDepth": 4},
     "depth 4 + BM25": {"scanDepth": 4, "fuzzySearchEnabled": True},
@@ -39,6 +45,7 @@ VARIANTS = {
     "depth 100, words": {"scanDepth": 100, "matchWholeWords": True},
     "depth 100, words + BM25": {"scanDepth": 100, "matchWholeWords": True, "fuzzySearchEnabled": True},
 }
+ON_COMMAND_LINE = ("depth 4", "depth 100", "depth 100 + BM25")
 ORIGINAL = {
     200: (22, 26, 36, 74, 40, 71, 28, 50),
     1000: (92, 107, 382, 533, 454, 583, 120, 197),
@@ -48,8 +55,8 @@ ORIGINAL = {
 """DeepLore 2.0.2 on the same inputs: the variants in order, then parsing all notes, then building BM25."""
 
 
-def least_ms(work: Callable[[], object], runs: int = RUNS) -> float:
-    """The least processor time of `runs` runs after two that do not count."""
+def median_ms(work: Callable[[], object], runs: int = RUNS) -> float:
+    """The median processor time of `runs` runs after two that do not count."""
     times = []
     for number in range(runs + 2):
         gc.collect()
@@ -57,13 +64,18 @@ def least_ms(work: Callable[[], object], runs: int = RUNS) -> float:
         work()
         if number >= 2:
             times.append(1000 * (time.process_time() - begun))
-    return min(times)
+    return statistics.median(times)
 
 
 def generation(index: DeepLoreIndex, chat: tuple[Message, ...], settings: DeepLoreSettings) -> Callable[[], object]:
-    """A generation at the end of the chat, ready to be timed."""
-    ctx = inputs(index, chat=chat, settings=settings, turn=Turn(len(chat), 0, 0))
-    return lambda: asyncio.run(run(ctx))
+    """The next generation of a chat that grows to this one, ready to be timed: none is like the one before."""
+    ends = iter(range(len(chat) - 2 * (RUNS + 1), len(chat) + 1, 2))
+
+    def work() -> object:
+        end = next(ends)
+        return asyncio.run(run(inputs(index, chat=chat[:end], settings=settings, turn=Turn(end, 0, 0))))
+
+    return work
 
 
 def measure(data: dict[str, Any]) -> list[tuple[str, float]]:
@@ -75,12 +87,39 @@ def measure(data: dict[str, Any]) -> list[tuple[str, float]]:
     vault = build_index(files, settings, CHARS_4)
     index = DeepLoreIndex(vault)
     figures = [
-        (name, least_ms(generation(index, chat, sanitise({**base, **change}).settings)))
+        (name, median_ms(generation(index, chat, sanitise({**base, **change}).settings)))
         for name, change in VARIANTS.items()
     ]
-    figures.append(("parse all", least_ms(lambda: build_index(files, settings, CHARS_4), 7)))
-    figures.append(("build BM25", least_ms(lambda: DeepLoreIndex(vault).bm25, 7)))
+    figures += [(f"{name}, run", on_command_line(data, VARIANTS[name])) for name in ON_COMMAND_LINE]
+    figures.append(("parse all", median_ms(lambda: build_index(files, settings, CHARS_4), 7)))
+    figures.append(("build BM25", median_ms(lambda: DeepLoreIndex(vault).bm25, 7)))
     return figures
+
+
+def on_command_line(data: dict[str, Any], change: dict[str, Any]) -> float:
+    """Milliseconds that a further generation takes `lorestudio run`."""
+    messages, base = data["chat"], {**data["settings"], "enabled": True, "recursiveScan": True, "maxRecursionSteps": 3}
+    scenario = {
+        "id": "bench",
+        "tokenizer": "chars4",
+        "settings": {**base, **change},
+        "vaults": [{"name": "bench", "files": data["files"]}],
+        "messages": messages,
+    }
+    took = {MANY: math.inf, FEW: math.inf}
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "scenario.json"
+        for count in (FEW, MANY) * COMMAND_RUNS:
+            ends = range(len(messages) - 2 * count, len(messages), 2)
+            turns = [{"now_ms": 1_700_000_000_000 + end, "chat": list(range(end))} for end in ends]
+            path.write_text(json.dumps({**scenario, "generations": turns}), encoding="utf-8")
+            before = os.times()
+            command = [sys.executable, "-m", "lorestudio", "run", str(path), "-o", str(path.with_suffix(".out"))]
+            subprocess.run(command, check=True)  # noqa: S603  # our own program
+            after = os.times()
+            spent = after.children_user + after.children_system - before.children_user - before.children_system
+            took[count] = min(took[count], spent)
+    return 1000 * (took[MANY] - took[FEW]) / (MANY - FEW)
 
 
 def enlarged(data: dict[str, Any], count: int) -> dict[str, Any]:
@@ -100,6 +139,7 @@ def _renamed(text: str, number: int) -> str:
 
 def main(folder: Path, most: int = 20_000) -> None:
     """Print a line a figure: ours, the original's, and how many times faster; at last with `most` notes."""
+    gc.set_threshold(20_000)
     before: Figures | None = None
     for path in sorted(folder.glob("*.json.gz"), key=lambda path: path.stat().st_size):
         data = json.loads(gzip.decompress(path.read_bytes()))
@@ -113,10 +153,12 @@ Figures: TypeAlias = tuple[int, list[tuple[str, float]]]
 def print_figures(count: int, figures: list[tuple[str, float]], before: Figures | None) -> Figures:
     """One table, with the growth since the size before; returns its figures."""
     lines = [f"{count:,} notes"]
-    for place, ((name, ours), original) in enumerate(zip(figures, ORIGINAL.get(count, (0,) * 8), strict=True)):
+    originals = dict(zip((*VARIANTS, "parse all", "build BM25"), ORIGINAL.get(count, (0,) * 8), strict=True))
+    for place, (name, ours) in enumerate(figures):
+        original = originals[name.removesuffix(", run")]
         ratio = f"{original / ours:6.1f}×" if original else ""
         grown = ""
-        if before is not None and count > before[0]:
+        if before is not None and count > before[0] and min(ours, before[1][place][1]) > 0:
             grown = f"   growth {math.log(ours / before[1][place][1]) / math.log(count / before[0]):5.2f}"
         lines.append(f"  {name:26} {ours:9.1f} ms   DeepLore {original:7,} ms {ratio}{grown}")
     sys.stdout.write("\n".join(lines) + "\n")

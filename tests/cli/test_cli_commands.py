@@ -9,9 +9,8 @@ import pytest
 from click.testing import Result
 
 from lorestudio import __version__
-from lorestudio.cli import doctor, options
+from lorestudio.cli import doctor, options, run
 from lorestudio.cli import window as opening
-from lorestudio.cli.runs import reports
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.doctor import CheckResult
@@ -256,7 +255,7 @@ def test_ctrl_c_while_reading_ends_with_130(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(options, "open_project", stop)
-    monkeypatch.setattr(reports, "run_scenarios", stop)
+    monkeypatch.setattr(run, "run_scenarios", stop)
     arguments = [chat] if command == "run" else [vault, "--chat", chat]
     result = lorestudio(command, *arguments)
     assert (result.exit_code, result.stderr) == (130, "lorestudio: stopped.\n")

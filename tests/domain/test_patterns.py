@@ -172,6 +172,13 @@ def test_what_takes_little_is_not(source: str) -> None:
     compile_pattern(source)
 
 
+def test_a_class_of_thousands_counts_as_what_it_takes() -> None:
+    """Without regard to case this class has every letter that has a capital: nine kilobytes, each time."""
+    with pytest.raises(PatternError, match="repeat"):
+        compile_pattern(r"[\u0000-\uffff]{99999}", "i")
+    compile_pattern(r"[\u0000-\uffff]{99999}")
+
+
 def test_a_number_of_thousands_of_figures_is_refused_in_words() -> None:
     with pytest.raises(PatternError):
         compile_pattern("a{2," + "9" * 4301 + "}")

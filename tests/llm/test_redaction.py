@@ -124,3 +124,27 @@ def test_words_are_no_short_keys() -> None:
 
 def test_looking_for_a_key_takes_no_longer_than_the_text() -> None:
     assert MASK not in hide_known("a" * 100_000, ["a" * 40 + "b"])
+
+
+def events(pieces: list[str], *, named: bool) -> str:
+    """A stream of these pieces, as OpenAI's servers or (with names of events) Anthropic's write one."""
+    if named:
+        lines = [{"type": "content_block_delta", "delta": {"type": "text_delta", "text": piece}} for piece in pieces]
+        return "".join(f"event: content_block_delta\ndata: {json.dumps(each)}\n\n" for each in lines)
+    deltas = [{"id": "c", "choices": [{"delta": {"content": piece}, "finish_reason": None}]} for piece in pieces]
+    return "".join(f"data: {json.dumps(each)}\n\n" for each in deltas)
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("size", [1, 3, 7, 20])
+def test_a_key_that_is_spread_over_the_events_of_a_stream(size: int, named: bool) -> None:
+    pieces = ["It is ", *(KEY[start : start + size] for start in range(0, len(KEY), size)), ". Keep it."]
+    hidden = hide_known(events(pieces, named=named), [KEY])
+    told = [json.loads(line[6:]) for line in hidden.splitlines() if line.startswith("data: ")]
+    texts = [each["delta"]["text"] if named else each["choices"][0]["delta"]["content"] for each in told]
+    assert "".join(texts) == f"It is {MASK}. Keep it."
+
+
+def test_a_stream_made_to_be_searched_for_ever_is_not() -> None:
+    line = 'data: {"x": ' + '": "'.join(["a"] * 300) + '"}\n\n'
+    assert MASK not in hide_known(line * 300, ["a" * 40 + "b"])

@@ -8,8 +8,9 @@ from typing import Annotated, Final
 
 import typer
 
+from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.notes.notes import FolderArgument, difference
-from lorestudio.cli.options import JsonOption, RulesOption, SettingsOption, rules_named
+from lorestudio.cli.options import JsonOption, SettingsOption
 from lorestudio.cli.output import FAILED, echo, picked, print_json, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.log import ChangeLog

@@ -9,7 +9,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.options import JsonOption, RulesOption, SettingsOption, TokenizerOption, VaultArgument, rules_named
+from lorestudio.cli.command import RulesOption, rules_named
+from lorestudio.cli.options import JsonOption, SettingsOption, TokenizerOption, VaultArgument
 from lorestudio.cli.output import Screen, filled, fold, print_json, say_all, table
 from lorestudio.studio.graph.analysis import GraphStudy, community_name, gaps_json, graph_json, study
 from lorestudio.studio.graph.graph import build_graph

@@ -10,14 +10,8 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from lorestudio.cli.options import (
-    JsonOption,
-    RulesOption,
-    SettingsOption,
-    TokenizerOption,
-    VaultArgument,
-    rules_named,
-)
+from lorestudio.cli.command import RulesOption, rules_named
+from lorestudio.cli.options import JsonOption, SettingsOption, TokenizerOption, VaultArgument
 from lorestudio.cli.output import FAILED, Screen, picked, print_json, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.problems import ProblemFinder, Problems

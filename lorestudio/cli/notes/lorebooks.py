@@ -9,8 +9,9 @@ from typing import Annotated, Final
 
 import typer
 
+from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.notes.notes import FolderArgument
-from lorestudio.cli.options import RulesOption, SettingsOption, rules_named
+from lorestudio.cli.options import SettingsOption
 from lorestudio.cli.output import (
     FAILED,
     Screen,

@@ -14,15 +14,13 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from lorestudio.cli.answering import Answering, agree, answering
+from lorestudio.cli.command import RulesOption, command, rules_named
 from lorestudio.cli.options import (
     JsonOption,
     NeededChat,
-    RulesOption,
     SettingsOption,
     TokenizerOption,
     YesOption,
-    command,
-    rules_named,
 )
 from lorestudio.cli.output import FAILED, answer_to, echo, git_diff, picked, print_json, progress_bar, say, say_all
 from lorestudio.domain.entry import Entry

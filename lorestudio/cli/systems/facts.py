@@ -11,7 +11,8 @@ import typer
 from rich.table import Column, Table
 
 from lorestudio.cli.answering import Answering, answering
-from lorestudio.cli.options import JsonOption, command
+from lorestudio.cli.command import command
+from lorestudio.cli.options import JsonOption
 from lorestudio.cli.output import FAILED, Screen, echo, figure, filled, fixed, print_json, say, say_all, table, waited
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex

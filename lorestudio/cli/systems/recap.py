@@ -16,7 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.answering import Answering, agree, answering
-from lorestudio.cli.options import JsonOption, TokenizerOption, command
+from lorestudio.cli.command import command
+from lorestudio.cli.options import JsonOption, TokenizerOption
 from lorestudio.cli.output import (
     FAILED,
     STOPPED,

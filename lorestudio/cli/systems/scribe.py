@@ -9,14 +9,13 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.answering import agree, answering
+from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.options import (
     NeededChat,
-    RulesOption,
     SettingsOption,
     TokenizerOption,
     VaultArgument,
     YesOption,
-    rules_named,
 )
 from lorestudio.cli.output import FAILED, echo, say
 from lorestudio.domain.chat import Chat

@@ -11,19 +11,18 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.options import (
     CardOption,
     JsonOption,
     ModeOption,
     PersonaOption,
-    RulesOption,
     SeedOption,
     SeenOptions,
     SettingsOption,
     SystemOptions,
     TokenizerOption,
     in_mode,
-    rules_named,
     with_people,
 )
 from lorestudio.cli.output import (

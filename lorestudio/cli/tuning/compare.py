@@ -12,6 +12,7 @@ import typer
 from rich.table import Column, Table
 from rich.text import Text
 
+from lorestudio.cli.command import rules_named
 from lorestudio.cli.options import (
     SYSTEMS,
     BookOption,
@@ -21,7 +22,6 @@ from lorestudio.cli.options import (
     PersonaOption,
     SeedOption,
     SeenOptions,
-    rules_named,
     with_people,
 )
 from lorestudio.cli.output import Screen, figure, filled, fixed, fold, picked, print_json, say_all, table

@@ -69,7 +69,7 @@ def _in_card(document: Json) -> Found | None:
     data = mapping(card.get("data"))
     path: tuple[str, ...] = ("data", "character_book", "entries")
     inner = data
-    if card.get("spec") not in _CARDS and not {"first_mes", "character_book"} & data.keys():
+    if text(card.get("spec")) not in _CARDS and not {"first_mes", "character_book"} & data.keys():
         path, inner = path[1:], card
         if "entries" in card or not (_FIRST_CARDS | {"character_book"}) & card.keys():
             return None

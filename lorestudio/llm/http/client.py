@@ -408,7 +408,9 @@ class HttpReplyStream:
                     "replies.",
                 )
             answer = ReadAnswer(gathered.text, None, gathered.usage, gathered.finish)
-            reply = self._client.reply(answer, self._exchange, self._habits, raw="\n".join(self._raw))
+            reply = self._client.reply(
+                answer, self._exchange, self._habits, raw=hide_known("\n".join(self._raw), self._exchange.secrets)
+            )
         self._reply = self._client.timed(reply, self._exchange, self._started)
 
     def _take(self, event: ServerSentEvent) -> str:

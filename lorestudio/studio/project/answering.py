@@ -14,9 +14,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, Protocol
 
-from lorestudio.llm.connections import AnsweringError, Connections, LiveAnswers, TypedAnswers, default_profiles_path
+from lorestudio.llm.connections import Connections, LiveAnswers, TypedAnswers, default_profiles_path
 from lorestudio.llm.cost import CostEstimate
-from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.errors import AnsweringError, ErrorKind, LlmError
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import DRAFT, KEYS, PREFILTER, REPLY, SEARCH, SUMMARY, AnswerSource, ChatReply, ChatRequest
 from lorestudio.llm.profiles import Api, KeySource, Profile, ProfileError, ProfileFile, load_profiles

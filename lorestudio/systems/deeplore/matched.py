@@ -1,8 +1,9 @@
 """What the matching stages came to, kept for runs whose settings leave them as they are.
 
-Of two runs that are not recorded the second takes over what the first one's matching stages did where all that these
-read is the same: the settings declared to affect one of them, the window and the length of the chat, who is cooling
-down, where the random numbers stand. The rest of the run goes its own way. Recorded runs match for themselves.
+Of two runs the second takes over what the first one's matching stages did where all that these read is the same: the
+settings declared to affect one of them, the window and the length of the chat, who is cooling down, where the random
+numbers stand. The rest of the run goes its own way: a changed budget matches nothing anew, in a replay as in a trial.
+Recorded runs take over from recorded ones, whose records say why.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from lorestudio.systems.runner import run_stages
 from lorestudio.trace.model import StageRecord, StageStatus
 
 KEPT: Final = 4096
-"""Generations of which it is known; once there are more, all are forgotten."""
+"""Generations of which it is known; once there are more, the oldest is forgotten."""
+
+KEPT_RECORDED: Final = 600
+"""The same of recorded ones. So many traces stay unpacked, too, and these share their records."""
 
 
 @cache
@@ -62,17 +66,21 @@ class Matched:
 
 async def match(state: RunState, ctx: Inputs) -> tuple[StageRecord, ...]:
     """The records of the matching stages, which are run where it is not known what they come to."""
-    known = ctx.index.matched
-    if state.recorded or state.holding is not None or ctx.random is not None:
+    if state.holding is not None or ctx.random is not None:
         return await run_stages(pipeline.MATCHING, state, ctx, ctx.moment)
+    known, most = ctx.index.matched[state.recorded], KEPT_RECORDED if state.recorded else KEPT
     key = _read(state, ctx)
     found: Matched | None = known.get(key)
     if found is not None:
+        if (watcher := ctx.moment.watcher) is not None:
+            for record in found.records:
+                watcher.began(record.name, record.phase)
+                watcher.finished(record)
         return found.hand_to(state)
     records = await run_stages(pipeline.MATCHING, state, ctx, ctx.moment)
     if all(record.status is not StageStatus.FAILED for record in records):
-        if len(known) >= KEPT:
-            known.clear()
+        while len(known) >= most:
+            known.pop(next(iter(known)), None)
         known[key] = Matched.of(state, records)
     return records
 
@@ -82,6 +90,7 @@ def _read(state: RunState, ctx: Inputs) -> Hashable:
     lines = () if state.window is None else tuple((line.message, line.place, line.raw) for line in state.window.lines)
     return (
         tuple(getattr(ctx.settings, name) for name in matching_settings()),
+        tuple(ctx.moment.position(line[0]) for line in lines) if state.recorded else (),
         ctx.behaviour,
         ctx.character,
         len(ctx.moment.chat),

@@ -289,7 +289,8 @@ class FactStore(Closing):
             own = self.vector_model
             vectors = [database.vector(row[2]) if not own or not row[4] or row[4] == own else None for row in rows]
             unasked = frozenset(place for place, row in enumerate(rows) if row[3] and row[2] is None)
-            names = tuple(_names(database.tags_of(row[1])) for row in rows)
+            tagged = {text: _names(database.tags_of(text)) for text in {row[1] for row in rows}}
+            names = tuple([tagged[row[1]] for row in rows])
             known = _Table(stamp, tuple(row[0] for row in rows), names, VectorTable(vectors), unasked)
             self._tables[user] = known
         return known

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from lorestudio.domain.state import Counters, EngineState
 from lorestudio.settings.behaviour import fixed
 from lorestudio.systems.base import Decided
-from lorestudio.systems.deeplore.matched import KEPT
+from lorestudio.systems.deeplore.matched import KEPT, KEPT_RECORDED
 from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
+from lorestudio.trace.model import Phase, StageRecord
 from tests.examples import examples
 from tests.systems.test_invariants import WORLDS
 from tests.systems.worlds import World, changed, entry, message, run_world, world
@@ -36,12 +37,12 @@ CHANGES = {
 OTHERS = st.fixed_dictionaries({}, optional={name: st.sampled_from(values) for name, values in CHANGES.items()})
 
 
-def quiet(there: World, **changes: Any) -> World:
-    """The world with a run that is not recorded, and other settings or inputs."""
+def quiet(there: World, *, recorded: bool = False, **changes: Any) -> World:
+    """The world with a run that is not recorded, or is, and other settings or inputs."""
     known = there.context.settings.model_fields_set | CHANGES.keys()
     chosen = {name: changes.pop(name) for name in list(changes) if name in known}
     values = there.context.settings.model_copy(update=chosen)
-    return World(changed(there.context, recorded=False, random=None, timer=lambda: 0.0, settings=values, **changes))
+    return World(changed(there.context, recorded=recorded, random=None, timer=lambda: 0.0, settings=values, **changes))
 
 
 def fresh(there: World) -> World:
@@ -56,12 +57,13 @@ def fresh(there: World) -> World:
     character=st.sampled_from(["", "aa"]),
     seed=st.integers(0, 1),
     switches=st.sampled_from([(), ("window_filter",), ("guide_leak",)]),
+    recorded=st.booleans(),
 )
 def test_a_run_comes_to_the_same_whatever_was_matched_before(
-    there: World, others: dict[str, Any], cooldown: Any, character: str, seed: int, switches: Any
+    there: World, others: dict[str, Any], cooldown: Any, character: str, seed: int, switches: Any, recorded: bool
 ) -> None:
-    first = quiet(there)
-    second = quiet(first, **others, character=character, behaviour=fixed(switches))
+    first = quiet(there, recorded=recorded)
+    second = quiet(first, recorded=recorded, **others, character=character, behaviour=fixed(switches))
     state = replace(second.context.state, random_state=seed)
     if cooldown is not None:
         state = replace(state, counters=replace(state.counters, cooldown=cooldown))
@@ -102,32 +104,65 @@ def test_what_matching_reads_is_matched_anew(change: dict[str, Any]) -> None:
     run_world(first)
     second = quiet(first, **change)
     assert run_world(second) == run_world(fresh(second))
-    assert len(first.context.index.matched) == 2
+    assert len(first.context.index.matched[False]) == 2
 
 
 def test_what_matching_does_not_read_is_taken_over() -> None:
     first = lamps()
     run_world(first)
-    for change in ({"max_tokens_budget": 100}, {"max_entries": 1}, {"reinjection_cooldown": 2}):
+    changes: list[dict[str, Any]] = [{"max_tokens_budget": 100}, {"max_entries": 1}, {"reinjection_cooldown": 2}]
+    for change in changes:
         run_world(quiet(first, **change))
-    assert len(first.context.index.matched) == 1
+    assert len(first.context.index.matched[False]) == 1
 
 
-def test_a_recorded_run_matches_for_itself_and_says_why() -> None:
+def test_a_recorded_run_takes_over_from_recorded_ones_alone_and_says_why() -> None:
     there = lamps()
     run_world(there)
     loud = World(changed(there.context, recorded=True))
     record = run_world(loud).trace.stage("keywords")
     assert record is not None
     assert record.verdicts[0].details["key"] == "lamp"
-    assert len(there.context.index.matched) == 1
+    tight = loud.context.settings.model_copy(update={"max_entries": 1})
+    again = run_world(World(changed(loud.context, settings=tight))).trace
+    assert again.stage("keywords") is record
+    assert again.limits[1].maximum == 1
+    assert [len(known) for known in there.context.index.matched] == [1, 1]
 
 
-def test_only_so_many_generations_are_kept() -> None:
-    there = lamps()
-    known = there.context.index.matched
+def test_a_hit_that_stands_elsewhere_in_the_file_is_told_there() -> None:
+    loud = World(changed(lamps().context, recorded=True))
+    run_world(loud)
+    moved = World(changed(loud.context, positions=(3, 4)))
+    assert run_world(moved).trace == run_world(fresh(moved)).trace
+
+
+@dataclass
+class Seen:
+    told: list[str] = field(default_factory=list)
+
+    def began(self, stage: str, _phase: Phase) -> None:
+        self.told.append(stage)
+
+    def finished(self, record: StageRecord) -> None:
+        assert self.told[-1] == record.name
+
+
+def test_whoever_watches_sees_the_stages_that_were_taken_over() -> None:
+    loud, watchers = World(changed(lamps().context, recorded=True)), [Seen(), Seen()]
+    for watcher in watchers:
+        run_world(World(changed(loud.context, watcher=watcher)))
+    assert watchers[0].told == watchers[1].told
+    assert "keywords" in watchers[0].told
+
+
+@pytest.mark.parametrize(("recorded", "most"), [(False, KEPT), (True, KEPT_RECORDED)])
+def test_of_more_generations_the_oldest_is_forgotten(recorded: bool, most: int) -> None:
+    there = quiet(lamps(), recorded=recorded)
+    known = there.context.index.matched[recorded]
     run_world(there)
-    (something,) = known.values()
-    known |= dict.fromkeys(range(KEPT), something)
-    run_world(quiet(there, scan_depth=1))
-    assert len(known) == 1
+    (oldest,) = known
+    known |= dict.fromkeys(range(most - 1), known[oldest])
+    run_world(quiet(there, recorded=recorded, scan_depth=1))
+    assert len(known) == most
+    assert oldest not in known

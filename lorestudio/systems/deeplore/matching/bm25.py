@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
+from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -22,6 +24,13 @@ K1 = 1.5
 B = 0.75
 TOP = 20
 """Hits that are kept, best first, before anything else is decided about them."""
+
+_ROUNDING = 1e-9
+"""Above what sums of `_MOST_ADDED` terms in another order can be off, as a part of the largest."""
+
+_MOST_ADDED = 100_000
+_MOST_BEST = 500
+"""Of so many documents every term's part is known."""
 
 Frequencies: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
 
@@ -106,6 +115,10 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         self._documents_with: dict[str, int] = {}
         self._postings: defaultdict[str, list[int]] = defaultdict(list)
         self._columns: dict[str, tuple[Places, Frequencies]] = {}
+        self._weights: dict[str, tuple[Places, Frequencies]] = {}
+        self._sums: tuple[frozenset[str], Frequencies, float, int] = (frozenset(), np.zeros(len(entries)), 0.0, 0)
+        self._twins: dict[int, list[int]] = {}
+        self._terms: dict[int, dict[str, TermScore]] = {}
         self._touched: frozenset[str] = frozenset()
         self._weight: Frequencies | None = None
         self.corpus_size, self.avgdl = len(entries), 0.0
@@ -114,8 +127,11 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         if base is None:
             super().__init__([_document(entry) for entry in entries])
             latest = {(entry.vault, entry.filename or entry.title): place for place, entry in enumerate(entries)}
-            for frequencies, entry in zip(self.doc_freqs, entries, strict=True):
-                self._post(latest[entry.vault, entry.filename or entry.title], frequencies)
+            for place, (frequencies, entry) in enumerate(zip(self.doc_freqs, entries, strict=True)):
+                document = latest[entry.vault, entry.filename or entry.title]
+                if document != place:
+                    self._twins.setdefault(document, []).append(place)
+                self._post(document, frequencies)
         else:
             self._derive(base, kept)
         if self.avgdl:
@@ -222,34 +238,65 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
 
         Without `guides` those are passed over.
         """
-        documents = {term: self.document_count(term) for term in dict.fromkeys(tokenize(query))}
-        terms = [term for term, df in documents.items() if df]
+        asked = (term for term in dict.fromkeys(tokenize(query)) if self.document_count(term))
+        terms = {term: at for at, term in enumerate(asked)}
         if not terms or self._weight is None:
             return []
-        columns = [self.column(term) for term in terms]
-        places = np.concatenate([found for found, _ in columns])
-        counts = np.concatenate([found for _, found in columns])
-        of_term = np.repeat(np.arange(len(terms)), [len(found) for found, _ in columns])
-        idf = np.array([self._idf(documents[term]) for term in terms])[of_term]
-        weights = idf * ((counts * (K1 + 1)) / (counts + K1 * self._weight[places]))
-        size = len(self._entries)
-        # Added one after the other, in query order, because the last bit depends on it.
-        scores = np.bincount(places, weights, size)
-        first = np.full(size, -1)
-        first[places[::-1]] = np.arange(len(places) - 1, -1, -1)  # what is written last stays
-        order = np.flatnonzero((first >= 0) & (scores >= threshold))
-        order = order[np.argsort(first[order])]
+        near, margin = self._near(frozenset(terms))
         if not guides:
-            order = order[[not self._entries[place].guide for place in order.tolist()]]
-        best = order[np.argsort(-scores[order], kind="stable")[:TOP]]
-        parts: dict[int, list[TermScore]] = {place: [] for place in best.tolist()}
-        told = np.zeros(size, dtype=bool)
-        told[best] = True
-        at = np.flatnonzero(told[places] & (counts > 0))
-        shown = (places[at], of_term[at], counts[at].astype(np.int64), idf[at], weights[at])
-        for place, term, *figures in zip(*(each.tolist() for each in shown), strict=True):
-            parts[place].append(TermScore(terms[term], *figures))
-        return [Scored(self._entries[place], float(scores[place]), tuple(of)) for place, of in parts.items()]
+            near = np.where([entry.guide for entry in self._entries], -np.inf, near)
+        border = np.partition(near, -TOP)[-TOP] if len(near) > TOP else threshold
+        few = [self._scored(place, terms) for place in np.flatnonzero(near >= max(border, threshold) - margin).tolist()]
+        found = [(-one.score, where, one) for one, where in few if one.score >= threshold and where is not None]
+        return [one for _, _, one in sorted(found, key=itemgetter(0, 1))[:TOP]]
+
+    def _near(self, terms: frozenset[str]) -> tuple[Frequencies, float]:
+        """About the scores of all documents, and by how much they may be off: summed in any order.
+
+        It goes on from the query before, so that what a chat costs is what is new in its window and what fell out.
+        """
+        before, sums, peak, added = self._sums
+        changes = [(term, 1) for term in terms - before] + [(term, -1) for term in before - terms]
+        if len(changes) > len(terms) or added > _MOST_ADDED:
+            before, sums, peak, added = frozenset(), np.zeros(len(self._entries)), 0.0, 0
+            changes = [(term, 1) for term in terms]
+        if changes:
+            columns = [self._weighted(term) for term, _ in changes]
+            places = np.concatenate([found for found, _ in columns])
+            weights = np.concatenate(
+                [found if sign > 0 else -found for (_, found), (_, sign) in zip(columns, changes, strict=True)]
+            )
+            sums = sums + np.bincount(places, weights, len(sums))
+            peak, added = max(peak, float(sums.max())), added + len(changes)
+            self._sums = terms, sums, peak, added  # one assignment: any thread finds what belongs together
+        return sums, _ROUNDING * peak
+
+    def _weighted(self, term: str) -> tuple[Places, Frequencies]:
+        """The documents that contain the term, and what it adds to the score of each."""
+        found = self._weights.get(term)
+        if found is None:
+            assert self._weight is not None  # noqa: S101  # whoever asks has looked
+            places, counts = self.column(term)
+            idf = self._idf(self.document_count(term))
+            found = self._weights[term] = places, idf * ((counts * (K1 + 1)) / (counts + K1 * self._weight[places]))
+        return found
+
+    def _scored(self, place: int, terms: Mapping[str, int]) -> tuple[Scored, tuple[int, int] | None]:
+        """The score of a document, and where it is discovered, if it is: at which term, and where in its column.
+
+        Added one after the other, in query order, because the last bit depends on it.
+        """
+        known = self._terms.get(place)
+        if known is None:  # the best of one turn are mostly those of the next
+            if len(self._terms) >= _MOST_BEST:
+                self._terms = {}
+            known = self._terms[place] = {term: self._term(term, place) for term in self.doc_freqs[place]}
+        found = sorted(known.keys() & terms.keys(), key=terms.__getitem__)
+        parts = tuple([known[term] for term in found])
+        twins = (self.doc_freqs[twin] for twin in self._twins.get(place, ()))
+        under = min((term for term in chain(found[:1], *twins) if term in terms), key=terms.__getitem__, default="")
+        where = (terms[under], int(np.argmax(self.column(under)[0] == place))) if under else None
+        return Scored(self._entries[place], sum((part.score for part in parts), 0.0), parts), where
 
 
 def _document(entry: Entry) -> list[str]:

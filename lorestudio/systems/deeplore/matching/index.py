@@ -41,8 +41,8 @@ class DeepLoreIndex:
         self.guides = tuple(entry for entry in vault.entries if entry.guide)
         self._matchers: dict[tuple[bool, bool], KeyMatcher] = {}
         self._folded: dict[int, str] = {}
-        self.matched: dict[Hashable, Any] = {}
-        """What runs that are not recorded have matched (`systems.deeplore.matched`)."""
+        self.matched: tuple[dict[Hashable, Any], dict[Hashable, Any]] = ({}, {})
+        """What runs have matched, those that are not recorded and those that are (`systems.deeplore.matched`)."""
 
     def matcher(self, *, case_sensitive: bool, whole_words: bool) -> KeyMatcher:
         """The key matcher over all entries, guides included."""

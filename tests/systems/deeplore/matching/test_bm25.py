@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lorestudio.systems.deeplore.matching.bm25 import TOP, EntryBM25, tokenize
+from tests.examples import examples
 from tests.systems.worlds import Draft, entries_of, entry
 
 
@@ -112,3 +115,46 @@ def test_the_terms_of_a_score() -> None:
     for term in best.terms:
         total += term.score
     assert total == best.score
+
+
+WORDS = ["gold", "sea", "lamp", "tide", "wyrm", "forge", "ash", "oak"]
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    notes=st.lists(st.tuples(TEXTS, st.integers(0, 40)), min_size=1, max_size=60),
+    queries=st.lists(TEXTS, min_size=1, max_size=6),
+    threshold=st.sampled_from([0.01, 0.5, 1.5]),
+)
+def test_a_query_finds_what_adding_up_every_document_finds(
+    notes: list[tuple[str, int]], queries: list[str], threshold: float
+) -> None:
+    """One query after the other, which go on from each other; by the formula, document by document, in query order."""
+    entries = entries_of([entry(f"N{n}", filename=f"{name}.md", content=text) for n, (text, name) in enumerate(notes)])
+    index = EntryBM25(entries)
+    documents = {each.filename: at for at, each in enumerate(entries)}
+    for query in queries:
+        terms = [term for term in dict.fromkeys(tokenize(query)) if index.document_count(term)]
+        scores: dict[int, float] = {}
+        for term in terms:
+            for each in entries:
+                place = documents[each.filename]
+                if term in index.doc_freqs[each.id]:
+                    scores.setdefault(place, 0.0)
+            for place in scores:
+                if term in index.doc_freqs[place]:
+                    figures = index.figures(entries[place], term, threshold)
+                    assert figures is not None
+                    scores[place] += figures.score
+        best = sorted((place for place in scores if scores[place] >= threshold), key=lambda place: -scores[place])
+        found = index.search(query, threshold)
+        assert [(hit.entry.id, hit.score) for hit in found] == [(place, scores[place]) for place in best[:TOP]]
+
+
+def test_what_fell_out_of_the_window_counts_no_more() -> None:
+    notes = [entry(f"S{n}", content="sea sea sea") for n in range(30)]
+    notes += [*(entry(f"G{n}", content="gold") for n in range(30)), entry("Wood", content="ash"), entry("Oak")]
+    index = EntryBM25(entries_of(notes))
+    index.search("sea gold ash oak", 0.1)
+    assert [hit.entry.title for hit in index.search("gold ash oak", 0.1)][2:] == [f"G{n}" for n in range(TOP - 2)]

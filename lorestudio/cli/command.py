@@ -1,0 +1,70 @@
+"""How a function becomes a command, and what those take that load little else."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from typing import Annotated, get_type_hints
+
+import typer
+
+from lorestudio.cli.output import clear_messages
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.rules import VERSIONS, name_of, rules_of
+
+
+def command(of: typer.Typer, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a function as a command, by default under its own name.
+
+    What goes wrong in it becomes a message, and a parameter that is a dataclass stands for options, its fields.
+    """
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        of.command(name)(_flat(function))
+        return function
+
+    return register
+
+
+def _flat(function: Callable[..., None]) -> Callable[..., None]:
+    """The function with the fields of its dataclasses as parameters, all given by name; so typer takes it."""
+    hints = get_type_hints(function, include_extras=True)
+    groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        of = groups.get(name)
+        types = hints if of is None else get_type_hints(of, include_extras=True)
+        found = [parameter] if of is None else inspect.signature(of).parameters.values()
+        named = inspect.Parameter.KEYWORD_ONLY
+        parameters += (each.replace(annotation=types[each.name], kind=named) for each in found)
+
+    @wraps(function)
+    def run(**values: object) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
+        with clear_messages():
+            function(**values)
+
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads, unknown to mypy
+    return run
+
+
+def rules_named(text: str | None) -> str:
+    """The rules of that name, "" where none is given. Raises InputError."""
+    try:
+        return "" if text is None else name_of(rules_of(text))
+    except ValueError as error:
+        raise InputError("--rules", str(error)) from error
+
+
+RulesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rules",
+        metavar="VERSION",
+        help=f"Whose rules decide: DeepLore {' or '.join(VERSIONS)}. Default: as the settings say or show.",
+    ),
+]
