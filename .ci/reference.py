@@ -138,11 +138,10 @@ def formats() -> str:
     lines = ["# Every format of lore", "", MADE, "", TOLD, ""]
     lines += table(("Format", "Name", "Files", "Told by", "Out"), map(format_row, FORMATS))
     lines += [COPY, ""]
-    forms = {form.name: (kind, form) for kind in FORMATS for form in kind.forms}
-    for kind, form in forms.values():
-        heads = ("Field", "In World Info", "In", "Out")
+    heads = ("Field", "In World Info", "In", "Out")
+    for form in {form.name: form for kind in FORMATS for form in kind.forms}.values():
         lines += [f"## {form.title}", ""]
-        lines += table(heads, (field_row(link)[: len(heads)] for link in form.links))
+        lines += table(heads, map(field_row, form.links))
         if form.ranked:
             lines += ["The place in the list is the order.", ""]
         if not form.cannot:
