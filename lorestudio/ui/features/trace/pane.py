@@ -48,6 +48,7 @@ from lorestudio.ui.widgets.layouts import (
     column,
     holding,
     iconed,
+    letters,
     named,
     row,
     search_field,
@@ -148,7 +149,7 @@ class TracePane(Pane):
         self.answers.selectionModel().currentChanged.connect(self._cell_chosen)
         self.funnel.activated.connect(self._step_chosen)
         self._whole.changed.connect(self._show_state)
-        self._expected.changed.connect(self.answers.verticalHeader().viewport().update)
+        self._expected.changed.connect(self.answers.fit)
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
         session.preview_changed.connect(self._show)
@@ -164,8 +165,9 @@ class TracePane(Pane):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow pane keeps room for its tabs."""
         super().resizeEvent(event)
-        wide = event.size().width() >= WIDE
-        self.filter.setFixedWidth(118 if wide else 78)
+        larger = letters(self)
+        wide = event.size().width() >= WIDE * larger
+        self.filter.setFixedWidth(round((118 if wide else 78) * larger))
         self.filter.setPlaceholderText(tr("Filter rows") if wide else tr("Filter"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
