@@ -1027,7 +1027,7 @@ class AnswerView(QTableView):
     def scrollTo(self, index: Index, hint: QTableView.ScrollHint = QTableView.ScrollHint.EnsureVisible) -> None:
         """Qt: rows that come into sight get their heights; a reason stays in sight while nobody walks over marks."""
         if not self.hasFocus() and not self.table.unfolded:
-            index = index.siblingAtColumn(WHY)
+            index = self.table.index(index.row(), WHY)
         super().scrollTo(index, hint)
         self.fit()
         super().scrollTo(index, hint)
