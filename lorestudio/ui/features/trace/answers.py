@@ -608,7 +608,7 @@ MEASURED: Final = 60
 
 def cell_width(font: QFont) -> int:
     """How wide a column of marks is: a mark, and a name written upwards."""
-    return max(24, round(QFontMetricsF(scaled(font, _SMALL)).height()) + 4)
+    return max(24, round(QFontMetricsF(scaled(font, _SMALL)).height()) + 6)
 
 
 def row_height(font: QFont) -> int:
