@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QBuffer, QPoint
@@ -49,10 +51,13 @@ def letters(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[floa
     qapp.setFont(usual)
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1024, 640)], ids=str)
-@pytest.mark.parametrize("letters", [1, 2], indirect=True)
+@pytest.mark.parametrize(
+    ("size", "letters"), [((1280, 800), 1), ((1024, 640), 1), ((1280, 800), 2)], indirect=["letters"], ids=str
+)
 @pytest.mark.parametrize("look", ["light", "contrast"])
-def test_no_word_of_the_three_columns_is_cut_off(make_window, tmp_path, theme: Theme, look, letters, size) -> None:
+def test_no_word_of_the_three_columns_is_cut_off(
+    make_window: Any, tmp_path: Path, theme: Theme, look: str, letters: float, size: tuple[int, int]
+) -> None:
     del letters
     theme.choose(look)
     window = make_window(make_simulator=Simulator)
