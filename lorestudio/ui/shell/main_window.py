@@ -132,6 +132,10 @@ class MainWindow(QMainWindow):
             context.history.clear()
         self.welcome.setVisible(project is None)
         if project is None:
+            if self._arranged:
+                self._arranged = False
+                context.layout.save()
+                context.set_title("")
             context.layout.hide_all()
             self.welcome.focus_first()
         elif not self._arranged:

@@ -207,6 +207,12 @@ class Reading(QObject):
         """Show the vault and chat that come with the program; `reset` undoes whatever was done to them."""
         self._read(tr("the demo"), lambda _job: demo_project(self._demo_in, reset=reset))
 
+    def close(self) -> None:
+        """Show no project, and follow its files no longer."""
+        if self._follower is not None:
+            self._follower.take(None)
+        self._session.close_project()
+
     def open_practice(self) -> None:
         """Show a copy of the demo that is broken on purpose, made anew."""
         folder = practice_folder(self._demo_in or demo_folder())

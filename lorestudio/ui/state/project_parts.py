@@ -46,11 +46,11 @@ class ProjectParts:
         self.on_disk: Parts | None = None
         session.project_replaced.connect(self._begin)
 
-    def _begin(self, _before: Project | None, project: Project, renewed: str) -> None:
-        """Another project is shown, as its files have it."""
+    def _begin(self, _before: Project | None, project: Project | None, renewed: str) -> None:
+        """Another project is shown, as its files have it, or none."""
         if not renewed:
             self.adjustments.clear()
-            self.on_disk = Parts.of(project)
+            self.on_disk = Parts.of(project) if project is not None else None
 
     # ---- changing ---------------------------------------------------------------------------------------------------
 

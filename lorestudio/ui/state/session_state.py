@@ -28,7 +28,7 @@ class SessionState(QObject):
     session. All state changes on the GUI thread.
     """
 
-    project_replaced = Signal(object, object, str)  # the project before, the one now, `renewed`: nothing is shown yet
+    project_replaced = Signal(object, object, str)  # before, now (or None), `renewed`: nothing is shown yet
     project_shown = Signal()  # everybody shows the project
     project_changed = Signal()
     traces_changed = Signal(object)  # the generations that have a new trace, or None for "all of them"
@@ -87,6 +87,16 @@ class SessionState(QObject):
             if problem not in (*told, project.no_entries):  # which the vault says itself, with a button
                 self.notice.emit(Notice(problem, "warning"))
         self.project_shown.emit()
+
+    def close_project(self) -> None:
+        """Show none, as before the first was opened."""
+        before, self.project = self.project, None
+        self.renewed, self.choice, self.generations, self._known = False, RunChoice(), (), frozenset()
+        self.project_replaced.emit(before, None, "")
+        self.project_changed.emit()
+        self.choice_changed.emit()
+        self.traces_changed.emit(None)
+        self.state_changed.emit()
 
     def note_path(self, note: Entry | LeftOutNote) -> Path | None:
         """The file of a note, None where its vault has no folder in the project."""

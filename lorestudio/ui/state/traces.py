@@ -184,8 +184,13 @@ class SessionRuns:
 
     # ---- following what is shown and run ----------------------------------------------------------------------------
 
-    def _go_on(self, before: Project | None, project: Project, why: str) -> None:
+    def _go_on(self, before: Project | None, project: Project | None, why: str) -> None:
         """`project` is shown instead of `before`; `why` is its `renewed` (see `SessionState.set_project`)."""
+        if project is None:
+            self._simulators, self._made_as, self._earlier = {}, {}, ()
+            self._preview, self.stale, self._older_why = None, "", ""
+            self.traces, self._older = TraceBook(), frozenset()
+            return
         same_chat = before is not None and chat_id(before) == chat_id(project)
         ran = (*reversed(self._simulators.values()), *self._earlier)
         self._earlier = ran[:MOST_EARLIER] if same_chat else ()

@@ -201,7 +201,8 @@ class Piece(ABC):
 class Words(Piece):
     """Words in a colour of the palette, shortened where there is no room; `share` is the most that they take of it.
 
-    With a `width` they take that, whatever they say. `ground` is a colour behind them.
+    With a `width` they take that, whatever they say. `ground` is a colour behind them. Those that wrap take as many
+    lines as they need, from a row that is as high as these.
     """
 
     text: str
@@ -216,6 +217,7 @@ class Words(Piece):
     middle: bool = False
     ground: str = ""
     struck: bool = False
+    wraps: bool = False
 
     def room(self, canvas: Canvas) -> float | None:
         """See `Piece`."""
@@ -225,9 +227,13 @@ class Words(Piece):
         """See `Piece`."""
         font = self._font(canvas)
         metrics = QFontMetricsF(font)
+        if self.wraps and metrics.horizontalAdvance(self.text) > box.width():
+            self._draw_lines(canvas, box, font)
+            return
         area = QRectF(box)
         whole = metrics.horizontalAdvance(self.text)
-        area.setWidth(max(0.0, box.width() - self.gap if box.width() < whole + self.gap or self.width else whole + 1))
+        gap = 0 if self.wraps else self.gap
+        area.setWidth(max(0.0, box.width() - gap if box.width() < whole + gap or self.width else whole + 1))
         painter = canvas.painter
         if self.ground:
             top = area.center().y() - metrics.height() / 2
@@ -238,6 +244,16 @@ class Words(Piece):
         mode = Qt.TextElideMode.ElideMiddle if self.middle else Qt.TextElideMode.ElideRight
         shown = self.text if whole <= area.width() else metrics.elidedText(self.text, mode, area.width())
         painter.drawText(area, V_RIGHT if self.right else V_LEFT, shown)
+
+    def _draw_lines(self, canvas: Canvas, box: QRectF, font: QFont) -> None:
+        wrapper, painter = Wrapper(font), canvas.painter
+        lines, high = wrapper.lines(self.text, box.width()), wrapper.metrics.height()
+        painter.setFont(font)
+        painter.setPen(canvas.ink(self.tone, steady=self.steady))
+        top = box.center().y() - len(lines) * high / 2
+        for start, end in lines:
+            painter.drawText(QRectF(box.left(), top, box.width() + 40, high), V_LEFT, self.text[start:end])
+            top += high
 
     def _font(self, canvas: Canvas) -> QFont:
         font = scaled(canvas.font, self.scale, bold=self.bold)

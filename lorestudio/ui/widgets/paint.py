@@ -157,6 +157,14 @@ def draw_words(painter: QPainter, box: QRectF, text: str, align: int = V_LEFT) -
     painter.drawText(box, align, shown)
 
 
+def whole_parts(text: str, metrics: QFontMetricsF, width: float) -> str:
+    """As many parts of a line ("one · two") from its start as there is room for in `width` pixels, none shortened."""
+    parts = text.split(" · ")
+    while parts and metrics.horizontalAdvance(" · ".join(parts)) > width:
+        parts.pop()
+    return " · ".join(parts)
+
+
 # ---- painted widgets ------------------------------------------------------------------------------------------------
 
 

@@ -13,13 +13,14 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QGridLayout, QLabel, QLayout, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import Slot, button, column, holding, paint_as, row, scrolled, tight, tool
+from lorestudio.ui.widgets.paint import whole_parts
 
 
 def drop_all(layout: QLayout) -> None:
@@ -93,7 +94,7 @@ GAP: Final = 8
 
 
 class ElidedLabel(QLabel):
-    """One line that ends in "…" where there is no room for all of it; the whole text is its tooltip then."""
+    """One line; where there is no room for all of it its last parts are left out, and the whole is its tooltip."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, textFormat=Qt.TextFormat.PlainText)
@@ -107,7 +108,7 @@ class ElidedLabel(QLabel):
         """Qt: draw what there is room for."""
         painter = QPainter(self)
         room = self.contentsRect()
-        shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
+        shown = whole_parts(self.text(), QFontMetricsF(self.font()), room.width())
         self.style().drawItemText(
             painter, room, int(self.alignment()), self.palette(), self.isEnabled(), shown, self.foregroundRole()
         )

@@ -36,8 +36,8 @@ from lorestudio.ui.widgets.paint import (
     draw_focus,
     draw_glyph,
     draw_key_mark,
-    draw_words,
     hairline,
+    whole_parts,
 )
 
 MOST_LINES: Final = 7
@@ -179,12 +179,16 @@ class ChatDelegate(QStyledItemDelegate):
         right = box.right()
         painter.setFont(self._font(0.88))
         metrics = QFontMetricsF(painter.font())
-        if row.chip:
-            wide = chip_width(metrics, row.chip)
-            chip = QRectF(right - wide, box.center().y() - 9, wide, 18)
+        word = row.writing or row.seen or tr(_ROLE_WORD[row.speaker])
+        remark = f"⚠ {row.remark}" if row.remark else ""
+        note = " · ".join(part for part in (f"#{number(row.number)}", word, remark) if part)
+        chip_words = self._chip(row, box.width())
+        if chip_words:
+            wide, high = chip_width(metrics, chip_words), max(18.0, metrics.height() + 2)
+            chip = QRectF(right - wide, box.center().y() - high / 2, wide, high)
             ground = theme.color("panel") if chosen else theme.color("good_soft" if "·" in row.chip else "neutral_soft")
             ink = theme.color("good" if "·" in row.chip else "neutral")
-            draw_chip(painter, chip, row.chip, ground, ink, theme.color("border"))
+            draw_chip(painter, chip, chip_words, ground, ink, theme.color("border"))
             right -= wide + 8
         if row.swipes > 1:
             before, middle, after = self.swipe_boxes(box, row, right)
@@ -202,7 +206,7 @@ class ChatDelegate(QStyledItemDelegate):
         ink = theme.color("on_accent_soft" if chosen else "text")
         painter.setFont(self._font(1.0, bold=True))
         wrapper = QFontMetricsF(painter.font())
-        name = wrapper.elidedText(row.name, Qt.TextElideMode.ElideRight, max(30.0, right - box.left() - 30))
+        name = wrapper.elidedText(row.name, Qt.TextElideMode.ElideRight, max(30.0, right - box.left()))
         named = next((mark for mark in row.marks if mark.in_name), None)
         if named is not None:
             wide = wrapper.horizontalAdvance(name)
@@ -213,10 +217,19 @@ class ChatDelegate(QStyledItemDelegate):
         left = box.left() + wrapper.horizontalAdvance(name) + 8
         painter.setFont(self._font(0.88))
         painter.setPen(theme.color("on_accent_soft" if chosen else "text_faint"))
-        word = row.writing or row.seen or tr(_ROLE_WORD[row.speaker])
-        remark = f"⚠ {row.remark}" if row.remark else ""
-        note = " · ".join(part for part in (f"#{number(row.number)}", word, remark) if part)
-        draw_words(painter, QRectF(left, box.top(), max(right - left, 0), box.height()), note)
+        shown = whole_parts(note, QFontMetricsF(painter.font()), right - left)
+        painter.drawText(QRectF(left, box.top(), max(right - left, 0), box.height()), V_LEFT, shown)
+
+    def _chip(self, row: ChatRow, width: float) -> str:
+        """What went in, in as many words as name and number leave room for."""
+        small = QFontMetricsF(self._font(0.88))
+        name = QFontMetricsF(self._font(1.0, bold=True)).horizontalAdvance(row.name)
+        around = 56 + small.horizontalAdvance("0/0") if row.swipes > 1 else 16.0
+        around += 22 if row.badge is not None else 0
+        room = width - name - small.horizontalAdvance(f"#{number(row.number)}") - around
+        entries = row.chip.partition(" · ")[0]
+        forms = (row.chip, entries, entries.partition(" ")[0])
+        return next((form for form in forms if chip_width(small, form) <= room), forms[-1])
 
     def _draw_text(self, painter: QPainter, box: QRectF, row: ChatRow, chosen: bool) -> None:
         theme, wrapper = self._theme, self.wrapper()
@@ -301,8 +314,9 @@ class ChatDelegate(QStyledItemDelegate):
         header.setHeight(self._header_height())
         if row.swipes > 1:
             right = header.right()
-            if row.chip:
-                right -= chip_width(QFontMetricsF(self._font(0.88)), row.chip) + 8
+            chip = self._chip(row, header.width())
+            if chip:
+                right -= chip_width(QFontMetricsF(self._font(0.88)), chip) + 8
             before, _middle, after = self.swipe_boxes(header, row, right)
             for box, step in ((before, -1), (after, 1)):
                 if box.adjusted(-3, -3, 3, 3).contains(place):

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QAction, QActionGroup, QFontMetricsF, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.chat import Chat, Generation
@@ -39,6 +39,7 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import column, holding, letters, named, row, stack
 from lorestudio.ui.widgets.marks import KeyQuery
+from lorestudio.ui.widgets.paint import whole_parts
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.work_pane import ProgressStrip
 
@@ -244,7 +245,7 @@ class RunLine(QToolButton):
         named(self, tr("How the chat is run: {line}", line=self._text), f"{self._text}\n{does}")
         self.setIcon(self._theme.icon("chevron-down" if self.isChecked() else "chevron-right"))
         room = self.width() - self.iconSize().width() - _AROUND - self.fontMetrics().horizontalAdvance("  ")
-        self.setText(self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, max(room, 0)))
+        self.setText(whole_parts(self._text, QFontMetricsF(self.font()), room))
 
 
 _AROUND: Final = 16

@@ -94,6 +94,10 @@ class ProjectsFeature(Feature):
                 "projects.recent", "Open recent…", "File", 13, self._ask_recent, when=now.idle, leaves_chat=True,
             ),
             Action(
+                "project.close", "Close and go to the start", "File", 14, reading.close, when=now.project_idle,
+                leaves_chat=True, tip="Show what can be opened; nothing of the project is changed",
+            ),
+            Action(
                 "demo.open", "Open the demo", "File", 15, reading.open_demo, when=now.idle, icon="lorestudio",
                 leaves_chat=True,
             ),

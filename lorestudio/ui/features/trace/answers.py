@@ -62,7 +62,7 @@ from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.state.ai_calls import stage_failure
 from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.marks import BLANK, BROKEN, DECIDING, Mark, cell_mark, fate_mark, would_mark
-from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, draw_mark, draw_words, hairline
+from lorestudio.ui.widgets.paint import Wrapper, draw_focus, draw_glyph, draw_mark, draw_words, hairline
 
 WHY: Final = 0
 TOKENS: Final = 1
@@ -597,13 +597,18 @@ _PHASE_FILL: Final = {
     Phase.INJECT: "green",
 }
 _SMALL: Final = 0.9
+_REASON: Final = 0.95
+_BUTTON: Final = 26
+"""Pixels that a button of a row needs around its words."""
+_SIGN: Final = 20
+"""The room of the mark before a result."""
 MEASURED: Final = 60
 """The titles of so many rows are measured."""
 
 
 def cell_width(font: QFont) -> int:
-    """How wide a column of marks is."""
-    return max(24, round(QFontMetricsF(font).height()) + 6)
+    """How wide a column of marks is: a mark, and a name written upwards."""
+    return max(24, round(QFontMetricsF(scaled(font, _SMALL)).height()) + 6)
 
 
 def row_height(font: QFont) -> int:
@@ -611,12 +616,62 @@ def row_height(font: QFont) -> int:
     return round(QFontMetricsF(font).height() + QFontMetricsF(scaled(font, _SMALL)).height()) + 7
 
 
-def fix_box(cell: QRectF, font: QFont, title: str) -> QRectF:
-    """Where the button that makes a change is in its cell."""
-    metrics = QFontMetricsF(scaled(font, _SMALL))
-    high = metrics.height() + 3
-    wide = min(metrics.horizontalAdvance(title) + 26, cell.width() - 10)
-    return QRectF(cell.left() + 6, cell.bottom() - high - 2, max(wide, 0.0), high)
+@dataclass(frozen=True, slots=True)
+class RowWords:
+    """The words of a row, broken into the lines that its cells have room for; none is shortened.
+
+    `beside` says that what has changed stands in the line of the result. `fix` is what the button says.
+    """
+
+    title: tuple[str, ...]
+    result: tuple[str, ...]
+    change: tuple[str, ...]
+    reason: tuple[str, ...]
+    fix: tuple[str, ...]
+    beside: bool
+
+
+class RowFonts:
+    """The fonts of a row, with what breaks texts in them: titles stand out where their row is chosen."""
+
+    def __init__(self, font: QFont) -> None:
+        self.font = QFont(font)
+        self.title = Wrapper(scaled(font, 1.0, bold=True))
+        self.small = Wrapper(scaled(font, _SMALL))
+        self.change = Wrapper(scaled(font, _SMALL, bold=True))
+        self.reason = Wrapper(scaled(font, _REASON))
+
+    def height(self, words: RowWords) -> int:
+        """The height of a row in pixels, two lines at least."""
+        small = self.small.metrics.height()
+        below = len(words.result) + len(words.change) - (words.beside and bool(words.change))
+        head = len(words.title) * self.title.metrics.height() + below * small
+        why = len(words.reason) * self.reason.metrics.height() + (self.button_height(words) + 2 if words.fix else 0)
+        return max(row_height(self.font), math.ceil(max(head, why)) + 6)
+
+    def button_height(self, words: RowWords) -> float:
+        """The height of the button of a row."""
+        return len(words.fix) * self.small.metrics.height() + 3
+
+    def button(self, cell: QRectF, words: RowWords) -> QRectF:
+        """Where the button is in the cell of the reason."""
+        widest = max((self.small.metrics.horizontalAdvance(line) for line in words.fix), default=0.0)
+        high = self.button_height(words)
+        wide = max(0.0, min(widest + _BUTTON, cell.width() - 10))
+        return QRectF(cell.left() + 6, cell.bottom() - high - 2, wide, high)
+
+
+def _broken(wrapper: Wrapper, text: str, width: float) -> tuple[str, ...]:
+    return tuple(text[start:end] for start, end in wrapper.lines(text, max(width, 20.0))) if text else ()
+
+
+def draw_lines(painter: QPainter, box: QRectF, texts: Sequence[str]) -> float:
+    """Lines of text in the painter's font from the top of `box`; returns where they end."""
+    top, high = box.top(), QFontMetricsF(painter.font()).height()
+    for text in texts:
+        painter.drawText(QRectF(box.left(), top, box.width() + 40, high), V_LEFT, text)
+        top += high
+    return top
 
 
 class PhaseHeader(QHeaderView):
@@ -638,7 +693,9 @@ class PhaseHeader(QHeaderView):
 
     def leave_room(self, height: int) -> None:
         """Take at most half of the view's `height` in pixels, so that a low pane shows rows too."""
-        most = max(round(self._longest(phases=True)) + self.BAND + self.SIGN + 8, height // 2)
+        names = round(self._longest(phases=True)) + self.BAND + self.SIGN + 8
+        low = 2 * height < 3 * names  # with large letters: bands and signs only, so that the rows are in sight
+        most = self.BAND + self.SIGN + 2 if low else max(names, height // 2)
         if most != self._most:
             self._most = most
             self.updateGeometry()
@@ -646,8 +703,9 @@ class PhaseHeader(QHeaderView):
     def _longest(self, *, phases: bool = False) -> float:
         model, metrics = self.model(), QFontMetricsF(scaled(self.font(), _SMALL))
         if phases:
-            return max(metrics.horizontalAdvance(sentence_case(phase.value)) for phase in PHASES)
-        names = [str(model.headerData(column, HORIZONTAL) or "") for column in range(2, model.columnCount())]
+            names = [tr("Tokens"), *(sentence_case(tr(phase.value)) for phase in PHASES)]
+            return max(metrics.horizontalAdvance(name) for name in names)
+        names = [str(model.headerData(column, HORIZONTAL) or "") for column in range(TOKENS, model.columnCount())]
         return max((metrics.horizontalAdvance(name) for name in names), default=40.0)
 
     def sizeHint(self) -> QSize:
@@ -666,15 +724,14 @@ class PhaseHeader(QHeaderView):
         painter.setFont(scaled(self.font(), _SMALL))
         text = str(model.headerData(logicalIndex, HORIZONTAL) or "")
         phase, record = model.phase(logicalIndex), model.stage(logicalIndex)
-        if model.is_there(logicalIndex):
-            painter.setPen(theme.color("text"))
+        if model.is_there(logicalIndex) or logicalIndex == TOKENS:
+            painter.setPen(theme.color("text_muted" if logicalIndex == TOKENS else "text"))
             self._write_upwards(painter, rect, text)
             painter.restore()
             return
         if phase is None:
             painter.setPen(theme.color("text_muted"))
-            side = Qt.AlignmentFlag.AlignLeft if logicalIndex == WHY else Qt.AlignmentFlag.AlignRight
-            painter.drawText(rect.adjusted(6, 0, -4, -5), int(Qt.AlignmentFlag.AlignBottom | side), text)
+            painter.drawText(rect.adjusted(6, 0, -4, -5), int(Qt.AlignmentFlag.AlignBottom), text)
             painter.restore()
             return
         first = model.phase(logicalIndex - 1) is not phase
@@ -724,7 +781,7 @@ class PhaseHeader(QHeaderView):
 class EntryHeader(QHeaderView):
     """Entries with what became of them; as a header they stay in sight while the phases scroll."""
 
-    def __init__(self, theme: Theme, parent: QTableView) -> None:
+    def __init__(self, theme: Theme, parent: AnswerView) -> None:
         super().__init__(VERTICAL, parent)
         self._theme, self._view = theme, parent
         self.setSectionsClickable(True)
@@ -750,44 +807,42 @@ class EntryHeader(QHeaderView):
         painter.drawLine(rect.topRight(), rect.bottomRight())
         painter.drawLine(rect.bottomLeft(), rect.bottomRight())
         ink = "on_accent_soft" if chosen else ""
-        upper, lower = lines(QRectF(rect).adjusted(9, 0, -4, 0), self.font())
-        if isinstance(mark, Mark):
-            draw_mark(painter, QRectF(lower.left(), lower.top(), 15, lower.height()), mark, theme, 14)
-            lower.adjust(20, 0, 0, 0)
+        fonts, words = self._view.fonts, self._view.words(logicalIndex)
+        area = QRectF(rect).adjusted(_LEFT, 3, -_RIGHT, 0)
         held = model.headerData(logicalIndex, VERTICAL, HELD)
         if isinstance(held, ExpectedMark):
             icon, tone = held.glyph
-            draw_glyph(painter, QRectF(upper.right() - 15, upper.top(), 14, upper.height()), icon,
-                       theme.color(tone).name(), 13)  # fmt: skip
-            upper.adjust(0, 0, -18, 0)
+            box = QRectF(area.right() - 15, area.top(), 14, fonts.title.metrics.height())
+            draw_glyph(painter, box, icon, theme.color(tone).name(), 13)
         painter.setFont(scaled(self.font(), 1.0, bold=chosen))
         painter.setPen(theme.color(ink or "text"))
-        draw_words(painter, upper, str(model.headerData(logicalIndex, VERTICAL, DISPLAY) or ""))
-        painter.setFont(scaled(self.font(), _SMALL))
+        area.setTop(draw_lines(painter, area, words.title))
+        painter.setFont(fonts.small.font)
         painter.setPen(theme.color(ink or "text_muted"))
-        word = tr(mark.word) if isinstance(mark, Mark) else ""
-        draw_words(painter, lower, word)
+        if isinstance(mark, Mark):
+            draw_mark(painter, QRectF(area.left(), area.top(), 15, fonts.small.metrics.height()), mark, theme, 14)
+            area.setLeft(area.left() + _SIGN)
+        area.setTop(draw_lines(painter, area, words.result))
         if isinstance(change, RowChange):
-            wide = QFontMetricsF(painter.font()).horizontalAdvance(word) + 8
-            painter.setFont(scaled(self.font(), _SMALL, bold=True))
+            if words.beside and words.result:
+                wide = fonts.small.metrics.horizontalAdvance(words.result[-1]) + _APART
+                area.adjust(wide, -fonts.small.metrics.height(), 0, 0)
+            painter.setFont(fonts.change.font)
             painter.setPen(theme.color(ink or change.tone))
-            draw_words(painter, lower.adjusted(wide, 0, 0, 0), change.words)
+            draw_lines(painter, area, words.change)
         painter.restore()
 
 
-def lines(cell: QRectF, font: QFont) -> tuple[QRectF, QRectF]:
-    """The two lines of a row."""
-    high = QFontMetricsF(font).height()
-    return (
-        QRectF(cell.left(), cell.top() + 2, cell.width(), high + 1),
-        QRectF(cell.left(), cell.top() + high + 3, cell.width(), cell.height() - high - 4),
-    )
+_LEFT: Final = 9
+_RIGHT: Final = 4
+_APART: Final = 8
+"""Pixels beside the words of an entry, and between its result and what has changed."""
 
 
 class AnswerDelegate(QStyledItemDelegate):
     """Draws the reason with its button, tokens, and marks."""
 
-    def __init__(self, theme: Theme, parent: QTableView) -> None:
+    def __init__(self, theme: Theme, parent: AnswerView) -> None:
         super().__init__(parent)
         self._theme, self._view = theme, parent
 
@@ -802,9 +857,9 @@ class AnswerDelegate(QStyledItemDelegate):
         painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
         ink = theme.color("on_accent_soft" if chosen else "text")
         if index.column() == WHY:
-            self._draw_why(painter, QRectF(option.rect), option.font, index, chosen=chosen)
+            self._draw_why(painter, QRectF(option.rect), index.row(), chosen=chosen)
         elif index.column() == TOKENS:
-            painter.setFont(scaled(option.font, 0.95))
+            painter.setFont(scaled(option.font, _REASON))
             painter.setPen(ink)
             painter.drawText(QRectF(option.rect).adjusted(0, 0, -5, 0), V_RIGHT, str(index.data(DISPLAY)))
         else:
@@ -815,41 +870,26 @@ class AnswerDelegate(QStyledItemDelegate):
             draw_focus(painter, option.rect.adjusted(1, 1, -1, -2), theme)
         painter.restore()
 
-    def _draw_why(self, painter: QPainter, cell: QRectF, font: QFont, index: Index, *, chosen: bool) -> None:
-        theme, model = self._theme, index.model()
-        fix = model.fix(index.data(ENTRY_ID)) if isinstance(model, AnswerTable) else ""
-        text = str(index.data(DISPLAY) or "")
-        area = cell.adjusted(6, 0, -4, 0)
+    def _draw_why(self, painter: QPainter, cell: QRectF, row: int, *, chosen: bool) -> None:
+        theme, fonts, words = self._theme, self._view.fonts, self._view.words(row)
         painter.setPen(theme.color("on_accent_soft" if chosen else "text"))
-        painter.setFont(scaled(font, 0.95))
-        if not fix:
-            first, rest = _split(text, QFontMetricsF(painter.font()), area.width())
-            if not rest:
-                draw_words(painter, area, first)
-                return
-            for box, words in zip(lines(area, font), (first, rest), strict=True):
-                draw_words(painter, box, words)
+        painter.setFont(fonts.reason.font)
+        area = cell.adjusted(6, 3, -4, 0)
+        if not words.fix:
+            room = cell.height() - len(words.reason) * fonts.reason.metrics.height()
+            area.setTop(cell.top() + max(0.0, room / 2))
+            draw_lines(painter, area, words.reason)
             return
-        draw_words(painter, lines(area, font)[0], text)
-        box = fix_box(cell, font, fix)
+        draw_lines(painter, area, words.reason)
+        box = fonts.button(cell, words)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(hairline(theme.color("border_strong")))
         painter.setBrush(theme.color("panel"))
         painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         draw_glyph(painter, QRectF(box.left() + 4, box.top(), 14, box.height()), "bolt", theme.palette.accent, 12)
-        painter.setFont(scaled(font, _SMALL))
+        painter.setFont(fonts.small.font)
         painter.setPen(theme.color("text"))
-        draw_words(painter, box.adjusted(20, 0, -4, 0), fix, V_LEFT)
-
-
-def _split(text: str, metrics: QFontMetricsF, width: float) -> tuple[str, str]:
-    """The words that fit into a line, and the others."""
-    words = text.split()
-    for taken in range(len(words), 0, -1):
-        line = " ".join(words[:taken])
-        if metrics.horizontalAdvance(line) <= width:
-            return line, " ".join(words[taken:])
-    return text, ""
+        draw_lines(painter, box.adjusted(20, 1.5, 0, 0), words.fix)
 
 
 class AnswerView(QTableView):
@@ -861,6 +901,8 @@ class AnswerView(QTableView):
     def __init__(self, theme: Theme, model: AnswerTable, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.table = model
+        self.fonts = RowFonts(self.font())
+        self._fitting = False
         self.setModel(model)
         self.setItemDelegate(AnswerDelegate(theme, self))
         self.phases = PhaseHeader(theme, self)
@@ -879,6 +921,9 @@ class AnswerView(QTableView):
         self._watching = False
         self.horizontalScrollBar().rangeChanged.connect(self._keep_last)
         model.modelReset.connect(self._size)
+        self.verticalScrollBar().valueChanged.connect(self.fit)
+        model.rowsInserted.connect(self.fit)
+        model.dataChanged.connect(self._grow)
         self._size()
 
     def watch_last(self, on: bool) -> None:
@@ -932,9 +977,60 @@ class AnswerView(QTableView):
 
     def button(self, row: int) -> QRect:
         """Where the button of a row is in the viewport; empty where it has none."""
-        fix = self.table.fix(self.table.entry(row))
-        cell = QRectF(self.visualRect(self.table.index(row, WHY)))
-        return fix_box(cell, self.font(), fix).toRect() if fix else QRect()
+        if not self.table.fix(self.table.entry(row)):
+            return QRect()
+        return self.fonts.button(QRectF(self.visualRect(self.table.index(row, WHY))), self.words(row)).toRect()
+
+    def words(self, row: int) -> RowWords:
+        """The words of a row as its cells have room for them."""
+        table, fonts, entry = self.table, self.fonts, self.table.entry(row)
+        if entry is None:
+            return RowWords((), (), (), (), (), beside=False)
+        change, word = table.change(entry), tr(table.result(entry).word)
+        wide = self.verticalHeader().width() - _LEFT - _RIGHT
+        title = _broken(fonts.title, table.title(entry), wide - (18 if table.held(entry) is not None else 0))
+        result = _broken(fonts.small, word, wide - _SIGN)
+        news = change.words if change is not None else ""
+        last = fonts.small.metrics.horizontalAdvance(result[-1]) + _APART if result else 0.0
+        beside = last + fonts.change.metrics.horizontalAdvance(news) <= wide - _SIGN
+        why = self.columnWidth(WHY)
+        return RowWords(
+            title, result, (news,) if beside and news else _broken(fonts.change, news, wide - _SIGN),
+            _broken(fonts.reason, table.reason(entry), why - 10),
+            _broken(fonts.small, table.fix(entry), why - 10 - _BUTTON), beside,
+        )  # fmt: skip
+
+    def _grow(self) -> None:
+        """Rows say other things: the chosen one stays in sight as it was."""
+        chosen, across = self.currentIndex(), self.horizontalScrollBar().value()
+        seen = chosen.isValid() and self.visualRect(chosen).intersects(self.viewport().rect())
+        self.fit()
+        if seen:
+            super().scrollTo(chosen)
+            self.horizontalScrollBar().setValue(across)
+
+    def fit(self) -> None:
+        """Each row in sight is as high as its words need; the others when they come into sight."""
+        if self._fitting:
+            return
+        self._fitting = True  # other heights scroll the rows
+        row, down, room = max(self.rowAt(0), 0), self.verticalHeader(), self.viewport().height()
+        top = self.rowViewportPosition(row)
+        while row < self.table.rowCount() and top < room:
+            high = self.fonts.height(self.words(row))
+            if high != self.rowHeight(row):
+                down.resizeSection(row, high)
+            row, top = row + 1, top + high
+        self._fitting = False
+        self.verticalHeader().viewport().update()
+
+    def scrollTo(self, index: Index, hint: QTableView.ScrollHint = QTableView.ScrollHint.EnsureVisible) -> None:
+        """Qt: rows that come into sight get their heights; a reason stays in sight while nobody walks over marks."""
+        if not self.hasFocus() and not self.table.unfolded:
+            index = self.table.index(index.row(), WHY)
+        super().scrollTo(index, hint)
+        self.fit()
+        super().scrollTo(index, hint)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -964,6 +1060,8 @@ class AnswerView(QTableView):
     def _size(self) -> None:
         """Everything by the font, and the reason with what the others leave."""
         font = self.font()
+        if self.fonts.font != font:
+            self.fonts = RowFonts(font)
         em = QFontMetricsF(font).averageCharWidth()
         across, down = self.horizontalHeader(), self.verticalHeader()
         down.setDefaultSectionSize(row_height(font))
@@ -971,17 +1069,18 @@ class AnswerView(QTableView):
         bold = QFontMetricsF(scaled(font, 1.0, bold=True))
         shown = (self.table.entry(row) for row in range(min(self.table.rowCount(), MEASURED)))
         longest = max((bold.horizontalAdvance(self.table.title(each)) for each in shown if each is not None), default=0)
-        titles = max(round(18 * em), min(round(longest) + 16, round(self.width() * 0.36)))
+        titles = max(round(11 * em), min(round(longest) + 16, round(self.width() * 0.36)))
         if titles != down.maximumWidth():
             down.setFixedWidth(titles)
-        marks, tokens = cell_width(font), math.ceil(QFontMetricsF(scaled(font, 0.95)).horizontalAdvance("Tokens")) + 9
+        marks, tokens = cell_width(font), math.ceil(self.fonts.reason.metrics.horizontalAdvance("00,000")) + 9
         columns: Sequence[int] = range(2, self.table.columnCount())
         bar = self.verticalScrollBar().sizeHint().width()
         others = titles + tokens + marks * len(columns) + bar + 2 * self.frameWidth() + 1
         folded = len(columns) - self.table.is_there(columns[-1]) <= len(PHASES) if columns else True
-        why = max(round((12 if folded else 24) * em), self.width() - others)
+        why = max(round((9 if folded else 24) * em), self.width() - others)
         for column in range(self.table.columnCount()):
             across.resizeSection(column, why if column == WHY else tokens if column == TOKENS else marks)
         self.phases.leave_room(self.height())
         across.updateGeometry()
         self.updateGeometries()
+        self.fit()

@@ -48,6 +48,7 @@ from lorestudio.ui.widgets.layouts import (
     column,
     holding,
     iconed,
+    letters,
     named,
     row,
     search_field,
@@ -64,6 +65,9 @@ PROMPT, LOG, AI = 2, 3, 4
 
 WIDE = 480
 """From this width on (device-independent pixels) the filter has room for more than its name."""
+
+NARROWEST = 300
+"""So wide are the views at least (device-independent pixels)."""
 
 LIVE_OWN_SECONDS, LIVE_OTHER_SECONDS = 0.15, 0.4
 """A stage that runs for so long is worth showing: that of the chosen reply, and that of another one."""
@@ -123,6 +127,8 @@ class TracePane(Pane):
             (self.log, tr("Log")), (self.ai, tr("AI")),
         ):  # fmt: skip
             self.tabs.addTab(page, name)
+        # The widest page, seldom looked at, would push the window out of its screen.
+        self.tabs.setMinimumWidth(round(NARROWEST * min(letters(self), 1.35)))
         self.tabs.currentChanged.connect(self._tab_chosen)
         summary = column(self.summary, margins=(12, 8, 12, 6))
         self._shown_page = holding(tight(summary, (self.tabs, 1)))
@@ -148,7 +154,7 @@ class TracePane(Pane):
         self.answers.selectionModel().currentChanged.connect(self._cell_chosen)
         self.funnel.activated.connect(self._step_chosen)
         self._whole.changed.connect(self._show_state)
-        self._expected.changed.connect(self.answers.verticalHeader().viewport().update)
+        self._expected.changed.connect(self.answers.fit)
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
         session.preview_changed.connect(self._show)
@@ -164,8 +170,9 @@ class TracePane(Pane):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow pane keeps room for its tabs."""
         super().resizeEvent(event)
-        wide = event.size().width() >= WIDE
-        self.filter.setFixedWidth(118 if wide else 78)
+        larger = letters(self)
+        wide = event.size().width() >= WIDE * larger
+        self.filter.setFixedWidth(round(118 * larger) if wide else max(78, round(event.size().width() * 0.18)))
         self.filter.setPlaceholderText(tr("Filter rows") if wide else tr("Filter"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

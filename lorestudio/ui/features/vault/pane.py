@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QSettings, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QLineEdit, QTreeView, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
@@ -21,7 +21,7 @@ from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Trace
 from lorestudio.trace.timeline import Fired
 from lorestudio.ui.features.vault.table import Note, VaultTable, note_key
-from lorestudio.ui.features.vault.tree import Branch, Node, TitleDelegate, VaultTree
+from lorestudio.ui.features.vault.tree import WRAPPED, Branch, Node, TitleDelegate, VaultTree
 from lorestudio.ui.shell.qt import ITEM, later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
@@ -41,6 +41,15 @@ OPEN_UP_TO: Final = 400
 
 
 class _Filter(QLineEdit):
+    """Says as much of what it finds as there is room for."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a narrow field says less."""
+        super().resizeEvent(event)
+        forms = (tr("Filter by title, key, tag or file"), tr("Filter by title or key"), tr("Filter"))
+        room, metrics = event.size().width() - 24, self.fontMetrics()
+        self.setPlaceholderText(next((one for one in forms if metrics.horizontalAdvance(one) <= room), forms[-1]))
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: Escape empties the field."""
         if event.key() == Qt.Key.Key_Escape and self.text():
@@ -84,7 +93,6 @@ class VaultPane(Pane):
         self.table_model = VaultTable(self, self._firing.of, self._mark, self._is_dirty, held)
         expected.changed.connect(self._repaint_marks)
         self.filter = named(_Filter(self, clearButtonEnabled=True), tr("Filter the vault"))
-        self.filter.setPlaceholderText(tr("Filter by title, key, tag or file"))
         self.matches = label(self, kind="small", wrap=False)
         self.totals = named(label(self, kind="small"), tr("Tokens of the vault, or of what is chosen"))
         self.tree = self._made_tree()
@@ -320,6 +328,7 @@ class VaultPane(Pane):
         recorded = project.recorded if project is not None else None
         if (index, recorded) != self._rows_of:  # a chat that goes on leaves thousands of rows as they are
             self._rows_of = index, recorded
+            self.tree.setUniformRowHeights(len(index.entries) > WRAPPED)
             self.model.set_index(index)
             self.table_model.set_index(index)
             self.table_model.set_recorded(usage_of(index, recorded) if recorded is not None else {})
@@ -461,6 +470,8 @@ class VaultPane(Pane):
     def _repaint_marks(self) -> None:
         self.model.refresh_marks()
         self.table_model.refresh_marks()
+        if not self.tree.uniformRowHeights():
+            self.tree.scheduleDelayedItemsLayout()  # a mark takes room from its title
         self.tree.viewport().update()
 
     def _mark(self, entry: int) -> Mark | None:

@@ -8,16 +8,19 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QObject, Qt, Signal
-from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
+from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QStyleOptionViewItem, QTreeView, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.ui.features.vault.table import QUIET, Note, search_text
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, EDIT, MARK, Index
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, EDIT, LOOK, MARK, Index
+from lorestudio.ui.shell.theme import scaled
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Glyph, Look, Marked, Piece, Strip, Words
 from lorestudio.ui.widgets.marks import Mark, entry_kind
+from lorestudio.ui.widgets.paint import Wrapper
 from lorestudio.ui.widgets.tree import RecordTree, TreeRow
 
 NOTES_TYPE: Final = "application/x-lorestudio-notes"
@@ -218,7 +221,8 @@ class VaultTree(RecordTree[Node]):
         note, folder = node.item, node.kind in {Branch.FOLDER, Branch.GROUP}
         tone = {"broken": "error", "constant": "accent"}.get(node.icon, "text_muted")
         pieces: list[Piece] = [Glyph(node.icon, tone, width=22, steady=True)]
-        pieces.append(Words(node.title, "text_muted" if isinstance(note, LeftOutNote) else "text", bold=folder))
+        tone = "text_muted" if isinstance(note, LeftOutNote) else "text"
+        pieces.append(Words(node.title, tone, bold=folder, wraps=not isinstance(note, LeftOutNote)))
         if isinstance(note, LeftOutNote):
             pieces.append(Words(note.message, "text_faint", 0.9, steady=True, gap=0))
         if folder:
@@ -338,8 +342,35 @@ def _line(left: Sequence[Piece], right: Sequence[Piece]) -> Look:
 _GLYPH_WIDTH: Final = 24
 
 
+WRAPPED: Final = 500
+"""In a vault of at most so many notes long titles take more lines; more rows are not measured one by one."""
+
+
 class TitleDelegate(CellDelegate):
-    """The field for a new title begins where the title does, and takes the rest of the row."""
+    """The field for a new title begins where the title does, and takes the rest of the row.
+
+    A row is as high as its title needs where the rows of the tree differ in height.
+    """
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Qt: see the class."""
+        usual, tree, look = super().sizeHint(option, index), option.widget, index.data(LOOK)
+        if not isinstance(tree, QTreeView) or tree.uniformRowHeights() or not isinstance(look, Look):
+            return usual
+        depth, above = 1, index.parent()
+        while above.isValid():
+            depth, above = depth + 1, above.parent()
+        wide = tree.viewport().width() - depth * tree.indentation() - look.left - look.right
+        strip = look.strips[0]
+        title = next(piece for piece in strip.left if isinstance(piece, Words))
+        font = scaled(option.font, 1.0, bold=title.bold)
+        metrics = QFontMetricsF(font)
+        beside = sum(piece.width or (metrics.horizontalAdvance(piece.text) if isinstance(piece, Words) else 0)
+                     for piece in (*strip.left, *strip.right) if piece is not title)  # fmt: skip
+        if metrics.horizontalAdvance(title.text) <= wide - beside or not title.wraps:
+            return usual
+        lines = Wrapper(font).lines(title.text, max(wide - beside, 20.0))
+        return QSize(usual.width(), max(usual.height(), round(len(lines) * metrics.height()) + 7))
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
         """Qt: see the class."""

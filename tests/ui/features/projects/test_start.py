@@ -249,3 +249,22 @@ def test_crossing_a_width_arranges_anew_while_nothing_was_moved(make_window, tmp
     settle(window)
     assert window.docks["budget"] not in window.tabifiedDockWidgets(window.docks["trace"])
     assert window.docks["vault"].isFloating()
+
+
+def test_closing_leads_to_the_start_and_the_panes_come_back_with_the_next_project(make_window, tmp_path) -> None:
+    window = make_window(open_project(make_project(tmp_path / "vault").roots))
+    before = {name for name, dock in window.docks.items() if not dock.isHidden()}
+    assert window.welcome.isHidden()
+    window.run("project.close")
+    settle(window)
+    assert window.session.project is None
+    assert not window.welcome.isHidden()
+    assert all(dock.isHidden() for dock in window.docks.values())
+    assert window.windowTitle() == "lorestudio"
+    assert not window.commands.actions["project.close"].isEnabled()
+    card = window.welcome._recent.itemAt(0).widget()
+    assert card.hasFocus()
+    QTest.keyClick(card, Qt.Key.Key_Space)
+    settle(window)
+    assert {name for name, dock in window.docks.items() if not dock.isHidden()} == before
+    assert window.welcome.isHidden()
