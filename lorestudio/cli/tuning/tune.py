@@ -87,7 +87,12 @@ def tune(
         Path | None, typer.Option("--output", metavar="FILE", help="Write the settings there as a file for --run.")
     ] = None,
     point: Annotated[
-        int | None, typer.Option("--point", min=-1, help="Which point to keep. Default: the best by the first goal.")
+        int | None,
+        typer.Option(
+            "--point",
+            min=-1,
+            help="Which point to keep. Default: the best by the first goal, of equal ones the nearest to now.",
+        ),
     ] = None,
     report: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Also write a page of HTML.")] = None,
     as_json: JsonOption = False,
@@ -151,9 +156,10 @@ def _print(found: SearchOutcome, best: TriedPoint) -> None:
     shown = table(
         figure("point"), fold("settings"),
         *(Column(head, justify="right") for goal in goals for head in (METRICS[goal].title, "held out")),
-        title="the best points: none is beaten in everything",
+        title="the best point, and those that none beats in everything",
     )  # fmt: skip
-    rows = [("now", found.now), *((str(each.number), each) for each in found.front() if each is not found.now)]
+    points = {each.number: each for each in (found.best, *found.front()) if each is not found.now}
+    rows = [("now", found.now), *((str(number), each) for number, each in points.items())]
     cells = (
         (
             number,
@@ -166,9 +172,16 @@ def _print(found: SearchOutcome, best: TriedPoint) -> None:
     if found.importance:
         shares = ((label, f"{share:.0%}") for label, share in found.importance.items())
         console.print(filled(table(fold("what was turned"), figure("importance")), shares))
-    console.print(f"{plural(len(found.tried), '# point|# points')} run. The best: {best.number}", markup=False)
+    console.print(f"{plural(len(found.tried), '# point|# points')} run. {_best_words(found)}", markup=False)
     for warning in found.warnings(best):
         console.print(f"Beware: {warning}", markup=False, soft_wrap=True)
+
+
+def _best_words(found: SearchOutcome) -> str:
+    if found.best is found.now:
+        title = METRICS[found.plan.goals[0]].title
+        return f"The best: the settings as they are now; no point does more for “{title}”."
+    return f"The best: {found.best.number}"
 
 
 def _json(found: SearchOutcome, best: TriedPoint) -> dict[str, Json]:

@@ -128,8 +128,20 @@ class SearchOutcome:
 
     @property
     def best(self) -> TriedPoint:
-        """The best in the first goal, by training; of equal ones the better in the next."""
-        return self.front()[0]
+        """The best in the first goal, by training, the present settings among them; of equal ones the nearest to those.
+
+        Of points that do as well, the cheapest has every knob as tight as the replies searched just allow, and fails on
+        others; what is not turned without need holds there, too. Such a point is on the front, for whoever wants it.
+        """
+        first, *others = self.plan.goals
+        values = [(each, _values(each, (first,))) for each in (self.now, *self.tried)]
+        most = max(value for _, value in values)
+        equal = (each for each, value in values if value == most)
+        return max(equal, key=lambda each: (-self._way(each), _values(each, others)))
+
+    def _way(self, tried: TriedPoint) -> float:
+        """How far a point is from the present settings: of each axis the share of its range, summed up."""
+        return sum(axis.way(tried.point[axis.label]) for axis in self.axes if axis.label in tried.point)
 
     def gain(self, tried: TriedPoint, metric: str) -> Gain:
         """What a point gains on the present settings."""

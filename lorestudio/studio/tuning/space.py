@@ -67,6 +67,14 @@ class Axis:
         """All values, None where there are endlessly many."""
         return self.range.values() if isinstance(self.range, NumberSpan) else self.range
 
+    def way(self, value: Value) -> float:
+        """How far a value is from what is now: for numbers as a share of the range, else 0 or 1."""
+        ends = (self.range.low, self.range.high) if isinstance(self.range, NumberSpan) else self.range
+        numbers = [each for each in ends if isinstance(each, float | int)]
+        if len(numbers) == len(ends) and isinstance(value, float | int) and isinstance(self.now, float | int):
+            return abs(value - self.now) / ((max(numbers) - min(numbers)) or 1)
+        return float(value != self.now)
+
     def edit(self, value: Value) -> NoteEdit | None:
         """How the note comes to this value, None where it has it without a change. For axes of notes."""
         if self.note is None:

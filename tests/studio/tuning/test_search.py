@@ -17,13 +17,16 @@ import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.domain.resources import resource
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.declaration import Value
 from lorestudio.studio.compare.comparing import candidate
-from lorestudio.studio.project.project import Project
+from lorestudio.studio.project.project import Project, demo_project
 from lorestudio.studio.tuning import search as searching
+from lorestudio.studio.tuning.expectations import load
 from lorestudio.studio.tuning.scores import Interval, Scores, TurnScore
 from lorestudio.studio.tuning.search import Gain, Plan, SearchOutcome, SearchWay, TriedPoint, held_blocks, search
-from lorestudio.studio.tuning.space import Point
+from lorestudio.studio.tuning.space import Axis, NumberSpan, Point
 from lorestudio.studio.tuning.trials import PointRunner, trial_of
 from lorestudio.studio.tuning.workers import Workers
 from tests.studio.tuning.searches import LAMP, lamp_trial, make_world, noise_trial
@@ -47,8 +50,10 @@ def test_a_grid_runs_every_point_once_and_finds_what_is_expected(world: Project)
         key({"scanDepth": depth, "maxEntries": most}) for depth in range(1, 7) for most in range(1, 4)
     }
     assert (reports[0].done, reports[-1].done, reports[-1].total) == (0, 18, 18)
-    # A lamp was last spoken of five messages back, and it is the most important note: one place is enough for it.
-    assert (found.best.point["scanDepth"], found.best.point["maxEntries"]) == (5, 1)
+    # A lamp was last spoken of five messages back, and it is the most important note: one place is enough for it. Of
+    # what does as well, that is the cheapest; the best is the nearest to the four messages and ten places of now.
+    assert found.front()[0].point == {"scanDepth": 5, "maxEntries": 1}
+    assert found.best.point == {"scanDepth": 5, "maxEntries": 3}
     assert found.best.training.value("met") == 1
     now = found.now.training.value("met")
     assert now is not None
@@ -108,6 +113,40 @@ def test_the_front_is_what_nothing_else_beats_in_everything() -> None:
     assert found.of(3) is points[3]
     with pytest.raises(InputError, match="there is no point 9"):
         found.of(9)
+
+
+def test_of_equal_points_the_nearest_to_now_is_the_best_and_now_is_one_of_them() -> None:
+    axes = (
+        Axis("a", "a", 4, NumberSpan(0, 10, 1, whole=True)),
+        Axis("b", "b", 50, NumberSpan(0, 1000, 1, whole=True)),
+        Axis("c", "c", "x", ("x", "y")),
+    )
+
+    def at(number: int, met: int, tokens: int, **point: Value) -> TriedPoint:
+        return TriedPoint(number, point, scored(met, tokens), scored(5, 100))
+
+    far = at(0, 9, 20, a=0, b=50, c="x")  # four tenths of its range, and the cheapest
+    near = at(1, 9, 90, a=4, b=150, c="x")  # one tenth
+    other = at(2, 9, 30, a=4, b=50, c="y")  # another choice is as far as a whole range
+    cheaper = at(3, 9, 80, a=5, b=50, c="x")  # one tenth as well, for fewer tokens
+    now = tried(-1, (5, 100))
+    assert SearchOutcome(axes, Plan(), now, (far, near, other), {}).best is near
+    assert SearchOutcome(axes, Plan(), now, (far, other, cheaper, near), {}).best is cheaper
+    assert SearchOutcome(axes, Plan(), now, (far, other), {}).best is far
+    enough = at(-1, 9, 200)
+    assert SearchOutcome(axes, Plan(), enough, (far, near), {}).best is enough
+    assert SearchOutcome(axes, Plan(), enough, (near, at(4, 10, 900, a=0, b=0, c="y")), {}).best.number == 4
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_on_the_demo_the_best_holds_as_much_as_the_designed_settings_on_replies_held_out(seed: int) -> None:
+    expected = load(resource("demo", "practice", "The Brume", "lorestudio-expectations.yaml")).every
+    over = ("scanDepth=1..10", "maxEntries=1..20", "maxTokensBudget=400..3000/100")
+    found = search(trial_of([demo_project()], candidate("deeplore"), expected, over), Plan(runs=20, seed=seed))
+    best, designed = found.best.held.value("met"), found.now.held.value("met")
+    assert best is not None
+    assert designed is not None
+    assert best >= designed
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.layouts import (
     column,
     combo,
+    holding,
     iconed,
     label,
     named,
@@ -50,6 +51,7 @@ from lorestudio.ui.widgets.layouts import (
     tight,
     tool,
 )
+from lorestudio.ui.widgets.pane import FoldingRow
 
 _IN_PROFILE: Final = frozenset(
     {
@@ -226,7 +228,9 @@ class AiPage(QWidget):
         self.finder.setMaximumWidth(128)
         self.finder.returnPressed.connect(lambda: self._search(onward=True))
         self.copy_button = iconed(self._theme, tool(self, tr("Copy this part"), self._copy), "copy")
-        parts = row(*self.parts.buttons(), 1, self.found, self.finder, self.copy_button, spacing=2)
+        finding = row(self.found, self.finder, self.copy_button, spacing=2, margins=0)
+        parts = FoldingRow(holding(row(*self.parts.buttons(), 1, spacing=2, margins=0)), holding(finding), self)
+        parts.set_margins(0, 0, 0, 0)
         return column(self.calls, parts, spacing=4, margins=(8, 5, 8, 3))
 
     def _part_chosen(self, _part: int) -> None:

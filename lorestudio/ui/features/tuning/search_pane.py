@@ -43,11 +43,11 @@ class PointRow:
 
 
 def point_rows(found: SearchOutcome) -> list[PointRow]:
-    """The present settings, then the points that none beats, then the others as they were run. For a worker."""
-    front = {each.number for each in found.front()}
-    best = [each for each in found.front() if each.number >= 0]
-    others = [each for each in found.tried if each.number not in front]
-    return [_row(found, each, best=each.number in front) for each in (found.now, *best, *others)]
+    """The present settings, the best, the others that none beats, then the rest as it was run. For a worker."""
+    shown = {each.number: each for each in (found.best, *found.front()) if each.number >= 0}
+    others = [each for each in found.tried if each.number not in shown]
+    best = {found.now.number} & {each.number for each in found.front()} | shown.keys()
+    return [_row(found, each, best=each.number in best) for each in (found.now, *shown.values(), *others)]
 
 
 def _row(found: SearchOutcome, each: TriedPoint, *, best: bool) -> PointRow:
@@ -192,10 +192,10 @@ class TuningPane(Pane):
         self._gone_to = self._gone_to and found is not None
         self.model.set_rows(rows)
         self.chart.set_points(Points() if found is None else self._points(found, rows))
-        if rows:
+        if found is not None and rows:
             known = {each.number for each in rows}
             kept = before.number if before is not None and before.number in known else None
-            self.view.choose(kept if kept is not None else rows[min(1, len(rows) - 1)].number)
+            self.view.choose(kept if kept is not None else found.best.number)
         self.note_changed.emit(number(len(rows) - 1) if rows else "")
         self._looked(self.view.current)
 
