@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import attrgetter
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Generation, Message
@@ -84,22 +85,26 @@ def recorded_replies(project: Project, kind: SystemKind) -> dict[Generation, Rec
 def _records(project: Project, chat: Chat, key: str) -> Iterator[RecordedReply]:
     timed = any(map(generated, chat.messages))
     slots = _Slots(project, chat)
-    before: RecordedReply | None = None
-    for generation in generations(chat)[:-1]:
+    replies, said = generations(chat)[:-1], frozenset(chat.replies)
+    others = (Generation(place, each.swipe) for place, each in enumerate(chat.messages) if place not in said)
+    before: tuple[int, tuple[RecordedEntry, ...]] | None = None
+    for generation in sorted((*replies, *others), key=attrgetter("message")):
         message = chat.messages[generation.message]
         entries = recorded_entries(message, generation.swipe, key)
         if entries is None:
             continue
-        trust, like = Trust.SURE, None
-        if key == SOURCES and not written_by_newer(message):
-            if before is not None and before.entries == entries:
-                like = before.generation.message
-            if timed and generation.swipe == message.swipe and not generated(message):
-                trust = Trust.UNWRITTEN
-            elif like is not None:
-                trust = slots.trust(generation)
+        like = before[0] if before is not None and before[1] == entries else None
+        before = generation.message, entries
+        if generation.message not in said:
+            continue  # it may be what a reply's record repeats
+        trust = Trust.SURE
+        if key != SOURCES or written_by_newer(message):
+            like = None
+        elif timed and generation.swipe == message.swipe and not generated(message):
+            trust = Trust.UNWRITTEN
+        elif like is not None:
+            trust = slots.trust(generation)
         yield RecordedReply(generation, entries, trust, like)
-        before = RecordedReply(generation, entries)
 
 
 class _Slots:

@@ -29,6 +29,12 @@ def test_a_record_that_repeats_the_one_before_it_needs_a_witness() -> None:
     assert trust(chat(slots={})) == {2: Trust.SURE, 4: Trust.UNSURE, 6: Trust.SURE}
 
 
+def test_what_is_repeated_may_stand_in_a_message_that_is_no_reply() -> None:
+    """The greeting, or a message that was continued and then hidden."""
+    greeted = {0: RECORDS[2], **RECORDS}
+    assert trust(chat(greeted, slots={})) == {2: Trust.UNSURE, 4: Trust.UNSURE, 6: Trust.SURE}
+
+
 def test_slots_that_are_older_than_ten_messages_are_no_witness() -> None:
     assert trust(chat(slots={"13|0": []}))[4] is Trust.UNSURE
     assert trust(chat(slots={"12|0": []}))[4] is Trust.CARRIED
