@@ -2,7 +2,8 @@
 
 Of two runs the second takes over what the first one's matching stages did where all that these read is the same: the
 settings declared to affect one of them, the window and the length of the chat, who is cooling down, where the random
-numbers stand. The rest of the run goes its own way: a changed budget matches nothing anew, in a replay as in a trial.
+numbers stand or how the lots are known to have fallen. The rest of the run goes its own way: a changed budget matches
+nothing anew, in a replay as in a trial.
 Recorded runs take over from recorded ones, whose records say why.
 """
 
@@ -97,4 +98,5 @@ def _read(state: RunState, ctx: Inputs) -> Hashable:
         lines,
         tuple(sorted(state.counters.cooldown.items())),
         state.random.state,
+        ctx.lots,
     )

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.state import Counters, EngineState
 from lorestudio.settings.behaviour import fixed
 from lorestudio.systems.base import Decided
+from lorestudio.systems.deeplore.following import Lots
 from lorestudio.systems.deeplore.matched import KEPT, KEPT_RECORDED
 from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
 from lorestudio.trace.model import Phase, StageRecord
@@ -58,12 +59,20 @@ def fresh(there: World) -> World:
     seed=st.integers(0, 1),
     switches=st.sampled_from([(), ("window_filter",), ("guide_leak",)]),
     recorded=st.booleans(),
+    lots=st.sampled_from([None, Lots(frozenset()), Lots(frozenset(), all_in=True)]),
 )
 def test_a_run_comes_to_the_same_whatever_was_matched_before(
-    there: World, others: dict[str, Any], cooldown: Any, character: str, seed: int, switches: Any, recorded: bool
+    there: World,
+    others: dict[str, Any],
+    cooldown: Any,
+    character: str,
+    seed: int,
+    switches: Any,
+    recorded: bool,
+    lots: Lots | None,
 ) -> None:
     first = quiet(there, recorded=recorded)
-    second = quiet(first, recorded=recorded, **others, character=character, behaviour=fixed(switches))
+    second = quiet(first, recorded=recorded, **others, character=character, behaviour=fixed(switches), lots=lots)
     state = replace(second.context.state, random_state=seed)
     if cooldown is not None:
         state = replace(state, counters=replace(state.counters, cooldown=cooldown))
@@ -72,6 +81,15 @@ def test_a_run_comes_to_the_same_whatever_was_matched_before(
     run_world(first)
     assert run_world(second) == alone
     assert run_world(second) == alone
+
+
+def test_lots_that_are_known_to_have_fallen_otherwise_are_matched_anew() -> None:
+    there = lamps()
+    titles = []
+    for lots in (Lots(frozenset()), Lots(frozenset(), all_in=True)):
+        decided: Decided = run_world(World(changed(there.context, lots=lots)))
+        titles.append([each.title for each in decided.trace.injections])
+    assert titles == [["Lamp"], ["Lamp", "Oil"]]
 
 
 def lamps(**changes: Any) -> World:
