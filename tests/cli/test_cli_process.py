@@ -116,7 +116,7 @@ main()
 """
     done = program(tmp_path, "--version", code=code)
     loaded = set(done.stdout.decode().splitlines()[-1].split())
-    assert loaded == {"lorestudio.cli", "lorestudio.cli.app", "lorestudio.domain", "lorestudio.domain.resources"}
+    assert loaded == {"lorestudio.cli", "lorestudio.domain", "lorestudio.domain.resources"}
 
 
 def test_a_name_that_is_nearly_a_command_is_corrected(tmp_path: Path) -> None:
