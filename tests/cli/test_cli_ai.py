@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import _thread
 import json
 import re
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -239,7 +239,7 @@ def ctrl_c_works() -> Iterator[None]:
 @pytest.mark.usefixtures("ctrl_c_works")
 def test_ctrl_c_in_the_middle_of_a_question(lorestudio: Run, vault: Path, chat: Path) -> None:
     async def interrupting(call: Call) -> None:
-        _thread.interrupt_main()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
         await call.until_hung_up()
 
     with provider(choosing("Lamp"), interrupting) as server:
