@@ -1,7 +1,7 @@
 """The window: PySide6 and qasync live here and nowhere else.
 
 PySide6 puts an import of its own in the place of Python's, which reads the source of every module that is loaded from
-then on for `from __feature__ import …`. Nothing here says that, and it takes a quarter of the start: Python's own stays.
+then on for `from __feature__ import …`. Nothing here says that, and it takes a quarter of the start: so Python's stays.
 """
 
 import builtins

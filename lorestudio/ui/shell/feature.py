@@ -229,6 +229,7 @@ class LatePane(Generic[PaneT]):
     def __get__(self, feature: Feature, _class: type | None = None) -> PaneT:
         pane = self._make(feature)
         vars(feature)[self._attribute] = pane  # from now on the feature has it itself, and this is not asked again
+        feature.pane_made(self.name)
         dock = feature.context.layout.docks.get(self.name)
         if dock is not None:
             dock.take(pane)
@@ -246,6 +247,10 @@ class LatePane(Generic[PaneT]):
 def late_pane(name: str, title: str) -> Callable[[Callable[[Any], PaneT]], LatePane[PaneT]]:
     """Make what a method gives a pane that waits until it is wanted; its module is best imported in the method."""
     return lambda make: LatePane(name, title, make)
+
+
+def _itself(pane: Pane) -> Pane:
+    return pane
 
 
 class Feature(QObject):
@@ -270,7 +275,7 @@ class Feature(QObject):
 
     def planned(self) -> Iterable[PlannedPane]:
         """All its panes, made or not."""
-        yield from (PlannedPane(pane.name, pane.title, lambda pane=pane: pane) for pane in self.panes)
+        yield from (PlannedPane(pane.name, pane.title, partial(_itself, pane)) for pane in self.panes)
         yield from (late.planned(self) for late in self._late())
 
     def made_panes(self) -> Iterable[Pane]:
@@ -281,6 +286,9 @@ class Feature(QObject):
     def is_made(self, name: str) -> bool:
         """Whether its pane of that name is made; nobody sees another one, so nothing has to be shown in it."""
         return any(pane.name == name for pane in self.made_panes())
+
+    def pane_made(self, name: str) -> None:
+        """A pane that waited is there now: show in it what is the case."""
 
     def _late(self) -> list[LatePane[Pane]]:
         return [each for each in vars(type(self)).values() if isinstance(each, LatePane)]

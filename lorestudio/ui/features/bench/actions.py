@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-
 from typing import TYPE_CHECKING
 
 from lorestudio.ui.shell.feature import Feature, late_pane
