@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, TypeVar
-
-import keyring
-from keyring.backend import KeyringBackend
-from keyring.errors import KeyringError, KeyringLocked, NoKeyringError, PasswordDeleteError
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.profiles import KeySource, Profile
 from lorestudio.llm.redaction import Secret
+
+if TYPE_CHECKING:
+    from keyring.backend import KeyringBackend
 
 _Answer = TypeVar("_Answer")
 
@@ -74,6 +73,9 @@ class Keys:
         self._ask(forget)
 
     def _ask(self, question: Callable[[KeyringBackend], _Answer]) -> _Answer:
+        import keyring  # noqa: PLC0415  # hardly anything that is begun asks for a key
+        from keyring.errors import KeyringError, KeyringLocked, NoKeyringError, PasswordDeleteError  # noqa: PLC0415
+
         problem = ""
         try:
             backend = self._backend or keyring.get_keyring()

@@ -54,7 +54,7 @@ class Features:
         self.replay = ReplayFeature(context, self.chat.pane)
         self.controls = ControlsFeature(context, self.vault, self.chat.pane, self.trace.pane, self.why_not.pane)
         self.bench = BenchFeature(context)
-        self.timeline = TimelineFeature(context, self.chat.pane, self.systems.compare)
+        self.timeline = TimelineFeature(context, self.chat.pane, self.systems.make_page)
         self.tuning = TuningFeature(context, self.vault.work, self.timeline.jump, self.chat.message_menu)
         self.verify = VerifyFeature(context, self.timeline.jump, self.systems.change, self._show_beside)
         self.searching = SearchFeature(context)

@@ -46,7 +46,7 @@ class DockTitles(QObject):
     def _focus_changed(self, _old: QWidget | None, _new: QWidget | None) -> None:
         current = self._current_pane()
         for dock in self._docks.values():
-            dock.bar.set_active(dock.pane is current)
+            dock.bar.set_active(current is not None and dock.made is current)
 
 
 FLASH_MS = 4000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QSettings, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication
@@ -24,7 +24,7 @@ from lorestudio.ui.state.expected import ExpectedMarks
 from lorestudio.ui.state.selection import History, KeptPlace, Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.bars import BarStack
-from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.pane import Pane, PlannedPane
 from lorestudio.ui.widgets.picker import Choice, Picker
 
 Leave = Callable[[], object]
@@ -211,6 +211,48 @@ class Context(QObject):
         return self.session.entry(self.selection.entry) is not None
 
 
+PaneT = TypeVar("PaneT", bound=Pane)
+
+
+class LatePane(Generic[PaneT]):
+    """A pane that a feature makes when somebody first looks at it or asks for it, as `late_pane` declares it.
+
+    It reads what is the case by then: what came before is not told again.
+    """
+
+    def __init__(self, name: str, title: str, make: Callable[[Any], PaneT]) -> None:
+        self.name, self.title, self._make = name, title, make
+
+    def __set_name__(self, _feature: type, attribute: str) -> None:
+        self._attribute = attribute
+
+    def __get__(self, feature: Feature, _class: type | None = None) -> PaneT:
+        pane = self._make(feature)
+        vars(feature)[self._attribute] = pane  # from now on the feature has it itself, and this is not asked again
+        feature.pane_made(self.name)
+        dock = feature.context.layout.docks.get(self.name)
+        if dock is not None:
+            dock.take(pane)
+        return pane
+
+    def planned(self, feature: Feature) -> PlannedPane:
+        """The pane of this feature, for its dock."""
+        return PlannedPane(self.name, tr(self.title), lambda: getattr(feature, self._attribute))
+
+    def made(self, feature: Feature) -> PaneT | None:
+        """The pane of this feature, None where it was not made yet."""
+        return vars(feature).get(self._attribute)
+
+
+def late_pane(name: str, title: str) -> Callable[[Callable[[Any], PaneT]], LatePane[PaneT]]:
+    """Make what a method gives a pane that waits until it is wanted; its module is best imported in the method."""
+    return lambda make: LatePane(name, title, make)
+
+
+def _itself(pane: Pane) -> Pane:
+    return pane
+
+
 class Feature(QObject):
     """One subject of the window: its panes, its actions, and what connects them.
 
@@ -225,10 +267,31 @@ class Feature(QObject):
         super().__init__(context)
         self.context = context
         self.panes: tuple[Pane, ...] = ()
+        """Those that are in sight at once; others wait, as `late_pane` declares them."""
 
     def actions(self) -> Iterable[Action]:
         """What can be done with it."""
         return ()
+
+    def planned(self) -> Iterable[PlannedPane]:
+        """All its panes, made or not."""
+        yield from (PlannedPane(pane.name, pane.title, partial(_itself, pane)) for pane in self.panes)
+        yield from (late.planned(self) for late in self._late())
+
+    def made_panes(self) -> Iterable[Pane]:
+        """Those of its panes that are made."""
+        yield from self.panes
+        yield from filter(None, (late.made(self) for late in self._late()))
+
+    def is_made(self, name: str) -> bool:
+        """Whether its pane of that name is made; nobody sees another one, so nothing has to be shown in it."""
+        return any(pane.name == name for pane in self.made_panes())
+
+    def pane_made(self, name: str) -> None:
+        """A pane that waited is there now: show in it what is the case."""
+
+    def _late(self) -> list[LatePane[Pane]]:
+        return [each for each in vars(type(self)).values() if isinstance(each, LatePane)]
 
     def places(self) -> Mapping[Where, Sequence[QWidget]]:
         """Where shortcuts work that do not work everywhere."""

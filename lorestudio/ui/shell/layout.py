@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMainWindow, QTabWidget
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.layouts import letters
-from lorestudio.ui.widgets.pane import Pane, PaneDock
+from lorestudio.ui.widgets.pane import Pane, PaneDock, PlannedPane
 
 LAYOUT_VERSION: Final = 7
 """Goes up when a saved layout would not fit any more; an older one is then left alone."""
@@ -57,9 +57,11 @@ class PaneLayout:
         for area in (_LEFT, Qt.DockWidgetArea.RightDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea):
             window.setTabPosition(area, QTabWidget.TabPosition.North)
 
-    def take(self, panes: Sequence[Pane], theme: Theme) -> None:
-        """These are the panes of the window."""
-        self.docks = {pane.name: PaneDock(pane, theme, self._window) for pane in panes}
+    def take(self, panes: Sequence[PlannedPane], made: Iterable[Pane], theme: Theme) -> None:
+        """These are the panes of the window, and those of them that are made already."""
+        self.docks = {planned.name: PaneDock(planned, theme, self._window) for planned in panes}
+        for pane in made:
+            self.docks[pane.name].take(pane)
         for dock in self.docks.values():
             dock.topLevelChanged.connect(self._was_moved)
             dock.dockLocationChanged.connect(self._was_moved)

@@ -23,7 +23,7 @@ from lorestudio.ui.shell.words import Notice, shorten, tr
 from lorestudio.ui.state.selection import same_numbers
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import holding, row, tight
-from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.pane import PlannedPane
 
 
 class MainWindow(QMainWindow):
@@ -44,8 +44,8 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(720, 480)
         session.project_changed.connect(self._make_room)  # before the panes fill: they are laid out once only
         self.features = Features(context)
-        panes = sorted((pane for each in self.features for pane in each.panes), key=_number)
-        context.layout.take(panes, theme)
+        panes = sorted((planned for each in self.features for planned in each.planned()), key=_number)
+        context.layout.take(panes, (pane for each in self.features for pane in each.made_panes()), theme)
         actions = [action for each in self.features for action in each.actions()]
         for number, pane in enumerate(panes, start=1):
             actions.append(pane_action(number, pane.name, pane.title, partial(context.show, pane.name)))
@@ -213,5 +213,5 @@ class MainWindow(QMainWindow):
         self.closed.emit()
 
 
-def _number(pane: Pane) -> int:
+def _number(pane: PlannedPane) -> int:
     return PANE_ORDER.index(pane.name) if pane.name in PANE_ORDER else len(PANE_ORDER)

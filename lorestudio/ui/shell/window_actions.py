@@ -172,11 +172,12 @@ class WindowFeature(Feature):
 
     def _cycle(self, steps: int) -> None:
         """Give the keyboard to the next pane that is not closed."""
-        shown = [dock.pane for dock in self.context.layout.docks.values() if not dock.isHidden()]
-        current = self.context.current_pane()
+        shown = [name for name, dock in self.context.layout.docks.items() if not dock.isHidden()]
+        pane = self.context.current_pane()
+        current = pane.name if pane is not None else ""
         if shown:
             place = shown.index(current) if current in shown else (-1 if steps > 0 else 0)
-            self.context.show(shown[(place + steps) % len(shown)].name)
+            self.context.show(shown[(place + steps) % len(shown)])
 
     def _enter(self, workspace: Workspace) -> None:
         if workspace is not self.context.layout.current and self.context.has_project():

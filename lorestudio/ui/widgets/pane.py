@@ -9,6 +9,8 @@ A line of two parts that becomes two lines where both do not fit beside each oth
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -16,7 +18,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QGridLayout, QLabel, QLayout, QSizePolicy, QToolButton, QWidget
 
-from lorestudio.ui.shell.qt import plain
+from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import Slot, button, column, holding, paint_as, row, scrolled, tight, tool
@@ -165,12 +167,13 @@ class FoldingRow(QWidget):
 
 
 class Pane(QWidget):
-    """The content of a dock. `note_changed` carries a few words for the dock's title.
+    """The content of a dock. `note_changed` carries a few words for the dock's title, `last_note` are those of now.
 
     `focus_target` is the widget that takes the keyboard when the pane is entered.
     """
 
     note_changed = Signal(str)
+    last_note = ""
 
     def __init__(self, name: str, title: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -182,6 +185,7 @@ class Pane(QWidget):
         self.theme = theme
         self.setAccessibleName(title)
         self.column = column(of=self, spacing=0, margins=(0, 0, 0, 2))
+        self.note_changed.connect(self._keep_note)
 
     def focus_target(self) -> QWidget:
         """Where the keyboard goes when the pane is entered."""
@@ -191,26 +195,42 @@ class Pane(QWidget):
         """Open the pane's search field; False where it has none."""
         return False
 
+    def _keep_note(self, note: str) -> None:
+        self.last_note = note
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPane:
+    """A pane that may not be made yet: its name and title, and what gives it."""
+
+    name: str
+    title: str
+    pane: Callable[[], Pane]
+
 
 class PaneTitle(QWidget):
     """The bar on top of a dock: name, a note, float and close."""
 
-    def __init__(self, dock: QDockWidget, pane: Pane, theme: Theme) -> None:
+    def __init__(self, dock: QDockWidget, title: str, theme: Theme) -> None:
         super().__init__(dock)
         self.setObjectName("PaneTitle")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._dock, self._theme = dock, theme
-        self._name = QLabel(pane.title, self)
+        self._name = QLabel(title, self)
         self._name.setObjectName("PaneName")
         self._note = ElidedLabel(self)
         self._note.setObjectName("PaneNote")
         self._note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        pane.note_changed.connect(self._say)
-        self._float = self._button(tr("Float {pane}", pane=pane.title), self._toggle_floating)
-        self._close = self._button(tr("Close {pane}", pane=pane.title), dock.close)
+        self._float = self._button(tr("Float {pane}", pane=title), self._toggle_floating)
+        self._close = self._button(tr("Close {pane}", pane=title), dock.close)
         self.setLayout(row(self._name, (self._note, 1), self._float, self._close, spacing=8, margins=(10, 2, 4, 2)))
         theme.changed.connect(self._paint_icons)
         self._paint_icons()
+
+    def follow(self, pane: Pane) -> None:
+        """Show the notes of this pane."""
+        pane.note_changed.connect(self._say)
+        self._say(pane.last_note)
 
     def set_active(self, active: bool) -> None:
         """Show that the keyboard is in this pane."""
@@ -241,19 +261,45 @@ class PaneTitle(QWidget):
 class PaneDock(QDockWidget):
     """A dock with our own title bar; the object name is what a saved layout knows it by.
 
-    `left` follows it being closed while the keyboard was in it.
+    It is empty until somebody looks at it or asks for its pane: then `planned` makes that. `left` follows it being
+    closed while the keyboard was in it.
     """
 
     left = Signal()
 
-    def __init__(self, pane: Pane, theme: Theme, parent: QWidget) -> None:
-        super().__init__(pane.title, parent)
-        self.setObjectName(f"dock-{pane.name}")
-        self.setAccessibleName(pane.title)
-        self.pane = pane
-        self.setWidget(pane)
-        self.bar = PaneTitle(self, pane, theme)
+    def __init__(self, planned: PlannedPane, theme: Theme, parent: QWidget) -> None:
+        super().__init__(planned.title, parent)
+        self.setObjectName(f"dock-{planned.name}")
+        self.setAccessibleName(planned.title)
+        self.planned = planned
+        self.bar = PaneTitle(self, planned.title, theme)
         self.setTitleBarWidget(self.bar)
+        self._seen = later(self, self._fill)
+        self.visibilityChanged.connect(self._look)
+
+    @property
+    def pane(self) -> Pane:
+        """What it holds; made when it was not yet."""
+        return self.planned.pane()
+
+    @property
+    def made(self) -> Pane | None:
+        """What it holds, None where that was not made yet."""
+        widget = self.widget()
+        return widget if isinstance(widget, Pane) else None
+
+    def take(self, pane: Pane) -> None:
+        """Hold this pane from now on."""
+        self.setWidget(pane)
+        self.bar.follow(pane)
+
+    def _look(self, seen: bool) -> None:
+        if seen and self.made is None:
+            self._seen.start()  # docks that are arranged are in front for a moment each
+
+    def _fill(self) -> None:
+        if self.made is None and not self.visibleRegion().isEmpty():
+            self.planned.pane()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Qt: the keyboard would go to whatever happens to come next."""

@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, TypeVar
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Final, TypeVar
 
-import networkx as nx
 from rapidfuzz import fuzz, process
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.vault.lint.keyforms import KeyForm, contained, is_short, key_form
 from lorestudio.vault.lint.note import Rules, is_exempt, usable_keys
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _Item = TypeVar("_Item")
 _Key = TypeVar("_Key", bound=Hashable)
@@ -48,11 +51,24 @@ class Chains:
         return self._circles(lambda entry: entry.cascade_links)
 
     def _circles(self, targets: Callable[[Entry], Sequence[str]]) -> Mapping[str, tuple[str, ...]]:
-        graph: nx.DiGraph[str] = nx.DiGraph()
-        for title, entries in self._titles.items():
-            for target in _common([targets(entry) for entry in entries]):
-                if target != title and target in self._titles:
-                    graph.add_edge(title, target)
+        graph = {
+            title: [
+                target
+                for target in _common([targets(entry) for entry in entries])
+                if target != title and target in self._titles
+            ]
+            for title, entries in self._titles.items()
+        }
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError:
+            return self._tangles(graph)
+        return {}
+
+    def _tangles(self, targets: Mapping[str, Sequence[str]]) -> Mapping[str, tuple[str, ...]]:
+        import networkx as nx  # noqa: PLC0415  # loading it takes longer than checking most vaults, and few have circles
+
+        graph = nx.DiGraph((title, target) for title, named in targets.items() for target in named)
         found: dict[str, tuple[str, ...]] = {}
         for tangle in nx.strongly_connected_components(graph):
             if len(tangle) > 1:
@@ -196,6 +212,8 @@ def _common(lists: Sequence[Sequence[str]]) -> list[str]:
 
 def _shortest(graph: nx.DiGraph[str], title: str) -> list[str]:
     """The shortest way from a title of a tangle back to itself."""
+    import networkx as nx  # noqa: PLC0415  # as above
+
     ways = [nx.shortest_path(graph, follower, title) for follower in sorted(graph.successors(title))]
     return [title, *min(ways, key=len)]
 

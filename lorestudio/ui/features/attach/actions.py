@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from lorestudio.ui.features.attach.dialog import LiveCaptureDialog
-from lorestudio.ui.features.attach.live import LiveCapture
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import iconed, tool
+
+if TYPE_CHECKING:
+    from lorestudio.ui.features.attach.dialog import LiveCaptureDialog
+    from lorestudio.ui.features.attach.live import LiveCapture
 
 
 class AttachFeature(Feature):
@@ -20,13 +24,23 @@ class AttachFeature(Feature):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.live = LiveCapture(context.session.jobs, self)
+        self._folder: Path | None = None
         tip = tr("Requests to SillyTavern's provider go through the studio. Press to see them, or to end it.")
         name, text = tr("Live capture is on"), tr("Listening")
         self.sign = iconed(context.theme, tool(context.window, name, self.open, text=text, tip=tip), "server")
         self.sign.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.sign.hide()
-        self.live.changed.connect(self._show)
+
+    @cached_property
+    def live(self) -> LiveCapture:
+        """What listens; loaded when it is first wanted, for it takes a tenth of the window's start."""
+        from lorestudio.ui.features.attach.live import LiveCapture  # noqa: PLC0415
+
+        live = LiveCapture(self.context.session.jobs, self)
+        live.changed.connect(self._show)
+        if self._folder is not None:
+            live.use(self._folder)
+        return live
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -34,12 +48,14 @@ class AttachFeature(Feature):
             Action(
                 "attach.open", "Live capture…", "Run", 242, self.open, icon="server",
                 tip="Listen between SillyTavern and its provider, and keep the real prompts",
-                ticked=lambda: self.live.listens,
+                ticked=lambda: "live" in vars(self) and self.live.listens,
             ),
         )  # fmt: skip
 
     def open(self) -> LiveCaptureDialog:
         """Show the dialog."""
+        from lorestudio.ui.features.attach.dialog import LiveCaptureDialog  # noqa: PLC0415  # as above
+
         context = self.context
         dialog = LiveCaptureDialog(context.theme, self.live, context.session, context.window)
         dialog.wanted.connect(lambda reply: context.selection.choose_message(reply.message, reply))
@@ -48,11 +64,14 @@ class AttachFeature(Feature):
 
     def keep_in(self, folder: Path) -> None:
         """Captures lie beside what else the window keeps."""
-        self.live.use(folder.parent / "attach")
+        self._folder = folder.parent / "attach"
+        if "live" in vars(self):
+            self.live.use(self._folder)
 
     def stop(self) -> None:
         """Nothing listens without a window."""
-        self.live.close()
+        if "live" in vars(self):
+            self.live.close()
 
     def _show(self) -> None:
         if self.sign.isVisibleTo(self.context.window) != self.live.listens:

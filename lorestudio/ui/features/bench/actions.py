@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
-from lorestudio.ui.features.bench.pane import BenchPane
-from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.feature import Feature, late_pane
+
+if TYPE_CHECKING:
+    from lorestudio.ui.features.bench.pane import BenchPane
 
 
 class BenchFeature(Feature):
     """Opens the note of an entry that a text triggers."""
 
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self.pane = BenchPane(context.theme, context.session, context.selection)
-        self.panes = (self.pane,)
+    @late_pane("bench", "Bench")
+    def pane(self) -> BenchPane:
+        """It leads from an entry to its note."""
+        from lorestudio.ui.features.bench.pane import BenchPane  # noqa: PLC0415
 
-    def begin(self) -> None:
-        """Lead from an entry to its note."""
-        self.pane.opened.connect(partial(self.context.show, "entry"))
+        context = self.context
+        pane = BenchPane(context.theme, context.session, context.selection)
+        pane.opened.connect(partial(context.show, "entry"))
+        return pane
 
     def stop(self) -> None:
         """Try nothing out any more."""
-        self.pane.stop()
+        if self.is_made("bench"):
+            self.pane.stop()

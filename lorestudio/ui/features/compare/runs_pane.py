@@ -55,10 +55,10 @@ class RunsPage(Pane):
     jump = Signal(object, object)
     wanted = Signal(str)
 
-    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+    def __init__(self, theme: Theme, session: Session, selection: Selection, comparable: ComparableRuns) -> None:
         super().__init__("runs", tr("Two runs"), theme)
         self._session, self._selection = session, selection
-        self.comparable = ComparableRuns(session, selection, self)
+        self.comparable = comparable
         self.compared: ComparedRuns | None = None
         self._choices: dict[str, SideChoice] = {}
         self._keys = ["before", "shown"]
@@ -352,8 +352,9 @@ def _last_words(found: ComparedRuns) -> str:
 class ComparePane(Pane):
     """Its pages are panes by themselves; the title says what the one in front says."""
 
-    def __init__(self, theme: Theme, *pages: Pane) -> None:
+    def __init__(self, theme: Theme, runs: RunsPage, *others: Pane) -> None:
         super().__init__("compare", tr("Compare"), theme)
+        self.runs, pages = runs, (runs, *others)
         self._notes = dict.fromkeys(pages, "")
         self._seen = False
         self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the comparison"))

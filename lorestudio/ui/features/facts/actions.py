@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import ClassVar
 
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu
 
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.systems.facts.picture import MemoryRow
@@ -15,12 +15,13 @@ from lorestudio.systems.facts.system import SOURCE
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.facts.extraction import MemoryWork
 from lorestudio.ui.features.facts.extraction_worker import FAILED, ExtractionWish
+from lorestudio.ui.features.facts.list_page import MemoryPage
 from lorestudio.ui.features.facts.pane import MENU, ONE, ROW_MENU, MemoriesPane
 from lorestudio.ui.features.facts.store import SYSTEM, MemoryStore
 from lorestudio.ui.features.facts.table import as_markdown, spoken_source
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.shell.actions import Action, Where
-from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import count, number, shorten, tr
 from lorestudio.ui.state.choices import short_source
 from lorestudio.ui.widgets import dialogs
@@ -41,20 +42,56 @@ class MemoriesFeature(Feature):
     ) -> None:
         super().__init__(context)
         self._chat, self._open_settings = chat, open_settings
-        self.pane = MemoriesPane(context.theme)
-        self.panes = (self.pane,)
         self.store = MemoryStore(context.session, self)
         self.work = MemoryWork(self.store, self)
         self._goal = ""
         trace.openers.append(self._opener)
 
+    @late_pane("memories", "Memories")
+    def pane(self) -> MemoriesPane:
+        """The memories, and the work of drawing facts out."""
+        context, store, pane = self.context, self.store, MemoriesPane(self.context.theme)
+        context.commands.attach({Where.MEMORIES: (pane.memories.view,)})
+        pane.use_actions(context.commands.actions)
+        pane.wanted.connect(context.run)
+        pane.seen.connect(lambda looks: store.look(wanted=looks))
+        pane.seen.connect(lambda _looks: context.use({MENU, ONE, "pane.memories"}))
+        pane.again.connect(store.renew)
+        pane.passages.wanted.connect(lambda key: self.extract(ExtractionWish(only=key)))
+        pane.passages.jump.connect(self._jump)
+        self._connect_page(pane.memories)
+        return pane
+
+    def _connect_page(self, page: MemoryPage) -> None:
+        context, store, detail = self.context, self.store, page.detail
+        context.session.traces_changed.connect(lambda _all: self._show_row(page.current))
+        context.selection.generation_changed.connect(lambda: self._show_row(page.current))
+        page.bar.searched.connect(store.search)
+        page.cleared.connect(store.drop_hits)
+        page.bar.scoped.connect(lambda everything: store.show_everything(everything=everything))
+        page.chosen.connect(self._show_row)
+        page.menu_wanted.connect(self._show_menu)
+        detail.written.connect(store.write)
+        detail.tagged.connect(store.tag)
+        detail.pinned.connect(lambda memory, on: store.pin(memory, pinned=on))
+        detail.deleted.connect(partial(context.run, "memories.delete"))
+        detail.past_wanted.connect(lambda memory: store.ask_past(memory, detail.show_past))
+        detail.history.messages_wanted.connect(partial(context.run, "memories.messages"))
+        detail.history.run_wanted.connect(partial(context.run, "memories.in_run"))
+        detail.history.picked.connect(page.choose)
+
+    def pane_made(self, _name: str) -> None:
+        """Show what is known."""
+        self._show()
+        self._show_hits()
+
     def actions(self) -> Iterable[Action]:
         """What can be done."""
-        page, store, work, here = self.pane.memories, self.store, self.work, Where.MEMORIES
-        row, known = self._has_row, lambda: not work.busy and store.chat_known
+        store, work, here = self.store, self.work, Where.MEMORIES
+        row, known = lambda: self._row is not None, lambda: not work.busy and store.chat_known
 
         def with_row(do: Callable[[MemoryRow], object]) -> Callable[[], object]:
-            return lambda: do(page.current) if page.current is not None else None
+            return lambda: do(found) if (found := self._row) is not None else None
 
         return (
             Action(
@@ -82,8 +119,9 @@ class MemoriesFeature(Feature):
                 here, row,
             ),
             Action(
-                "memories.edit", "Edit the memory", ONE, 1020, with_row(lambda _row: page.detail.edit()), when=row,
-                icon="pencil", tip="Write its text; Enter in the list does so, too",
+                "memories.edit", "Edit the memory", ONE, 1020,
+                with_row(lambda _row: self.pane.memories.detail.edit()), when=row, icon="pencil",
+                tip="Write its text; Enter in the list does so, too",
             ),
             Action(
                 "memories.pin", "Pin the memory", ONE, 1021,
@@ -100,15 +138,15 @@ class MemoriesFeature(Feature):
             ),
             Action(
                 "memories.messages", "Show the messages it came from", ONE, 1120, with_row(self._show_messages),
-                ("M",), here, lambda: page.current is not None and page.current.own, "chat",
+                ("M",), here, lambda: (found := self._row) is not None and found.own, "chat",
             ),
             Action(
                 "memories.origin", "Show where the memory came from", ONE, 1121,
-                with_row(lambda _row: page.detail.show_origin()), ("O",), here, row,
+                with_row(lambda _row: self.pane.memories.detail.show_origin()), ("O",), here, row,
             ),
             Action(
                 "memories.in_run", "Show the memory in the run", ONE, 1122, with_row(self._show_in_run), ("T",), here,
-                lambda: page.current is not None and self._place_in_run(page.current) is not None, "trace",
+                lambda: (found := self._row) is not None and self._place_in_run(found) is not None, "trace",
                 "What fact memory did with it before the reply that you look at",
             ),
             Action(
@@ -116,7 +154,8 @@ class MemoriesFeature(Feature):
             ),
             Action(
                 "memories.copy_all", "Copy all listed memories", MENU, 1221, self._copy_all,
-                when=lambda: bool(page.model.rows), tip="As a Markdown table",
+                tip="As a Markdown table",
+                when=lambda: self.is_made("memories") and bool(self.pane.memories.model.rows),
             ),
             Action("memories.reload", "Read the memories again", MENU, 1222, store.renew, icon="reload"),
             Action(
@@ -125,18 +164,9 @@ class MemoriesFeature(Feature):
             ),
         )  # fmt: skip
 
-    def places(self) -> Mapping[Where, Sequence[QWidget]]:
-        """The list."""
-        return {Where.MEMORIES: (self.pane.memories.view,)}
-
     def begin(self) -> None:
         """Follow what is shown."""
-        context, store, pane, page = self.context, self.store, self.pane, self.pane.memories
-        pane.use_actions(context.commands.actions)
-        pane.wanted.connect(context.run)
-        pane.seen.connect(lambda looks: store.look(wanted=looks))
-        pane.seen.connect(lambda _looks: context.use({MENU, ONE, "pane.memories"}))
-        pane.again.connect(store.renew)
+        context, store = self.context, self.store
         store.changed.connect(self._show)
         store.hits_changed.connect(self._show_hits)
         store.told.connect(context.say)
@@ -147,41 +177,22 @@ class MemoriesFeature(Feature):
         self.work.cost_known.connect(lambda cost: cost.ask(context.window))
         context.session.choice_changed.connect(self._show_work)
         context.session.project_changed.connect(self._show)
-        context.session.traces_changed.connect(lambda _all: self._show_row(page.current))
-        context.selection.generation_changed.connect(lambda: self._show_row(page.current))
-        page.bar.searched.connect(store.search)
-        page.cleared.connect(store.drop_hits)
-        page.bar.scoped.connect(lambda everything: store.show_everything(everything=everything))
-        page.chosen.connect(self._show_row)
-        page.menu_wanted.connect(self._show_menu)
-        detail = page.detail
-        detail.written.connect(store.write)
-        detail.tagged.connect(store.tag)
-        detail.pinned.connect(lambda memory, on: store.pin(memory, pinned=on))
-        detail.deleted.connect(partial(context.run, "memories.delete"))
-        detail.past_wanted.connect(lambda memory: store.ask_past(memory, detail.show_past))
-        detail.history.messages_wanted.connect(partial(context.run, "memories.messages"))
-        detail.history.run_wanted.connect(partial(context.run, "memories.in_run"))
-        detail.history.picked.connect(page.choose)
-        pane.passages.wanted.connect(lambda key: self.extract(ExtractionWish(only=key)))
-        pane.passages.jump.connect(self._jump)
-        self._show()
-        self._show_work()
 
     def stop(self) -> None:
         """The window is closed."""
         self.work.stop()
         self.store.stop()
 
-    def _has_row(self) -> bool:
-        return self.pane.memories.current is not None
+    @property
+    def _row(self) -> MemoryRow | None:
+        return self.pane.memories.current if self.is_made("memories") else None
 
     def _can_refresh(self) -> bool:
         picture = self.store.picture
         return not self.work.busy and picture is not None and picture.stale > 0
 
     def _pin_words(self) -> str:
-        row = self.pane.memories.current
+        row = self._row
         return tr("Unpin the memory") if row is not None and row.memory.pinned else tr("Pin the memory")
 
     # ---- what the actions do ----------------------------------------------------------------------------------------
@@ -292,6 +303,8 @@ class MemoriesFeature(Feature):
     # ---- showing ----------------------------------------------------------------------------------------------------
 
     def _show(self) -> None:
+        if not self.is_made("memories"):
+            return
         store = self.store
         self.pane.show_picture(
             store.picture, store.problem, chat=store.place.chat is not None, chat_known=store.chat_known
@@ -300,6 +313,8 @@ class MemoriesFeature(Feature):
         self._reach_goal()
 
     def _show_hits(self) -> None:
+        if not self.is_made("memories"):
+            return
         self.pane.memories.show_hits(self.store.hits, self.store.searching)
         self.pane.note_changed.emit(self.pane.memories.note())
 
@@ -311,10 +326,11 @@ class MemoriesFeature(Feature):
 
     def _show_work(self) -> None:
         source = self.work.source
-        self.pane.show_work(
-            self.work.under, self._idle_words(), short_source(source, tr("Plain rules")), spoken_source(source),
-            quotes=source.kind is AnswerKind.STAND_IN,
-        )  # fmt: skip
+        if self.is_made("memories"):
+            self.pane.show_work(
+                self.work.under, self._idle_words(), short_source(source, tr("Plain rules")), spoken_source(source),
+                quotes=source.kind is AnswerKind.STAND_IN,
+            )  # fmt: skip
         self.context.actions_changed()
 
     def _idle_words(self) -> str:

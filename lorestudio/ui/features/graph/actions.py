@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from lorestudio.ui.features.graph.pane import GraphPane
 from lorestudio.ui.shell.actions import Action
-from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.feature import Feature, late_pane
+
+if TYPE_CHECKING:
+    from lorestudio.ui.features.graph.pane import GraphPane
 
 
 class GraphFeature(Feature):
@@ -27,10 +29,15 @@ class GraphFeature(Feature):
         ),
     }
 
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self.pane = GraphPane(context.theme, context.session, context.selection, context.session.graphs_in)
-        self.panes = (self.pane,)
+    @late_pane("graph", "Graph")
+    def pane(self) -> GraphPane:
+        """It leads to the note."""
+        from lorestudio.ui.features.graph.pane import GraphPane  # noqa: PLC0415
+
+        context = self.context
+        pane = GraphPane(context.theme, context.session, context.selection, context.session.graphs_in)
+        pane.opened.connect(partial(context.show, "entry"))
+        return pane
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -42,10 +49,7 @@ class GraphFeature(Feature):
             ),
         )  # fmt: skip
 
-    def begin(self) -> None:
-        """Lead from the graph to the note."""
-        self.pane.opened.connect(partial(self.context.show, "entry"))
-
     def stop(self) -> None:
         """Lay nothing out any more."""
-        self.pane.stop()
+        if self.is_made("graph"):
+            self.pane.stop()

@@ -15,7 +15,7 @@ from lorestudio.ui.features.recap.pane import RecapPane
 from lorestudio.ui.features.recap.queue import Enqueue, RecapQueue
 from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 from lorestudio.ui.shell.actions import Action, Where
-from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.choices import short_source, source_title
 from lorestudio.ui.widgets import dialogs
@@ -32,8 +32,6 @@ class RecapFeature(Feature):
     def __init__(self, context: Context, chat: ChatFeature) -> None:
         super().__init__(context)
         self._chat, self._files = chat.pane, chat.files
-        self.pane = RecapPane(context.theme)
-        self.panes = (self.pane,)
         self.recaps = ChatRecaps(context.session, context.settings, self)
         self.recaps.copies = lambda: chat.files.backups
         self.queue = RecapQueue(self.recaps, self)
@@ -42,6 +40,24 @@ class RecapFeature(Feature):
         self._waiting: list[Callable[[], object]] = []
         chat.message_menu += MESSAGE_MENU
         chat.hindrances.append(self.hinders)
+
+    @late_pane("recap", "Recap")
+    def pane(self) -> RecapPane:
+        """The recaps, and the work on their queue."""
+        context, recaps, pane = self.context, self.recaps, RecapPane(self.context.theme)
+        pane.use_actions(context.commands.actions)
+        pane.wanted.connect(context.run)
+        pane.seen.connect(recaps.want)
+        pane.seen.connect(lambda: context.use({_MENU, "pane.recap"}))
+        pane.again.connect(recaps.try_again)
+        recaps.prompt_changed.connect(pane.prompt.show_prompt)
+        self._connect_pages(pane)
+        return pane
+
+    def pane_made(self, _name: str) -> None:
+        """Show what is known."""
+        self._followed = None
+        self._show()
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -98,14 +114,8 @@ class RecapFeature(Feature):
 
     def begin(self) -> None:
         """Follow what is shown."""
-        context, recaps, pane = self.context, self.recaps, self.pane
-        pane.use_actions(context.commands.actions)
-        pane.wanted.connect(context.run)
-        pane.seen.connect(recaps.want)
-        pane.seen.connect(lambda: context.use({_MENU, "pane.recap"}))
-        pane.again.connect(recaps.try_again)
+        context, recaps = self.context, self.recaps
         recaps.changed.connect(self._show)
-        recaps.prompt_changed.connect(pane.prompt.show_prompt)
         recaps.told.connect(context.say)
         self.queue.changed.connect(self._show_queue)
         self.queue.cost_known.connect(lambda cost: cost.ask(context.window))
@@ -113,11 +123,10 @@ class RecapFeature(Feature):
         context.session.state_changed.connect(self._show_unsaved)
         context.selection.generation_changed.connect(self._look)
         context.session.project_changed.connect(self._show)
-        self._connect_pages()
         self._show()
 
-    def _connect_pages(self) -> None:
-        pane, queue = self.pane, self.queue
+    def _connect_pages(self, pane: RecapPane) -> None:
+        queue = self.queue
         messages, scenes, running = pane.messages, pane.scenes, pane.running
 
         def edit(how: Callable[..., Awaitable[object]]) -> Callable[..., None]:
@@ -265,7 +274,8 @@ class RecapFeature(Feature):
 
     def _show(self) -> None:
         recaps = self.recaps
-        self.pane.show_recaps(recaps.picture, recaps.hindrance, recaps.problem, unsaved=recaps.unsaved)
+        if self.is_made("recap"):
+            self.pane.show_recaps(recaps.picture, recaps.hindrance, recaps.problem, unsaved=recaps.unsaved)
         self._show_queue()
         self._look()
         if recaps.open is not None:
@@ -277,12 +287,13 @@ class RecapFeature(Feature):
 
     def _show_unsaved(self) -> None:
         recaps = self.recaps
-        if recaps.picture is not None:
+        if recaps.picture is not None and self.is_made("recap"):
             self.pane.show_unsaved(recaps.picture, unsaved=recaps.unsaved)
 
     def _show_queue(self) -> None:
         source = self.queue.source
-        self.pane.show_queue(self.recaps.queue, short_source(source, tr("Stand-in")), source_title(source))
+        if self.is_made("recap"):
+            self.pane.show_queue(self.recaps.queue, short_source(source, tr("Stand-in")), source_title(source))
         self.context.actions_changed()
 
     def _look(self) -> None:
@@ -291,10 +302,11 @@ class RecapFeature(Feature):
         message = selection.message
         if message is None:
             self.recaps.look_at(None)
-            self.pane.prompt.show_prompt(None)
+            if self.is_made("recap"):
+                self.pane.prompt.show_prompt(None)
             return
         followed = (message, self.recaps.picture.path if self.recaps.picture is not None else None)
-        if followed != self._followed:
+        if followed != self._followed and self.is_made("recap"):
             self._followed = followed
             self.pane.messages.view.choose(message)
         generation = selection.generation

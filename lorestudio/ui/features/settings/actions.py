@@ -25,7 +25,7 @@ from lorestudio.ui.features.settings.import_dialog import ImportDialog
 from lorestudio.ui.features.settings.pane import SettingsPane
 from lorestudio.ui.features.settings.profiles import ProfileLibrary, SettingsProfilesDialog, profile_words
 from lorestudio.ui.shell.actions import Action
-from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import Notice, shorten, tr
 from lorestudio.ui.widgets.picker import Choice
 
@@ -44,13 +44,26 @@ class SettingsFeature(Feature):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._session = context.session
-        self.pane = SettingsPane(context.theme, context.session, context.selection, context.preview)
-        self.panes = (self.pane,)
         self.profiles = ProfileLibrary(context.session, context.settings, self)
         self.status_button = QToolButton()
         self.dialog: QDialog | None = None
         """The dialog that was opened last."""
         context.findable.append(self._findable)
+
+    @late_pane("settings", "Settings")
+    def pane(self) -> SettingsPane:
+        """The settings, to look at and to try out."""
+        context = self.context
+        pane = SettingsPane(context.theme, context.session, context.selection, context.preview)
+        menu = QMenu(pane)
+        context.commands.fill(menu, MENU)
+        pane.profile_button.setMenu(menu)
+        pane.addActions([context.action(name) for name in ("adjust.undo", "adjust.redo")])
+        return pane
+
+    def pane_made(self, _name: str) -> None:
+        """Say whose settings they are."""
+        self._show()
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -93,10 +106,6 @@ class SettingsFeature(Feature):
         button.setIconSize(QSize(12, 12))
         context.theme.changed.connect(self._paint)
         context.status.addPermanentWidget(button)
-        menu = QMenu(self.pane)
-        context.commands.fill(menu, MENU)
-        self.pane.profile_button.setMenu(menu)
-        self.pane.addActions([context.action(name) for name in ("adjust.undo", "adjust.redo")])
         self.profiles.changed.connect(self._show)
         self.profiles.told.connect(context.say)
         self._session.project_changed.connect(self._show)
@@ -234,9 +243,10 @@ class SettingsFeature(Feature):
 
     def _show(self) -> None:
         project, profiles = self._project, self.profiles
-        self.pane.set_origin(*profiles.origin)
-        self.pane.profile_button.setText(profiles.name or tr("Profiles"))
-        self.pane.profile_button.setAccessibleName(tr("Settings profiles, export and import"))
+        if self.is_made("settings"):
+            self.pane.set_origin(*profiles.origin)
+            self.pane.profile_button.setText(profiles.name or tr("Profiles"))
+            self.pane.profile_button.setAccessibleName(tr("Settings profiles, export and import"))
         self.status_button.setVisible(project is not None)
         name = tr("{name}, changed", name=profiles.title) if profiles.is_changed else profiles.title
         self.status_button.setText(shorten(profiles.title, MOST_STATUS) + (" *" if profiles.is_changed else ""))

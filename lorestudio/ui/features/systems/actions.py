@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog
@@ -40,7 +41,7 @@ class SystemsFeature(Feature):
         super().__init__(context)
         self._session, self._chat, self._profiles = context.session, chat, profiles
         self.files = SystemSettingsFiles(Path(context.settings.fileName()).parent / "systems")
-        self.compare = SystemsPane(context.theme, context.session, context.selection)
+        self._page: SystemsPane | None = None
         self.dialog: SystemSettingsDialog | None = None
         """The dialog that was opened last, while it is open."""
         self._kept: dict[str, Section] = {}
@@ -94,15 +95,6 @@ class SystemsFeature(Feature):
 
     def begin(self) -> None:
         """Follow what is asked for above the chat, and read the settings that were kept."""
-        context, compare, profiles = self.context, self.compare, self._profiles
-        compare.wanted.connect(context.run)
-        compare.changed.connect(context.actions_changed)
-        compare.jump.connect(self._chat.show_generation)
-        compare.file_wanted.connect(self._ask_settings)
-        for name in BUTTONS:
-            compare.buttons[name].setDefaultAction(context.action(name))
-        profiles.changed.connect(lambda: compare.set_profiles(profiles.known))
-        context.closed.connect(compare.stop)
         self._session.choice_changed.connect(self._leave_foreign)
         self._session.configured.connect(self._keep_changed)
         self._chat.modes.system_chosen.connect(self.choose)
@@ -110,11 +102,33 @@ class SystemsFeature(Feature):
             tr("Reading the systems' settings"),
             lambda _report: self.files.read(),
             done=self._read,
-            failed=context.failing("systems", "warning"),
+            failed=self.context.failing("systems", "warning"),
         )
 
+    def make_page(self) -> SystemsPane:
+        """The page of systems, for the pane of comparisons."""
+        context, profiles = self.context, self._profiles
+        self._page = page = SystemsPane(context.theme, context.session, context.selection)
+        page.wanted.connect(context.run)
+        page.changed.connect(context.actions_changed)
+        page.jump.connect(self._chat.show_generation)
+        page.file_wanted.connect(self._ask_settings)
+        for name in BUTTONS:
+            page.buttons[name].setDefaultAction(context.action(name))
+        page.set_profiles(profiles.known)
+        profiles.changed.connect(lambda: page.set_profiles(profiles.known))
+        context.closed.connect(page.stop)
+        return page
+
+    @property
+    def compare(self) -> SystemsPane:
+        """The page of systems, made together with its pane."""
+        if self._page is None:
+            self.context.layout.docks["compare"].planned.pane()
+        return cast("SystemsPane", self._page)
+
     def _has_comparison(self) -> bool:
-        return self.compare.found is not None
+        return self._page is not None and self._page.found is not None
 
     def choose(self, system: str) -> None:
         """Run the chat with this system from now on."""

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtWidgets import QWidget
-
 from lorestudio.domain.chat import Generation
 from lorestudio.ui.features.chat.pane import ChatPane
+from lorestudio.ui.features.compare.runs import ComparableRuns
 from lorestudio.ui.features.compare.runs_pane import ComparePane, RunsPage
 from lorestudio.ui.features.timeline import drawing
+from lorestudio.ui.features.timeline.map_content import Shown
 from lorestudio.ui.features.timeline.pane import TimelinePane
 from lorestudio.ui.features.timeline.strip import ReplyStrip
 from lorestudio.ui.features.timeline.turns import TimelineFeed
 from lorestudio.ui.shell.actions import Action, Where
-from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.pane import Pane
@@ -26,42 +26,60 @@ from lorestudio.ui.widgets.pane import Pane
 class TimelineFeature(Feature):
     """Owns the timeline's pane and the pane of comparisons, whose other page, `systems`, is made elsewhere."""
 
-    def __init__(self, context: Context, chat: ChatPane, systems: Pane) -> None:
+    def __init__(self, context: Context, chat: ChatPane, systems: Callable[[], Pane]) -> None:
         super().__init__(context)
-        self._chat = chat
+        self._chat, self._systems = chat, systems
         self.feed = TimelineFeed(context.session, self)
-        self.timeline = TimelinePane(context.theme, context.session, context.selection, self.feed)
         self.strip = ReplyStrip(context.theme, context.session, context.selection, self.feed, context.expected, chat)
         chat.column.addWidget(self.strip)
         self.strip.jump.connect(lambda generation: self.jump(generation, None))
         self.strip.brushed.connect(lambda part: self.timeline.show_as(replace(self.timeline.shown, part=part)))
         self.strip.unfolded.connect(self.unfold)
         self.strip.wanted.connect(context.run)
-        self.compare = RunsPage(context.theme, context.session, context.selection)
-        self.comparisons = ComparePane(context.theme, self.compare, systems)
-        self.panes = (self.timeline, self.comparisons)
-        for pane in (self.timeline, self.compare):
-            pane.jump.connect(self.jump)
+        self.comparable = ComparableRuns(context.session, context.selection, self)
+
+    @late_pane("timeline", "Timeline")
+    def timeline(self) -> TimelinePane:
+        """All turns, as a map and as tables."""
+        context = self.context
+        pane = TimelinePane(context.theme, context.session, context.selection, self.feed)
+        pane.jump.connect(self.jump)
+        pane.wanted.connect(context.run)
+        context.commands.attach({Where.TIMELINE: (pane,), Where.RUNS: (pane,)})
+        context.layout.docks["timeline"].visibilityChanged.connect(pane.set_seen)
+        return pane
+
+    @late_pane("compare", "Compare")
+    def comparisons(self) -> ComparePane:
+        """Two runs beside each other, and the page that is made elsewhere."""
+        context = self.context
+        runs = RunsPage(context.theme, context.session, context.selection, self.comparable)
+        runs.jump.connect(self.jump)
+        runs.wanted.connect(self._wanted)
+        pane = ComparePane(context.theme, runs, self._systems())
+        context.commands.attach({Where.RUNS: (pane,)})
+        context.layout.docks["compare"].visibilityChanged.connect(pane.set_seen)
+        return pane
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
-        now, timeline, menu, compare = self.context, self.timeline, "Trace/Timeline", "Trace/Compare"
+        now, menu, compare = self.context, "Trace/Timeline", "Trace/Compare"
         has_chat, has_trace = now.has_chat, now.has_trace
         return (
             *(
-                Action(f"timeline.{way}", f"{way.capitalize()} turns", menu, order, partial(timeline.map.zoom, steps),
+                Action(f"timeline.{way}", f"{way.capitalize()} turns", menu, order, partial(self._zoom, steps),
                        (key,), Where.TIMELINE, has_chat, icon)
                 for way, order, steps, key, icon in (
                     ("wider", 220, 1, "]", "plus"), ("narrower", 221, -1, "[", "minus"),
                 )
             ),
             Action(
-                "timeline.swipes", "Show every swipe as a turn", menu, 300, timeline.toggle_swipes, when=has_chat,
-                ticked=lambda: timeline.shown.swipes,
+                "timeline.swipes", "Show every swipe as a turn", menu, 300, self._toggle_swipes,
+                when=has_chat, ticked=lambda: self._shown.swipes,
             ),
             Action(
-                "timeline.injected", "Show only entries that went in", menu, 305, timeline.toggle_injected,
-                when=has_chat, ticked=lambda: timeline.shown.only_injected,
+                "timeline.injected", "Show only entries that went in", menu, 305,
+                self._toggle_injected, when=has_chat, ticked=lambda: self._shown.only_injected,
             ),
             *(
                 Action(f"timeline.{name}", title, menu, order, partial(self._ask_file, suffix, entries=entries),
@@ -97,17 +115,27 @@ class TimelineFeature(Feature):
             ),
         )  # fmt: skip
 
-    def places(self) -> Mapping[Where, Sequence[QWidget]]:
-        """The map; what is about runs works in both panes."""
-        return {Where.TIMELINE: (self.timeline,), Where.RUNS: self.panes}
-
     def begin(self) -> None:
-        """Follow what the panes ask for."""
-        self.timeline.wanted.connect(self.context.run)
-        self.compare.wanted.connect(self._wanted)
+        """Keep up with the turns while the chat is seen."""
         self.context.layout.docks["chat"].visibilityChanged.connect(lambda seen: self.feed.watch("chat", looks=seen))
-        for pane in (self.timeline, self.comparisons):
-            self.context.layout.docks[pane.name].visibilityChanged.connect(pane.set_seen)
+
+    @property
+    def compare(self) -> RunsPage:
+        """The page of two runs."""
+        return self.comparisons.runs
+
+    @property
+    def _shown(self) -> Shown:
+        return self.timeline.shown if self.is_made("timeline") else Shown()
+
+    def _zoom(self, steps: int) -> None:
+        self.timeline.map.zoom(steps)
+
+    def _toggle_swipes(self) -> None:
+        self.timeline.toggle_swipes()
+
+    def _toggle_injected(self) -> None:
+        self.timeline.toggle_injected()
 
     def unfold(self, page: int) -> None:
         """Show the pane of the timeline with this page: the map, the turns, the entries or the cache."""
@@ -124,13 +152,13 @@ class TimelineFeature(Feature):
     @property
     def marked(self) -> bool:
         """Whether a run is marked."""
-        return self.compare.comparable.marked is not None
+        return self.comparable.marked is not None
 
     # ---- comparing --------------------------------------------------------------------------------------------------
 
     def mark(self) -> None:
         """Mark the shown run for a comparison."""
-        comparable = self.compare.comparable
+        comparable = self.comparable
         if comparable.mark() and comparable.marked is not None:
             text = tr(
                 "{run} is marked. Ctrl+M compares it with the run that is shown then.", run=comparable.marked.title
@@ -150,8 +178,8 @@ class TimelineFeature(Feature):
         session, selection = self.context.session, self.context.selection
         if session.runs.preview_of(selection.generation) is not None:
             self._compare("shown", "unsaved")
-        elif self.compare.comparable.last_former:
-            self._compare(self.compare.comparable.last_former)
+        elif self.comparable.last_former:
+            self._compare(self.comparable.last_former)
         else:
             text = tr("This reply was run once only. Change a setting or a note, and the run before can be compared.")
             self.context.say(Notice(text, key="compare"))
@@ -176,7 +204,7 @@ class TimelineFeature(Feature):
         """Ask for a file of settings; the shown run is the other side."""
 
         def chosen(path: Path) -> None:
-            key = self.compare.comparable.add_settings(path)
+            key = self.comparable.add_settings(path)
             self._compare(*((key, "shown") if place == 0 else ("shown", key)))
 
         start = str(self.context.settings.value("folders/settings", ""))

@@ -30,7 +30,7 @@ from lorestudio.studio.tuning.scoring import ScoredChat, scored
 from lorestudio.ui.features.tuning.expectations_pane import ExpectationRow, ExpectationsPane
 from lorestudio.ui.features.tuning.scores_pane import ScoresPane
 from lorestudio.ui.shell.actions import Action
-from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
@@ -65,28 +65,45 @@ class TuningFeature(Feature):
         super().__init__(context)
         self._work, self._jump = work, jump
         message_menu += ON_AN_ENTRY
-        self.pane = ExpectationsPane(context.theme)
-        self.scores = ScoresPane(context.theme, context.preview.whole)
-        self.panes = (self.pane, self.scores)
         self.checked: CheckedChat | None = None
         self._scored: tuple[object, ...] = ()
         self._stepped: Simulator | None = None
         """Whose settings were tried by steps."""
         self._scoring, self._stepping = Newest(context.session.jobs), Newest(context.session.jobs)
         self._expected = Expectations()
+        self._told: Callable[[ExpectationsPane], None] = lambda _pane: None
+        """Shows in the pane what was found last."""
         self._seen: tuple[Project | None, Simulator | None] = (None, None)
         self._newest = Newest(context.session.jobs)
         self._settle = later(self, self.look, SETTLE_MS)
-        self.pane.picked.connect(self._go)
-        self.pane.wanted.connect(context.run)
-        self.scores.wanted.connect(context.run)
-        self.scores.picked.connect(self._look_at)
-        self.scores.seen.connect(self.score)
         work.done.connect(self._written)
         session = context.session
         session.project_changed.connect(self._wait)
         session.choice_changed.connect(self._wait)
         session.state_changed.connect(self._runs_changed)
+
+    @late_pane("expectations", "Expectations")
+    def pane(self) -> ExpectationsPane:
+        """What is expected, and what became of it."""
+        pane = ExpectationsPane(self.context.theme)
+        pane.picked.connect(self._go)
+        pane.wanted.connect(self.context.run)
+        pane.view.chosen.connect(lambda _row: self.context.actions_changed())
+        return pane
+
+    @late_pane("scores", "Scores")
+    def scores(self) -> ScoresPane:
+        """The chat as it was run in numbers, once somebody looks."""
+        pane = ScoresPane(self.context.theme, self.context.preview.whole)
+        pane.wanted.connect(self.context.run)
+        pane.picked.connect(self._look_at)
+        pane.seen.connect(self.score)
+        return pane
+
+    def pane_made(self, name: str) -> None:
+        """Show what was found."""
+        if name == "expectations":
+            self._told(self.pane)
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -134,7 +151,7 @@ class TuningFeature(Feature):
             ),
             Action(
                 "expect.remove", "Remove the chosen expectation", MENU, 650, self.remove,
-                when=lambda: (row := self.pane.current) is not None and row.checked is not None, icon="trash",
+                when=self._has_chosen, icon="trash",
             ),
             Action(
                 "scores.steps", "Try every setting", MENU, 660, self.try_every_setting, when=self._has_run,
@@ -148,7 +165,6 @@ class TuningFeature(Feature):
 
     def begin(self) -> None:
         """Look at what is open already."""
-        self.pane.view.chosen.connect(lambda _row: self.context.actions_changed())
         self._wait()
 
     def stop(self) -> None:
@@ -267,7 +283,8 @@ class TuningFeature(Feature):
         """Grey what is of another run than that of now; what is under way for such a run is given up."""
         session = self.context.session
         simulator = session.runs.complete(session.choice)
-        self.scores.set_current(current=bool(self._scored) and self._scored[0] is simulator)
+        if self.is_made("scores"):
+            self.scores.set_current(current=bool(self._scored) and self._scored[0] is simulator)
         if self._stepped is not None and self._stepped is not simulator:
             self._stepping.cancel()
             self._stepped = None
@@ -287,11 +304,11 @@ class TuningFeature(Feature):
             self._seen, self.checked = (None, None), None
             self.context.expected.take(None)
             text = tr("Open the folder with your notes, and say what should be in the prompt.")
-            self.pane.show_nothing(tr("No vault"), text)
+            self._tell(lambda pane: pane.show_nothing(tr("No vault"), text))
             return
         if path is None:
             text = tr("Expectations are kept in a file of the vault's folder, and nothing of this project has one.")
-            self.pane.show_nothing(tr("Nothing to keep them in"), text)
+            self._tell(lambda pane: pane.show_nothing(tr("Nothing to keep them in"), text))
             return
         if self._seen == (project, simulator):
             return
@@ -307,7 +324,7 @@ class TuningFeature(Feature):
             work,
             done=lambda found: self._found((project, simulator), *found),
             failed=lambda error: self._failed((project, simulator), error),
-            owner=self.pane,
+            owner=self,
         )
 
     def _found(self, seen: tuple[Project, Simulator | None], expected: Expectations, found: CheckedChat) -> None:
@@ -320,17 +337,29 @@ class TuningFeature(Feature):
                 "Choose a reply and an entry, and say that it should be in or should not: with “Expectations” in the "
                 "Trace menu, or with the right mouse button. It is checked after every change from then on."
             )
-            self.pane.show_nothing(tr("Nothing is expected yet"), text)
+            self._tell(lambda pane: pane.show_nothing(tr("Nothing is expected yet"), text))
         else:
             waits = tr("Replay the chat, and it is checked (Ctrl+R).") if seen[1] is None else ""
-            self.pane.show_checked(found, [_short(each, self._path) for each in expected.problems], waits)
+            problems = [_short(each, self._path) for each in expected.problems]
+            self._tell(lambda pane: pane.show_checked(found, problems, waits))
         self.context.actions_changed()
 
     def _failed(self, seen: tuple[Project, Simulator | None], error: Exception) -> None:
         self._seen, self.checked = seen, None
         self.context.expected.take(None)
-        self.pane.show_nothing(tr("The expectations cannot be read"), sentence_of(error))
-        self.context.say(Notice(sentence_of(error), "warning", key="expectations"))
+        text = sentence_of(error)
+        self._tell(lambda pane: pane.show_nothing(tr("The expectations cannot be read"), text))
+        self.context.say(Notice(text, "warning", key="expectations"))
+
+    def _tell(self, told: Callable[[ExpectationsPane], None]) -> None:
+        """Have the pane show this, now or once it is made."""
+        self._told = told
+        if self.is_made("expectations"):
+            told(self.pane)
+
+    def _has_chosen(self) -> bool:
+        row = self.pane.current if self.is_made("expectations") else None
+        return row is not None and row.checked is not None
 
     # ---- scores -----------------------------------------------------------------------------------------------------
 
@@ -342,7 +371,7 @@ class TuningFeature(Feature):
         """Score the chat as it was run, where somebody looks and that is not done yet."""
         session = self.context.session
         project, simulator = session.project, session.runs.complete(session.choice)
-        if not self.scores.isVisible():
+        if not (self.is_made("scores") and self.scores.isVisible()):
             return
         if project is None or simulator is None:
             self._scoring.cancel()

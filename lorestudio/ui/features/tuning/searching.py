@@ -23,7 +23,7 @@ from lorestudio.studio.tuning.workers import Workers
 from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.tuning.search_pane import PointRow, TuningPane, point_rows
 from lorestudio.ui.shell.actions import Action
-from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.widgets import dialogs
@@ -41,13 +41,17 @@ class SearchFeature(Feature):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.pane = TuningPane(context.theme)
-        self.panes = (self.pane,)
         self._searching = Newest(context.session.jobs)
         self._trial: TuningTrial | None = None
-        self.pane.wanted.connect(context.run)
-        self.pane.chosen.connect(context.actions_changed)
         context.session.state_changed.connect(context.actions_changed)
+
+    @late_pane("tuning", "Tuning")
+    def pane(self) -> TuningPane:
+        """What is searched, and what was found."""
+        pane = TuningPane(self.context.theme)
+        pane.wanted.connect(self.context.run)
+        pane.chosen.connect(self.context.actions_changed)
+        return pane
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -70,7 +74,7 @@ class SearchFeature(Feature):
             Action("tuning.keep", "Keep the point as a profile…", MENU, 675, self.keep, when=self._has_point),
             Action(
                 "tuning.report", "Save a report of the search…", MENU, 676, self.report,
-                when=lambda: self.pane.found is not None,
+                when=lambda: self.is_made("tuning") and self.pane.found is not None,
             ),
         )  # fmt: skip
 
@@ -168,7 +172,7 @@ class SearchFeature(Feature):
     # ---- a point ----------------------------------------------------------------------------------------------------
 
     def _has_point(self) -> bool:
-        at = self.pane.current
+        at = self.pane.current if self.is_made("tuning") else None
         return at is not None and at.number >= 0
 
     def _chosen(self) -> tuple[TuningTrial, SearchOutcome, TriedPoint] | None:

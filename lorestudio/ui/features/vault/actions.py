@@ -45,7 +45,7 @@ from lorestudio.ui.features.problems.pane import ProblemsPane
 from lorestudio.ui.features.vault.pane import VaultPane
 from lorestudio.ui.features.vault.table import Note, note_folder, note_kind, note_title
 from lorestudio.ui.shell.actions import Action, Where, about
-from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import Notice, Tone, count, shorten, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork, paths_of, what_was_done
 from lorestudio.ui.state.session import Session
@@ -99,9 +99,7 @@ class VaultFeature(Feature):
         theme, session, selection = context.theme, context.session, context.selection
         self.pane = VaultPane(theme, session, selection, context.drafts, context.expected)
         self.work = NoteWork(session, context.drafts, entry.save_all, self)
-        self.search = SearchPane(theme, session, self.work)
-        self.links = LinksPane(theme, session, selection, self.work)
-        self.panes = (self.pane, self.search, self.links)
+        self.panes = (self.pane,)
         self.pane.now_called = context.place.now
         context.findable.append(self._findable)
         context.place.leaving.connect(self._keep_selection)
@@ -114,13 +112,27 @@ class VaultFeature(Feature):
         self.pane.dropped.connect(self._drop)
         self.pane.retitled.connect(self._retitle)
         self.pane.reordered.connect(self._reorder)
-        for pane in (self.search, self.links):
-            pane.jump.connect(self.jump)
         problems.jump.connect(lambda path, line: self.jump(path, line, 0, 0))
         problems.wanted_fixes.connect(self._mend)
         problems.counted.connect(self._count_problems)
-        for maker in (self.links, entry):
-            maker.create_wanted.connect(self.new_note)
+        entry.create_wanted.connect(self.new_note)
+
+    @late_pane("search", "Search")
+    def search(self) -> SearchPane:
+        """Searching all notes."""
+        pane = SearchPane(self.context.theme, self.context.session, self.work)
+        pane.jump.connect(self.jump)
+        return pane
+
+    @late_pane("links", "Links")
+    def links(self) -> LinksPane:
+        """What links to the chosen note, and from it."""
+        context = self.context
+        pane = LinksPane(context.theme, context.session, context.selection, self.work)
+        pane.jump.connect(self.jump)
+        pane.create_wanted.connect(self.new_note)
+        pane.look()
+        return pane
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""

@@ -14,7 +14,7 @@ from lorestudio.studio.verify.causes import Verified, verify
 from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.ui.features.verify.pane import SIGNS, VerifyPane
 from lorestudio.ui.shell.actions import Action
-from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import tr
@@ -38,17 +38,25 @@ class VerifyFeature(Feature):
         """`jump` leads to a generation, `change` gives a system other settings, `show_beside` marks the replies."""
         super().__init__(context)
         self._jump, self._change, self._show_beside = jump, change, show_beside
-        self.pane = VerifyPane(context.theme)
-        self.panes = (self.pane,)
         self.found: Verified | None = None
         self._seen: tuple[Project | None, object] = (None, None)
         self._newest = Newest(context.session.jobs)
         self._settle = later(self, self._look_again, SETTLE_MS)
-        self.pane.picked.connect(self._go)
-        self.pane.wanted.connect(context.run)
-        self.pane.cause_view.chosen.connect(lambda _cause: context.actions_changed())
         context.session.project_changed.connect(self._changed)
         context.session.choice_changed.connect(self._changed)
+
+    @late_pane("verify", "There and here")
+    def pane(self) -> VerifyPane:
+        """What was found, which nobody asks for before the pane is seen."""
+        pane = VerifyPane(self.context.theme)
+        pane.picked.connect(self._go)
+        pane.wanted.connect(self.context.run)
+        pane.cause_view.chosen.connect(lambda _cause: self.context.actions_changed())
+        return pane
+
+    def pane_made(self, _name: str) -> None:
+        """Say what it is for."""
+        self._say_what_for()
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -65,10 +73,6 @@ class VerifyFeature(Feature):
             ),
             Action("verify.take", "Take over the chosen cause", MENU, 242, self.take, when=self._can_take),
         )  # fmt: skip
-
-    def begin(self) -> None:
-        """Say what the pane is for."""
-        self._changed()
 
     def stop(self) -> None:
         """Compare nothing any more."""
@@ -94,6 +98,10 @@ class VerifyFeature(Feature):
     def _forget(self) -> None:
         self.found, self._seen = None, (None, None)
         self._show_beside(None)
+        if self.is_made("verify"):
+            self._say_what_for()
+
+    def _say_what_for(self) -> None:
         if self.context.session.project is None or self.context.session.project.chat is None:
             text = tr("Open a chat that was written with DeepLore, and the vault that it was written with.")
             self.pane.show_nothing(tr("No chat"), text)
@@ -159,8 +167,8 @@ class VerifyFeature(Feature):
             self.context.session.parts.adjust(tr("what answers rest on"), basis=basis)
 
     def _can_take(self) -> bool:
-        cause = self.pane.cause
-        return self.found is not None and cause is not None and cause.can_be_taken_over
+        cause = self.pane.cause if self.found is not None else None
+        return cause is not None and cause.can_be_taken_over
 
     def take(self) -> None:
         """Make the chosen cause hold here: a setting, or since when a message is hidden."""
