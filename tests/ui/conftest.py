@@ -196,24 +196,34 @@ def make_session(qtbot: QtBot, connections: Connections) -> Iterator[Callable[..
     drain()
 
 
-def with_short_names(window: MainWindow) -> MainWindow:
-    """Let a test say `window.chat` and `window.run` for what a window keeps in its context and its features."""
-    context = window.context
-    for name in ("vault", "entry", "chat", "trace", "budget", "problems", "graph"):
-        vars(window)[name] = context.layout.docks[name].pane
-    window.why = window.features.why_not.pane
-    for name in (
+class NamedWindow(MainWindow):
+    """A window whose panes and helpers a test names shortly: `window.chat`, `window.run`; a pane is made when named."""
+
+    _PANES = ("vault", "entry", "chat", "trace", "budget", "problems", "graph")
+    _KEPT = (
         "selection", "drafts", "preview", "history", "theme", "settings", "commands", "bars", "status", "say", "run",
         "current_pane", "update_actions",
-    ):  # fmt: skip
-        vars(window)[name] = getattr(context, name)
-    vars(window).update(
-        panes=[dock.pane for dock in context.layout.docks.values()],
-        docks=context.layout.docks,
-        show_pane=context.show,
-        raise_pane=context.uncover,
-    )
-    return window
+    )  # fmt: skip
+    _CALLED = {"show_pane": "show", "raise_pane": "uncover"}
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._PANES:
+            return self.docks[name].pane
+        if name in self._KEPT or name in self._CALLED:
+            return getattr(self.context, self._CALLED.get(name, name))
+        raise AttributeError(name)
+
+    @property
+    def docks(self) -> Any:
+        return self.context.layout.docks
+
+    @property
+    def panes(self) -> list[Any]:
+        return [dock.pane for dock in self.docks.values()]
+
+    @property
+    def why(self) -> Any:
+        return self.features.why_not.pane
 
 
 @pytest.fixture(scope="session")
@@ -265,7 +275,7 @@ def share_window(shared_window: SharedWindow, request: pytest.FixtureRequest) ->
             theme.apply()
             QApplication.instance().setStyleSheet("")
             settings = QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat)
-            window = with_short_names(MainWindow(session, theme, settings))
+            window = NamedWindow(session, theme, settings)
             window.setUpdatesEnabled(False)
             window.resize(1280, 800)
             window.show()
@@ -291,8 +301,8 @@ def make_window(
     ) -> MainWindow:
         settings = QSettings(str(tmp_path / file), QSettings.Format.IniFormat)
         with theme.held_back():
-            window = MainWindow(make_session(replay=replay, **more), theme, settings)
-        made.append(with_short_names(window))
+            window = NamedWindow(make_session(replay=replay, **more), theme, settings)
+        made.append(window)
         window.resize(1280, 800)
         window.setUpdatesEnabled(is_dressed(request))
         window.show()
