@@ -199,7 +199,7 @@ def make_session(qtbot: QtBot, connections: Connections) -> Iterator[Callable[..
 def with_short_names(window: MainWindow) -> MainWindow:
     """Let a test say `window.chat` and `window.run` for what a window keeps in its context and its features."""
     context = window.context
-    for name in ("vault", "entry", "chat", "trace", "budget", "problems", "graph"):
+    for name in ("vault", "entry", "chat", "trace", "budget", "problems"):
         vars(window)[name] = context.layout.docks[name].pane
     window.why = window.features.why_not.pane
     for name in (
@@ -208,7 +208,6 @@ def with_short_names(window: MainWindow) -> MainWindow:
     ):  # fmt: skip
         vars(window)[name] = getattr(context, name)
     vars(window).update(
-        panes=[dock.pane for dock in context.layout.docks.values()],
         docks=context.layout.docks,
         show_pane=context.show,
         raise_pane=context.uncover,
