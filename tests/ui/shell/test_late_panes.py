@@ -45,6 +45,15 @@ def test_a_dock_that_comes_into_sight_makes_its_pane(window, qtbot: QtBot) -> No
 
 
 @pytest.mark.own_window
+def test_a_pane_that_is_made_in_sight_is_told_so(window, qtbot: QtBot) -> None:
+    dock = window.docks["timeline"]
+    assert dock.made is None
+    dock.raise_()
+    qtbot.waitUntil(lambda: dock.made is not None)
+    assert dock.made._seen
+
+
+@pytest.mark.own_window
 def test_a_pane_says_in_its_title_what_it_found_while_it_was_made(window) -> None:
     window.show_pane("settings")
     dock = window.docks["settings"]
