@@ -113,8 +113,10 @@ class Context(QObject):
 
     def uncover(self, name: str) -> None:
         """Bring a pane to the front, and leave the keyboard where it is."""
-        self.layout.docks[name].show()
-        self.layout.docks[name].raise_()
+        dock = self.layout.docks[name]
+        dock.planned.pane()  # before it is seen, so that nobody sees it empty
+        dock.show()
+        dock.raise_()
 
     def current_pane(self) -> Pane | None:
         """The pane of a dock that has the keyboard; a pane may be a page of another one."""

@@ -232,14 +232,15 @@ def glyph(name: str, color: str, size: int) -> QPixmap:
     pixmap.setDevicePixelRatio(ratio)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
-    QSvgRenderer(QByteArray(_svg(name, color).encode())).render(painter, QRectF(0, 0, size, size))
+    drawing = _svg(name).replace("currentColor", color)
+    QSvgRenderer(QByteArray(drawing.encode())).render(painter, QRectF(0, 0, size, size))
     painter.end()
     return pixmap
 
 
 @lru_cache(maxsize=256)
-def _svg(name: str, color: str) -> str:
-    return (ICONS / f"{name}.svg").read_text(encoding="utf-8").replace("currentColor", color)
+def _svg(name: str) -> str:
+    return (ICONS / f"{name}.svg").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=8)

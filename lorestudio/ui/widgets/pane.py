@@ -195,6 +195,9 @@ class Pane(QWidget):
         """Open the pane's search field; False where it has none."""
         return False
 
+    def set_seen(self, seen: bool) -> None:
+        """Whether somebody sees it: a tab behind another one is not seen, though Qt calls it visible."""
+
     def _keep_note(self, note: str) -> None:
         self.last_note = note
 
@@ -274,7 +277,8 @@ class PaneDock(QDockWidget):
         self.planned = planned
         self.bar = PaneTitle(self, planned.title, theme)
         self.setTitleBarWidget(self.bar)
-        self._seen = later(self, self._fill)
+        self._in_sight = False
+        self._soon = later(self, self._fill)
         self.visibilityChanged.connect(self._look)
 
     @property
@@ -292,10 +296,14 @@ class PaneDock(QDockWidget):
         """Hold this pane from now on."""
         self.setWidget(pane)
         self.bar.follow(pane)
+        pane.set_seen(self._in_sight)
 
     def _look(self, seen: bool) -> None:
-        if seen and self.made is None:
-            self._seen.start()  # docks that are arranged are in front for a moment each
+        self._in_sight, pane = seen, self.made
+        if pane is not None:
+            pane.set_seen(seen)
+        elif seen:
+            self._soon.start()  # docks that are arranged are in front for a moment each
 
     def _fill(self) -> None:
         if self.made is None and not self.visibleRegion().isEmpty():

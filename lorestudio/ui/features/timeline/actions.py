@@ -46,7 +46,6 @@ class TimelineFeature(Feature):
         pane.jump.connect(self.jump)
         pane.wanted.connect(context.run)
         context.commands.attach({Where.TIMELINE: (pane,), Where.RUNS: (pane,)})
-        context.layout.docks["timeline"].visibilityChanged.connect(pane.set_seen)
         return pane
 
     @late_pane("compare", "Compare")
@@ -58,7 +57,6 @@ class TimelineFeature(Feature):
         runs.wanted.connect(self._wanted)
         pane = ComparePane(context.theme, runs, self._systems())
         context.commands.attach({Where.RUNS: (pane,)})
-        context.layout.docks["compare"].visibilityChanged.connect(pane.set_seen)
         return pane
 
     def actions(self) -> Iterable[Action]:

@@ -92,6 +92,7 @@ class TimelinePane(Pane):
         self._refresh = later(self, self._fill, REFRESH_MS)
         self._build()
         self._connect()
+        self._replaced()
         self._fill()
 
     # ---- building ---------------------------------------------------------------------------------------------------

@@ -38,10 +38,9 @@ def pane_of(window: MainWindow) -> RunsPage:
 
 
 def settle(window: MainWindow, qtbot: QtBot) -> None:
-    pane = pane_of(window)
-
     def quiet() -> bool:
-        return not window.session.busy and window.session.jobs.idle and not pane._later.isActive()
+        waits = window.docks["compare"].made is not None and pane_of(window)._later.isActive()
+        return not window.session.busy and window.session.jobs.idle and not waits
 
     qtbot.waitUntil(quiet)
     QApplication.processEvents()
@@ -95,6 +94,22 @@ def test_the_comparison_follows_what_is_looked_at(window: MainWindow, qtbot: QtB
     pane = pane_of(window)
     assert pane.compared is not None
     assert pane.compared.after.trace is window.session.runs.traces[Generation(6)]
+
+
+@pytest.mark.own_window
+def test_a_run_that_was_replaced_can_be_compared_though_the_pane_was_never_open(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    go(window, 4)
+    before = window.session.runs.traces[Generation(4)]
+    window.session.parts.adjust("one entry", settings=settings_of(window, max_entries=1, unlimited_entries=False))
+    settle(window, qtbot)
+    assert window.docks["compare"].made is None
+    window.run("compare.former")
+    settle(window, qtbot)
+    compared = pane_of(window).compared
+    assert compared is not None
+    assert compared.before.trace is before
 
 
 def test_the_setting_that_did_it_is_told(window: MainWindow, qtbot: QtBot) -> None:

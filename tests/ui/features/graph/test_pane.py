@@ -37,9 +37,9 @@ Make = Callable[..., MainWindow]
 
 def settled(qtbot: QtBot, window: MainWindow) -> GraphPane:
     """The pane once its graph is made."""
-    qtbot.waitUntil(lambda: not window.graph.working and window.session.jobs.idle, timeout=20_000)
+    qtbot.waitUntil(lambda: not window.features.graph.pane.working and window.session.jobs.idle, timeout=20_000)
     drain()
-    return window.graph
+    return window.features.graph.pane
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def window(share_window: Make, qtbot: QtBot) -> MainWindow:
 
 @pytest.fixture
 def pane(window: MainWindow) -> GraphPane:
-    return window.graph
+    return window.features.graph.pane
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def place(pane: GraphPane, points: dict[int, tuple[float, float]]) -> None:
 def test_the_graph_is_hidden_until_it_is_wanted_and_made_only_then(new_window: MainWindow, qtbot: QtBot) -> None:
     window = new_window
     assert window.docks["graph"].isHidden()
-    assert table(window.graph) == {}
+    assert table(window.features.graph.pane) == {}
     assert window.docks["entry"].bar._name.isVisible() or window.width() < 1150  # no tab says it yet
     window.run("go.graph")
     pane = settled(qtbot, window)
@@ -457,7 +457,7 @@ def test_a_hidden_pane_works_nothing_out(window: MainWindow, pane: GraphPane, qt
 def test_a_stopped_layout_can_be_taken_up_again(make_window: Make, qtbot: QtBot) -> None:
     window = make_window(make_project(entries=VAULT))
     window.run("go.graph")
-    window.graph.strip.cancelled.emit()
+    window.features.graph.pane.strip.cancelled.emit()
     pane = settled(qtbot, window)
     assert pane.empty.title.text() in {"No graph", "Not laid out"}
     pane.empty.pressed.emit("again")
@@ -471,7 +471,7 @@ def test_the_window_closes_while_the_graph_is_made(make_window: Make) -> None:
     )
     window = make_window(make_project(entries=entries, chat=False))
     window.run("go.graph")
-    assert window.graph.working
+    assert window.features.graph.pane.working
     window.close()
     assert window.session.jobs.wait(5_000)
 

@@ -1,0 +1,74 @@
+"""Panes that wait until somebody looks: docks and actions are there at once, and nothing that came before is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.widgets.pane import Pane
+
+AT_ONCE = {"vault", "chat", "entry", "trace", "budget", "problems"}
+"""What the first workspace shows, and the pane whose findings are counted in the last line."""
+
+
+def made(window: MainWindow) -> set[str]:
+    return {name for name, dock in window.docks.items() if dock.made is not None}
+
+
+@pytest.mark.own_window
+def test_a_window_has_every_dock_and_makes_only_what_is_in_sight(window) -> None:
+    assert made(window) >= AT_ONCE
+    assert not made(window) & {"graph", "settings", "recap", "memories", "compare", "scores", "tuning", "bench"}
+    assert {f"pane.{name}" for name in window.docks} <= set(window.commands.actions)
+
+
+@pytest.mark.own_window
+def test_each_pane_is_what_its_dock_is_called(window) -> None:
+    for name, dock in window.docks.items():
+        pane = dock.pane
+        assert (pane.name, pane.title) == (name, dock.windowTitle())
+        assert dock.widget() is pane
+        assert dock.pane is pane, "it is made once"
+
+
+@pytest.mark.own_window
+def test_a_dock_that_comes_into_sight_makes_its_pane(window, qtbot: QtBot) -> None:
+    dock = window.docks["search"]
+    assert dock.made is None
+    dock.show()
+    dock.raise_()
+    qtbot.waitUntil(lambda: isinstance(dock.made, Pane))
+
+
+@pytest.mark.own_window
+def test_a_pane_that_is_made_in_sight_is_told_so(window, qtbot: QtBot) -> None:
+    dock = window.docks["timeline"]
+    assert dock.made is None
+    dock.raise_()
+    qtbot.waitUntil(lambda: dock.made is not None)
+    assert dock.made._seen
+
+
+@pytest.mark.own_window
+def test_a_pane_says_in_its_title_what_it_found_while_it_was_made(window) -> None:
+    window.show_pane("settings")
+    dock = window.docks["settings"]
+    assert dock.pane.last_note
+    assert dock.bar._note.text() == dock.pane.last_note
+
+
+def test_python_imports_as_it_always_does() -> None:
+    """PySide6's own import reads the source of every module that follows."""
+    code = "import lorestudio.ui, builtins; print(builtins.__import__.__name__)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert told.stdout.strip() == "__import__"
+
+
+def test_the_window_loads_neither_what_draws_graphs_nor_what_asks_the_network() -> None:
+    code = "import lorestudio.ui.shell.app, sys; print(*{'networkx', 'httpx', 'h11', 'keyring'} & set(sys.modules))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert not told.stdout.strip()
