@@ -6,9 +6,9 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, QSize, Signal
-from PySide6.QtGui import QCloseEvent, QMouseEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
+from PySide6.QtCore import QSettings, QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QMainWindow, QPushButton, QToolButton, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.report.faults import fault_report
@@ -183,6 +183,15 @@ class MainWindow(QMainWindow):
         super().resizeEvent(event)
         if self._shown_state and self._arranged:
             self.context.layout.resized()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: Enter presses the button that has the keyboard. By itself Qt does so only in dialogs, else with Space."""
+        focused = self.focusWidget()
+        enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and not event.isAutoRepeat()
+        if enter and isinstance(focused, (QPushButton, QToolButton)) and focused.hasFocus():
+            focused.click()
+        else:
+            super().keyPressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Qt: a window of docks has a ground only between them, so the person has dragged one's edge."""
