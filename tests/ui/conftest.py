@@ -9,7 +9,7 @@ import pathlib
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is loaded
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
@@ -199,12 +199,12 @@ def make_session(qtbot: QtBot, connections: Connections) -> Iterator[Callable[..
 class NamedWindow(MainWindow):
     """A window whose panes and helpers a test names shortly: `window.chat`, `window.run`; a pane is made when named."""
 
-    _PANES = ("vault", "entry", "chat", "trace", "budget", "problems", "graph")
+    _PANES = ("vault", "entry", "chat", "trace", "budget", "problems")
     _KEPT = (
         "selection", "drafts", "preview", "history", "theme", "settings", "commands", "bars", "status", "say", "run",
         "current_pane", "update_actions",
     )  # fmt: skip
-    _CALLED = {"show_pane": "show", "raise_pane": "uncover"}
+    _CALLED: ClassVar = {"show_pane": "show", "raise_pane": "uncover"}
 
     def __getattr__(self, name: str) -> Any:
         if name in self._PANES:
@@ -216,10 +216,6 @@ class NamedWindow(MainWindow):
     @property
     def docks(self) -> Any:
         return self.context.layout.docks
-
-    @property
-    def panes(self) -> list[Any]:
-        return [dock.pane for dock in self.docks.values()]
 
     @property
     def why(self) -> Any:

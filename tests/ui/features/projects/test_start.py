@@ -56,6 +56,14 @@ def test_every_door_is_an_action_and_leads_on_without_a_project(start) -> None:
     assert start.welcome.cards["demo.open"].hasFocus()
 
 
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
+def test_the_door_that_has_the_keyboard_opens_with_enter_and_space(start, key) -> None:
+    QTest.keyClick(start.windowHandle(), key)
+    settle(start)
+    assert start.session.project is not None
+    assert start.session.project.name == "The Brume"
+
+
 def test_the_demo_is_a_copy_that_may_be_edited_and_comes_back(start, tmp_path) -> None:
     press(start, "demo.open")
     folder = tmp_path / "data" / "demo"
