@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lorestudio.domain.javascript import Json
-from lorestudio.trace.limits import entry_limit, last_room, place_in_queue, positional, rank, token_limit
+from lorestudio.trace.limits import entry_limit, last_room, positional, rank, token_limit
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.vocabulary import Explanation, Tone
 from lorestudio.trace.wording import fill, is_list, place, plural
@@ -103,7 +103,7 @@ def _room(details: Mapping[str, Json], trace: Trace, entry: int | None, tokens: 
     limit, cap = token_limit(trace), entry_limit(trace)
     original, needs = details.get("original_tokens"), details.get("needs")
     if cap is not None and cap.maximum is not None and entry is not None and {"needs", "cap"} & details.keys():
-        number, demand = place_in_queue(trace, entry)
+        number, demand = trace.queue.get(entry, (0, 0))
         if number > cap.maximum:
             room["new_cap"] = number
         if needs is None and limit is not None and limit.maximum is not None:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from lorestudio.trace.model import Injection, Limit, Phase, Trace
-
-OUTLET_TAG: Final = "customWIOutlet_"
-"""How the tags of outlets begin; no limit counts what goes into an outlet (rules: deeplore 5.7, 5.8)."""
+from lorestudio.trace.model import OUTLET_TAG, Injection, Limit, Trace
 
 FALSY_PRIORITY: Final = 50.0
 """What a priority of 0 counts as in the order that the budget sees (rules: deeplore 5.5)."""
@@ -22,24 +19,6 @@ def token_limit(trace: Trace) -> Limit | None:
 def entry_limit(trace: Trace) -> Limit | None:
     """The limit that counts entries, None where there is none."""
     return next((limit for limit in trace.limits if limit.unit == "entries"), None)
-
-
-def place_in_queue(trace: Trace, entry: int) -> tuple[int, float]:
-    """Which one of those that the limits count an entry was, as they came to the budget, and the tokens up to it.
-
-    (0, 0) for one that never came there. Tokens are those of whole notes.
-    """
-    outlets = {each.entry for each in trace.injections if each.tag.startswith(OUTLET_TAG)}
-    number, tokens = 0, 0.0
-    for record in trace.stages:
-        for verdict in record.verdicts if record.phase is Phase.BUDGET else ():
-            if verdict.entry in outlets:
-                continue
-            size = verdict.details.get("original_tokens", verdict.details.get("tokens"))
-            number, tokens = number + 1, tokens + (size if isinstance(size, int | float) else 0)
-            if verdict.entry == entry:
-                return number, tokens
-    return 0, 0
 
 
 def positional(trace: Trace) -> tuple[Injection, ...]:

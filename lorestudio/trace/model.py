@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
 from lorestudio.domain.entry import Entry
@@ -315,7 +316,11 @@ class SeenChat:
 AS_STORED: Final = SeenChat()
 
 
-@dataclass(frozen=True, slots=True)
+OUTLET_TAG: Final = "customWIOutlet_"
+"""How the tags of outlets begin; no limit counts what goes into an outlet (rules: deeplore 5.7, 5.8)."""
+
+
+@dataclass(frozen=True)
 class Trace:
     """Everything one run decided.
 
@@ -356,6 +361,19 @@ class Trace:
     def title(self, entry: int) -> str:
         """What an entry is called, also where no stage decided about it."""
         return self.entries[entry].title if entry in self.entries else f"entry {entry}"
+
+    @cached_property
+    def queue(self) -> Mapping[int, tuple[int, float]]:
+        """In which place each entry that the limits count came to the budget, and the whole notes' tokens up to it."""
+        outlets = {each.entry for each in self.injections if each.tag.startswith(OUTLET_TAG)}
+        queue: dict[int, tuple[int, float]] = {}
+        tokens = 0.0
+        verdicts = (each for record in self.stages if record.phase is Phase.BUDGET for each in record.verdicts)
+        for number, verdict in enumerate((each for each in verdicts if each.entry not in outlets), 1):
+            size = verdict.details.get("original_tokens", verdict.details.get("tokens"))
+            tokens += size if isinstance(size, int | float) else 0
+            queue.setdefault(verdict.entry, (number, tokens))
+        return queue
 
     @property
     def total_tokens(self) -> int:

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.trace.journey import FOREIGN_IDS, CellState, FateState, JourneyCell, Journeys, explain_cell, phase_cell
-from lorestudio.trace.limits import place_in_queue
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageRecord, StageStatus
 from tests.trace import examples
 from tests.trace.examples import (
@@ -359,5 +358,5 @@ def test_what_comes_into_an_outlet_is_no_place_in_the_queue():
         stages=(stage("budget", Phase.BUDGET, (1, 2, 3), (1, 2), *found, verdict(3, REMOVED, "behind_cut", tokens=5)),),
         injections=(replace(examples.injection(1, "A", 10), tag="customWIOutlet_a"), examples.injection(2, "B", 20)),
     )
-    assert place_in_queue(run, 3) == (2, 25)
-    assert place_in_queue(run, 9) == (0, 0)
+    assert run.queue[3] == (2, 25)
+    assert 9 not in run.queue

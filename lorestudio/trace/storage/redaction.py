@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Final
 
 from lorestudio.domain.javascript import Json, length
-from lorestudio.trace.limits import OUTLET_TAG
 from lorestudio.trace.model import (
+    OUTLET_TAG,
     AiCall,
     AiRecord,
     EntryRef,

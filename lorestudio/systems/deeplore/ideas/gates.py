@@ -17,7 +17,6 @@ from lorestudio.settings.declaration import Value
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.changes import Change, NoteEdit, Option
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation, most_of, setting, title_of
-from lorestudio.trace.limits import place_in_queue
 from lorestudio.trace.wording import joined, quoted
 
 TOLERANCES: Final = ("strict", "moderate", "lenient")
@@ -175,7 +174,7 @@ def budget(s: DeepLoreSituation) -> Iterator[Option]:
     if not settings.unlimited_entries:
         entries = range(settings.max_entries + 1, most_of("max_entries") + 1)
         yield s.amounts("entry_cap", "max_entries", entries)
-    number, demand = place_in_queue(s.trace, s.entry.id)
+    number, demand = s.trace.queue.get(s.entry.id, (0, 0))
     both = {"max_tokens_budget": math.ceil(demand), "max_entries": number}
     if not (settings.unlimited_budget or settings.unlimited_entries) and all(
         getattr(settings, name) < value <= most_of(name) for name, value in both.items()
