@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.trace.explain import explain
 from lorestudio.trace.journey import ASKED_FOR, CHOSEN, Journeys
 from lorestudio.trace.limits import entry_limit, token_limit
 from lorestudio.trace.model import Injection, Limit, Outcome, Phase, Trace, Verdict
@@ -165,7 +164,7 @@ def _cut(trace: Trace, verdict: Verdict, origin: BudgetOrigin) -> Segment:
     ref, template = trace.entries[verdict.entry], trace.words.cuts.get(verdict.reason)
     tokens, needs = cut_tokens(trace, verdict), _whole(verdict.details.get("needs"), -1)
     over_count = trace.words.parts.get(verdict.reason) == "entries"
-    lacking, label = None if needs <= 0 or over_count else needs, explain(verdict, trace).label
+    lacking, label = None if needs <= 0 or over_count else needs, trace.words.label(verdict.reason)
     why = f"{_tokens(tokens)}, {label[:1].lower()}{label[1:]}"
     if template is not None:
         why = fill(template, {**verdict.details, "size": _tokens(tokens), "needs": lacking}) or _tokens(tokens)

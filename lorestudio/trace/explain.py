@@ -20,7 +20,7 @@ def explain_reason(code: str, details: Mapping[str, Json], trace: Trace, entry: 
     """A reason code in words, about one entry or about the whole run."""
     reason = trace.words.reasons.get(code)
     if reason is None:
-        label = trace.words.label(code) or "No reason given"
+        label = trace.words.label(code)
         return Explanation(label, label, "", Tone.NEUTRAL, label)
     known = known_details(details, trace, entry)
     sentence = fill(reason.sentence, known) or reason.label

@@ -226,7 +226,9 @@ class Vocabulary(Generic[Run]):
     def label(self, code: str) -> str:
         """A reason's label, or the code itself in words."""
         reason = self.reasons.get(code)
-        return reason.label if reason is not None else one_line(code.replace("_", " ")).capitalize()
+        if reason is not None:
+            return reason.label
+        return one_line(code.replace("_", " ")).capitalize() or "No reason given"
 
     @property
     def takes_no_part(self) -> frozenset[str]:

@@ -295,7 +295,7 @@ def _stages(trace: Trace) -> str:
         if record.status is StageStatus.FAILED
     )
     rows = [
-        (record.name, explain(verdict, trace).label, _title(trace, verdict.entry), explain(verdict, trace).sentence)
+        (record.name, trace.words.label(verdict.reason), _title(trace, verdict.entry), explain(verdict, trace).sentence)
         for record in trace.stages
         for verdict in record.verdicts
         if verdict.outcome is not Outcome.KEPT

@@ -97,7 +97,7 @@ def _matches(trace: Trace, entry: int) -> ScoreNode | None:
                 found.append(
                     ScoreNode(
                         record.name,
-                        explain(verdict, trace).label,
+                        trace.words.label(verdict.reason),
                         explain(verdict, trace).sentence,
                         entry=source if isinstance(source, int) else None,
                     )

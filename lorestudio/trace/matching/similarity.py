@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lorestudio.trace.explain import explain
 from lorestudio.trace.model import Trace
 from lorestudio.trace.wording import number_words, plural
 
@@ -67,7 +66,7 @@ def similarities(trace: Trace) -> Similarities | None:
             score,
             rank,
             verdict.reason in ranked,
-            "Taken" if verdict.reason in ranked else explain(verdict, trace).label,
+            "Taken" if verdict.reason in ranked else trace.words.label(verdict.reason),
         )
         for rank, (score, verdict) in enumerate(scored, 1)
     )

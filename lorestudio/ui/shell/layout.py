@@ -120,7 +120,8 @@ class PaneLayout:
         window, docks, workspace = self._window, self.docks, self.current
         width, height = window.width(), window.height()
         for dock in docks.values():
-            dock.setFloating(False)
+            if dock.isFloating():
+                dock.setFloating(False)
             window.removeDockWidget(dock)
         narrow, low = self._kind_now
         columns = [column.stacked(narrow=narrow, low=low) for column in workspace.columns]

@@ -9,7 +9,7 @@ from typing import Final
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import AiState
 from lorestudio.trace.ai_selection import RESULT_WORDS, breaker_words, cache_words, match_words
-from lorestudio.trace.explain import explain, explain_reason, explain_stage
+from lorestudio.trace.explain import explain_reason, explain_stage
 from lorestudio.trace.model import AiCall, Breaker, ItemResult, Outcome, ReplyItem, StageRecord, StageStatus, Trace
 from lorestudio.trace.vocabulary import Tone
 from lorestudio.trace.wording import fill
@@ -176,7 +176,7 @@ def _choices_of_verdicts(trace: Trace, record: StageRecord) -> tuple[ChosenItem,
             result = tr(RESULT_WORDS[ItemResult.CHOSEN])
             found.append(ChosenItem("", entry, how, confidence, reason, result))
         elif verdict.reason == "below_confidence":
-            found.append(ChosenItem("", entry, "", confidence, "", explain(verdict, trace).label, "warning"))
+            found.append(ChosenItem("", entry, "", confidence, "", trace.words.label(verdict.reason), "warning"))
     unknown = record.details.get("unknown_titles")
     if isinstance(unknown, Sequence) and not isinstance(unknown, str):
         result = tr(RESULT_WORDS[ItemResult.DROPPED])

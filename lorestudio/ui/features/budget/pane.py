@@ -246,13 +246,13 @@ class BudgetPane(Pane):
     def _show_budget(self, trace: Trace) -> BudgetView:
         view = budget_view(trace)
         self.bar.set_view(view)
-        self._show_last(trace)
+        self._show_last(trace, view)
         self.model.set_rows(segment_rows(view))
         self.note_changed.emit(_headline(view))
         self.caps.setText(caps_words(trace))
         return view
 
-    def _show_last(self, trace: Trace) -> None:
+    def _show_last(self, trace: Trace, shown_now: BudgetView) -> None:
         """Beside the budget that is shown the one before: without what is tried, before a change, or a reply ago."""
         runs, generation = self._session.runs, self._selection.generation
         preview = runs.preview_of(generation) if runs.preview_shown else None
@@ -262,14 +262,13 @@ class BudgetPane(Pane):
             before, last, now = preview.before, tr("Now"), tr("As tried out")
         else:
             before, last, now = runs.before_change(generation), tr("Before the change"), tr("Now")
-            if before is None or budget_view(before) == budget_view(trace):
+            if before is None or budget_view(before) == shown_now:
                 before, now = self._reply_before(), tr("This reply")
                 last = turn_words(before.turn) if before is not None else ""
-        shown = before is not None and bool(budget_view(before).segments)
+        view = budget_view(before) if before is not None else None
         for each in (self.last, self.last_label, self.now_label):
-            each.setVisible(shown)
-        if before is not None and shown:
-            view = budget_view(before)
+            each.setVisible(view is not None and bool(view.segments))
+        if view is not None and view.segments:
             self.last.set_view(view)
             self.last_label.setText(tr("{when}: {budget}", when=last, budget=_headline(view)))
             self.now_label.setText(now)

@@ -312,7 +312,7 @@ def _left_out(prompt: PromptAt) -> list[str]:
     if not left:
         return []
     verdicts = (_verdict_of(prompt.trace, row.index) for row in left)
-    why = Counter(explain(each, prompt.trace).label.lower() for each in verdicts if each is not None)
+    why = Counter(prompt.trace.words.label(each.reason).lower() for each in verdicts if each is not None)
     reasons = ", ".join(f"{number(often)} {word}" for word, often in why.most_common())
     amount = count(len(left), "message takes no part", "messages take no part")
     return [f"{amount}: {reasons}." if reasons else f"{amount}."]
