@@ -43,6 +43,7 @@ def test_importing_it_loads_nothing() -> None:
     assert not [name for name in loaded if name.startswith(HEAVY)]
 
 
+@pytest.mark.long
 def test_replaying_needs_neither_a_window_nor_what_only_graphs_need() -> None:
     assert not [
         name

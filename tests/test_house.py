@@ -216,6 +216,7 @@ def imports() -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.long
 def test_no_module_imports_itself_by_way_of_others() -> None:
     left = dict(imports())
     while free := {module for module, named in left.items() if not named & left.keys()}:

@@ -8,6 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 IMPORTED_AS = {
@@ -37,6 +39,7 @@ def names(requirements: list[str]) -> set[str]:
     return {re.split(r"[<>=!~;\[ ]", requirement)[0] for requirement in requirements}
 
 
+@pytest.mark.long
 def test_whatever_is_imported_is_declared() -> None:
     declared = names(PYPROJECT["project"]["dependencies"])
     missing = {name: path for name, path in imported().items() if IMPORTED_AS.get(name, name) not in declared}
@@ -72,6 +75,7 @@ def test_the_readmes_links_lead_somewhere() -> None:
 POSIX_ALONE = {"crypt", "fcntl", "grp", "posix", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty"}
 
 
+@pytest.mark.long
 def test_modules_that_only_posix_has_are_imported_behind_a_question_for_the_system() -> None:
     found = []
     for path in sorted((ROOT / "lorestudio").rglob("*.py")):

@@ -96,6 +96,7 @@ def test_open_without_a_display_ends_with_1(tmp_path: Path, vault: Path) -> None
     assert b"no display" in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", ["PySide6", "qasync", "shiboken6"])
 def test_replay_and_run_never_load_qt(tmp_path: Path, vault: Path, chat: Path, module: str) -> None:
     code = f"""

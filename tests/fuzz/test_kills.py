@@ -9,6 +9,7 @@ import sys
 import pytest
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the writers are forked")
 def test_every_writer_is_killed_once() -> None:
     done = subprocess.run([sys.executable, "-m", "tests.fuzz.kills", "10"], capture_output=True, text=True, check=False)

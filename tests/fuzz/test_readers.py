@@ -23,6 +23,7 @@ def test_every_seed_is_taken(reader: Reader) -> None:
         give(replace(reader, refuses=()), seed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reader", ALL, ids=BY_NAME)
 @given(number=st.integers(0, 2**32))
 @settings(max_examples=examples(100))

@@ -39,6 +39,7 @@ def test_with_an_ai_selection(case: Case) -> None:
     check(case)
 
 
+@pytest.mark.long
 def test_the_command_prints_what_was_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The first ones through `lorestudio run`, then with one record changed."""
     lines = gzip.decompress(GOLDEN_DEV.read_bytes()).decode("utf-8").splitlines()[:8]

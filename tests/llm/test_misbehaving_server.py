@@ -189,6 +189,7 @@ def test_refusals(case: str, streamed: bool, caplog: pytest.LogCaptureFixture) -
     assert failure.__context__ is None  # the library's error would carry the request
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("api", list(Api))
 @pytest.mark.parametrize(
     ("behaviour", "streamed"),

@@ -31,6 +31,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.digests import text_digest
@@ -434,7 +435,9 @@ def _spelled(expectation: Expectation) -> str:
     if expectation.whenever:
         item["whenever"] = expectation.whenever
     if (mark := expectation.reply) is not None:
-        item["reply"] = CommentedMap(chat=mark.chat, number=mark.number, after=mark.after)
+        # what writes YAML leaves texts bare in braces that what reads it stumbles over: ?0
+        chat = mark.chat if plain_is_safe(mark.chat, flow=True) else DoubleQuotedScalarString(mark.chat)
+        item["reply"] = CommentedMap(chat=chat, number=mark.number, after=mark.after)
         item["reply"].fa.set_flow_style()
     if expectation.because:
         item["because"] = expectation.because

@@ -95,6 +95,7 @@ def test_lorebooks_that_cannot_be_used(arguments, words):
     assert words in result.output
 
 
+@pytest.mark.long
 def test_compare_two_versions_rules_and_say_which_rule_did_what():
     document = json.loads(run("compare", *WORLD, "--rules", "2.0.2", "--rules", "2.6", "--json").output)
     assert [each["label"] for each in document["runs"]] == ["DeepLore 2.0.2", "DeepLore 2.6"]

@@ -55,6 +55,7 @@ def test_it_finds_keeps_and_reports(lorestudio: Run, world: Path) -> None:
     assert taken == found
 
 
+@pytest.mark.long
 def test_a_point_is_chosen_and_told_in_words(lorestudio: Run, world: Path) -> None:
     result = lorestudio(*arguments(world, *GRID, "--point", 99))
     assert result.exit_code == 2

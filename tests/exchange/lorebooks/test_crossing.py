@@ -72,6 +72,7 @@ WORLD_INFO = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 @given(data=st.data())
 def test_in_and_out_an_entry_that_nobody_touched_is_what_it_was(form: EntryForm, data: st.DataObject) -> None:
@@ -117,6 +118,7 @@ def test_a_card_carries_all_of_an_entry(entry: dict[str, object]) -> None:
     assert {**again, "extensions": rest} == {**entry, "extensions": entry.get("extensions", {})}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 @given(data=st.data(), change=st.sampled_from([{"content": "Other."}, {"key": ["other"]}, {"comment": "Other"}]))
 def test_of_an_entry_that_was_touched_only_the_change_is_another(

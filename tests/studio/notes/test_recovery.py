@@ -123,6 +123,7 @@ STUDIO = """
 """
 
 
+@pytest.mark.long
 def test_killed_in_the_middle_of_saving(tmp_path: Path) -> None:
     """The note is whole, old or new; the unsaved text is the one that was being saved; nothing else is left."""
     vault, data = tmp_path / "vault", tmp_path / "data"

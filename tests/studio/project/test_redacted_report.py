@@ -120,6 +120,7 @@ def own_words() -> frozenset[str]:
     return frozenset(found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", list(Mode))
 def test_the_demo_is_unrecognisable(mode: Mode) -> None:
     project = with_mode(demo_project(), mode)

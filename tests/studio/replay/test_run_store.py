@@ -506,6 +506,7 @@ with run_store.RunStore(folder) as store:
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 @pytest.mark.parametrize(
     ("at", "count"),

@@ -111,6 +111,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("message", "title", "codes"), CASES)
 def test_what_is_said_of_the_demo_is_so_when_it_is_done(demo, message, title, codes):
     chat = demo.chat

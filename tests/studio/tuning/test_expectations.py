@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Chat, Message
@@ -191,6 +191,7 @@ texts = st.text(st.characters(blacklist_categories=("Cs", "Cc")), min_size=1, ma
     st.booleans(),
     texts,
 )
+@example(Should.IN, ["0"], "", True, "?0")  # in the order of the texts above
 def test_what_is_written_is_read_again(
     should: Should, notes: list[str], whenever: str, of_reply: bool, why: str
 ) -> None:

@@ -138,6 +138,7 @@ def test_of_equal_points_the_nearest_to_now_is_the_best_and_now_is_one_of_them()
     assert SearchOutcome(axes, Plan(), enough, (near, at(4, 10, 900, a=0, b=0, c="y")), {}).best.number == 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(10))
 def test_on_the_demo_the_best_holds_as_much_as_the_designed_settings_on_replies_held_out(seed: int) -> None:
     expected = load(resource("demo", "practice", "The Brume", "lorestudio-expectations.yaml")).every

@@ -105,6 +105,7 @@ def test_a_request_to_stop_ends_a_point(world: Project) -> None:
         PointRunner(lamp_trial(world)).scores({}, cancel)
 
 
+@pytest.mark.long
 def test_processes_come_to_the_same_and_one_that_dies_costs_nothing(world: Project) -> None:
     from joblib.externals.loky import get_reusable_executor  # noqa: PLC0415  # late, as in the program
 
@@ -139,6 +140,7 @@ def test_workers_that_always_die_are_given_up(world: Project, monkeypatch: pytes
     assert len(asked) == ATTEMPTS
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # of a package that is not ours
 def test_a_dask_cluster_comes_to_the_same(world: Project) -> None:
     distributed = pytest.importorskip("distributed")

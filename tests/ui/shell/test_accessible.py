@@ -174,12 +174,14 @@ def all_faults(window: MainWindow, look: Callable[[QWidget], Iterator[str]]) -> 
     return found
 
 
+@pytest.mark.long
 def test_everything_has_a_name_can_be_hit_and_is_reached(make_window: MakeWindow, tmp_path: Path) -> None:
     window = make_window(make_project(tmp_path / "vault"), make_simulator=Simulator)
     found = all_faults(window, faults_of_controls)
     assert not found, "\n".join(f"{place}: {fault}" for fault, place in found.items())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("percent", [150, 200])
 def test_large_letters_have_room(percent: int, qapp: QApplication, theme: Theme, make_window: MakeWindow,
                                  tmp_path: Path) -> None:  # fmt: skip
@@ -197,6 +199,7 @@ def test_large_letters_have_room(percent: int, qapp: QApplication, theme: Theme,
         theme.apply()
 
 
+@pytest.mark.long
 def test_each_theme_dresses_every_pane(theme: Theme, make_window: MakeWindow, tmp_path: Path) -> None:
     """Nothing keeps the colours of the theme before: what is drawn upon a pane stands out from it in each."""
     window = make_window(make_project(tmp_path / "vault"), make_simulator=Simulator)

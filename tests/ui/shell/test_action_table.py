@@ -153,6 +153,7 @@ def test_the_menus_stand_as_ever(make_window) -> None:
     assert menus_of(make_window()) == EXPECTED["menus"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_what_can_be_done_depends_on_the_situation(situation: str, make_window, tmp_path: Path) -> None:
     window = make_window()

@@ -8,6 +8,7 @@ from lorestudio.ui.shell.actions import MENUS, Where, conflicts, pane_action
 from lorestudio.ui.shell.theme import ICONS
 
 
+@pytest.mark.long
 def test_no_two_actions_share_a_shortcut_where_both_work(table) -> None:
     assert conflicts(table) == []
 

@@ -51,6 +51,7 @@ def letters(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[floa
     qapp.setFont(usual)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("size", "letters"), [((1280, 800), 1), ((1024, 640), 1), ((1280, 800), 2)], indirect=["letters"], ids=str
 )

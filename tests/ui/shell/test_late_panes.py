@@ -68,6 +68,7 @@ def test_python_imports_as_it_always_does() -> None:
     assert told.stdout.strip() == "__import__"
 
 
+@pytest.mark.long
 def test_the_window_loads_neither_what_draws_graphs_nor_what_asks_the_network() -> None:
     code = "import lorestudio.ui.shell.app, sys; print(*{'networkx', 'httpx', 'h11', 'keyring'} & set(sys.modules))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603

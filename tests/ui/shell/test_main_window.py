@@ -552,6 +552,7 @@ def test_the_shortcut_list_has_all_keys_and_is_searched(window) -> None:
     close_popups(QDialog)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PANE_ORDER)
 def test_f1_says_what_each_pane_is_for(window, name: str) -> None:
     window.show_pane(name)
@@ -768,6 +769,7 @@ def test_ten_thousand_characters_and_two_thousand_messages_scroll(make_window, t
 # ---- the application ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("theme_name", ["light", "dark"])
 def test_a_picture_of_the_demo(qapp, tmp_path, theme_name: str) -> None:
     from lorestudio.studio.project.project import demo_project  # noqa: PLC0415 - the only test with the real engine

@@ -754,6 +754,7 @@ KILLED = """
 """
 
 
+@pytest.mark.long
 def test_killed_in_the_middle_of_a_set(tmp_path: Path) -> None:
     """After `mend_interrupted` all notes have been changed equally often, or the run is taken back."""
     vault = tmp_path / "vault"

@@ -446,6 +446,7 @@ def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
 # ---- the keyboard ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_menus_know_its_actions(table) -> None:
     own = [action for action in table if action.id.startswith("memories.")]
     assert {name for name in (*ROW_MENU, *MemoriesPane.menu) if name} <= {action.id for action in own}

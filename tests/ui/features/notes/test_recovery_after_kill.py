@@ -50,6 +50,7 @@ app.exec()
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_a_killed_window_leaves_the_text(tmp_path: Path) -> None:
     note = tmp_path / "vault" / "Skarn.md"

@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 
 from lorestudio.cli.app import app
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[4]
 
 

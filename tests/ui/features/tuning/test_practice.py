@@ -50,6 +50,7 @@ def edited(window: MainWindow, filename: str, old: str, new: str) -> None:
     settle(window)
 
 
+@pytest.mark.long
 def test_the_three_faults_are_found_and_mended(window: MainWindow, qtbot) -> None:
     assert broken(window, qtbot) == {
         "Café Brouillard": "broken in 20 of 24 replies",
