@@ -36,6 +36,7 @@ from lorestudio.studio.attach.comparing import (
 from lorestudio.studio.attach.endpoint import new_token
 from lorestudio.studio.attach.finding import FoundLore
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import kind_of
 from lorestudio.trace.wording import plural
 
 captures = typer.Typer(
@@ -157,12 +158,13 @@ def compare_captures(
     kept = [store.read(each.id) for each in store.list()]
     say_all((*project.problems, *store.problems))
     if keep_answers:
-        simulator = Simulator(project, by.made(project, Answering(*captured_answers(kept, given.chat))))
+        answers = captured_answers(kept, given.chat, kind_of(by.named(project)))
+        simulator = Simulator(project, by.made(project, Answering(*answers)))
     else:
         simulator = by.simulator(project)
     if project.chat is None:
         raise InputError(given.chat, "there is no chat in it.")
-    found = asyncio.run(beside_replies(simulator, kept))
+    found = asyncio.run(beside_replies(simulator, kept, whole=keep_answers))
     if as_json:
         print_json([_matched_json(each) for each in found])
         return

@@ -543,7 +543,8 @@ class SystemKind:
     that to the project's; `in_project` says that the project's settings are its own. `books` tells how its settings
     name lorebooks, None where it scans none.
     `reads_setup` says that it looks at the card and the persona of the prompts. `records` are the keys under which
-    chats keep what such a system put in (`exchange.chats.recorded`).
+    chats keep what such a system put in (`exchange.chats.recorded`). `asked_about` takes out of the texts of a question
+    to a model what it is about, which is the same in another program's words.
     """
 
     name: str
@@ -574,6 +575,7 @@ class SystemKind:
     books: ScannedBooks | None = field(default=None, repr=False)
     reads_setup: bool = False
     records: tuple[str, ...] = ()
+    asked_about: Callable[[Sequence[str]], tuple[str, ...]] = field(default=tuple, repr=False)
 
     def settings_in(self, project: Section) -> Section:
         """Its settings where nobody gave others: the project's where those are its own, else its defaults."""

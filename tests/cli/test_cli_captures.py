@@ -11,6 +11,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.studio.attach.captures import Capture, Captures, default_folder
+from lorestudio.trace.storage.serialize import from_json
 
 Run = Callable[..., Result]
 
@@ -47,6 +48,18 @@ def test_a_captured_prompt_is_compared_with_the_run_of_its_reply(
     shown = lorestudio("captures", "compare", vault, "--chat", chat)
     assert "1 entry in both" in shown.stdout
     assert "2 captures, 1 of replies in this chat; 1 with the same lore" in shown.stderr
+
+
+def test_the_models_choice_is_kept_and_replayed(lorestudio: Run, vault: Path, chat: Path, store: Captures) -> None:
+    by = (vault, "--chat", chat, "--mode", "ai-only")
+    first = from_json(json.loads(lorestudio("replay", *by, "--json").stdout)[0])
+    question = first.ai_calls[0].user
+    theirs = question.rpartition("\n\n")[0] + "\n\nAnswer as you were told."
+    store.add(capture("4000000000000-aaaaaa", '[{"title": "Tide"}]', "Pick lore.", theirs))
+    assert lorestudio("captures", "compare", *by, "--keep-answers").exit_code == 0
+    again = from_json(json.loads(lorestudio("replay", *by, "--answers", "recorded", "--json").stdout)[0])
+    verdicts = [each for stage in again.stages for each in stage.verdicts]
+    assert {again.title(each.entry) for each in verdicts if each.reason == "ai_pick"} == {"Tide"}
 
 
 def test_without_captures_nothing_is_compared(lorestudio: Run, vault: Path, chat: Path, store: Captures) -> None:

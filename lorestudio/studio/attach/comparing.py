@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,7 @@ from lorestudio.studio.attach.turns import MatchedCapture, matched
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.base import SystemKind
 from lorestudio.trace.journey import FOREIGN_IDS
 from lorestudio.trace.model import Injection, Trace
 from lorestudio.trace.wording import plural
@@ -113,11 +114,15 @@ def _place(found: FoundLore) -> tuple[int, int]:
     return found.message, found.start
 
 
-async def beside_replies(simulator: Simulator, captures: Iterable[Capture]) -> tuple[ComparedCapture, ...]:
+async def beside_replies(
+    simulator: Simulator, captures: Iterable[Capture], *, whole: bool = False
+) -> tuple[ComparedCapture, ...]:
     """Each capture beside the reply that it made, oldest first, with the run of that turn.
 
-    Captures must have been read whole. Runs what was not run yet.
+    Captures must have been read whole. Runs what was not run yet; with `whole` every reply, also without a capture.
     """
+    if whole:
+        await simulator.run_missing()
     chat = simulator.project.chat or Chat()
     return tuple(
         [
@@ -198,20 +203,21 @@ def _why_missing(injection: Injection, messages: int) -> str:
     return ""
 
 
-UNASKED: Final = "No captured question is the same as this one."
+UNASKED: Final = "No captured question is about the same entries and messages as this one."
 
 
 class CapturedAnswers:
-    """Answers of the model that chose entries there: the same question, but for figures of tokens, is answered again.
+    """Answers of the model that chose entries there, for questions about the same, but for figures of tokens.
 
-    `model` is the one that was asked last.
+    `kind` says what a question is about. `model` is the one that was asked last.
     """
 
     name: Final = "captured"
     label: Final = "captured answers"
 
-    def __init__(self, captures: Iterable[Capture]) -> None:
+    def __init__(self, captures: Iterable[Capture], kind: SystemKind) -> None:
         self.model = ""
+        self._kind = kind
         self._answers: dict[tuple[str, ...], str] = {}
         for capture in sorted(captures, key=lambda each: each.started_ms):
             try:
@@ -219,22 +225,21 @@ class CapturedAnswers:
             except ValueError:
                 continue  # it asked nothing that can be read, and is listed as such
             if capture.replies:
-                self._answers[_key(message.text for message in prompt.messages)] = capture.replies[0]
+                self._answers[self._key([message.text for message in prompt.messages])] = capture.replies[0]
                 self.model = prompt.model or self.model
 
     async def answer(self, request: ChatRequest) -> ChatReply:
         """What was answered to this question. Raises LlmError where it was not asked there."""
-        text = self._answers.get(_key(request.texts))
+        text = self._answers.get(self._key(request.texts))
         if text is None:
             raise LlmError(ErrorKind.NO_RECORDED_ANSWER, UNASKED)
         return ChatReply(text)
 
+    def _key(self, texts: Sequence[str]) -> tuple[str, ...]:
+        return tuple(without_figures(text.strip()) for text in self._kind.asked_about(texts))
 
-def captured_answers(captures: Iterable[Capture], chat: Path) -> tuple[AnswerSource, str]:
+
+def captured_answers(captures: Iterable[Capture], chat: Path, kind: SystemKind) -> tuple[AnswerSource, str]:
     """The captured answers, recorded beside the chat when they are given, and the model that is asked for."""
-    answers = CapturedAnswers(captures)
+    answers = CapturedAnswers(captures, kind)
     return RecordedAnswers(answers_path(chat), answers), answers.model
-
-
-def _key(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(without_figures(text.strip()) for text in texts)

@@ -40,6 +40,7 @@ from lorestudio.systems.base import (
     inputs_digest,
 )
 from lorestudio.systems.changes import Option
+from lorestudio.systems.deeplore.ai.prompts import asked_about
 from lorestudio.systems.deeplore.counts import COUNTS
 from lorestudio.systems.deeplore.differences import own_differences
 from lorestudio.systems.deeplore.following import (
@@ -358,5 +359,6 @@ KIND: Final = SystemKind(
     carrier=DeepLoreCarrier,
     reading=lambda settings: settings,
     records=(SOURCES,),
+    asked_about=asked_about,
 )
 DeepLoreSystem.kind = KIND

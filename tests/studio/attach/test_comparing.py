@@ -23,7 +23,10 @@ from lorestudio.studio.attach.wire import SentMessage, SentPrompt
 from lorestudio.studio.project.project import Project, demo_project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import kind_of
 from lorestudio.trace.model import Trace
+
+DEEPLORE = kind_of("deeplore")
 
 BELL = "The ninth bell hangs in the flooded tower and rings when the tide is out. Nobody has heard it since."
 MACRO = "{{char}} keeps the key of the tower under a loose stone. {{// a remark }} {{user}} does not know."
@@ -202,8 +205,54 @@ def test_why_an_entry_of_the_run_is_not_in_the_prompt(demo: Project, runs: dict[
 def test_captured_answers_answer_the_same_question(tmp_path: Path) -> None:
     question = ChatRequest("search", "Choose.", "Storm Glass (285tok)", model="m")
     kept = capture([("system", "Choose."), ("user", "Storm Glass (301tok)")], '["Storm Glass"]', 5)
-    answers, model = captured_answers([kept, replace(kept, body="{}")], tmp_path / "chat.jsonl")
+    answers, model = captured_answers([kept, replace(kept, body="{}")], tmp_path / "chat.jsonl", DEEPLORE)
     assert (asyncio.run(answers.answer(question)).text, model) == ('["Storm Glass"]', "m")
     assert (tmp_path / "chat.answers.jsonl").is_file()
     with pytest.raises(LlmError):
-        asyncio.run(CapturedAnswers([kept]).answer(replace(question, user="Another")))
+        asyncio.run(CapturedAnswers([kept], DEEPLORE).answer(replace(question, user="Another")))
+
+
+def asking(system: str, header: str, catalogue: str, said: str, closing: str) -> list[str]:
+    parts = [f"<manifest_info>\n{header}\n</manifest_info>"] * bool(header)
+    parts += [f"<available_lore_entries>\n{catalogue}\n</available_lore_entries>"]
+    parts += [f"<recent_chat_transcript>\n{said}\n</recent_chat_transcript>", closing]
+    return [system, "\n\n".join(parts)]
+
+
+GLASS = '<entry name="Storm Glass">\nStorm Glass (301tok)\nIt clouds before a storm.\n</entry>'
+SAID = "Wren (user): The glass is cloudy."
+
+
+@pytest.mark.parametrize(
+    ("header", "catalogue", "said", "same"),
+    [
+        ("", GLASS, SAID, True),
+        ("One entry may be chosen.", GLASS.replace("301", "285"), SAID, True),
+        ("", GLASS, f"[STORY CONTEXT - a note]\nA storm.\n\n[RECENT CHAT]\n{SAID}", False),
+        ("", GLASS.replace("storm.", "rain."), SAID, False),
+        ("", GLASS, f"{SAID}\nOttoline (character): So it is.", False),
+    ],
+)
+def test_the_answer_to_a_question_in_other_words(header: str, catalogue: str, said: str, same: bool) -> None:
+    """What is asked about is the same, not how it is asked (rules: deeplore-tools 1.5, 1.9)."""
+    theirs = asking("Pick from <available_lore_entries> what fits.", "2 may be picked.", GLASS, SAID, "Now answer.")
+    kept = capture([("system", theirs[0]), ("user", theirs[1])], '["Storm Glass"]', 5)
+    system, user = asking("Choose well.", header, catalogue, said, "Answer as JSON.")
+    answer = CapturedAnswers([kept], DEEPLORE).answer(ChatRequest("search", system, user))
+    if same:
+        assert asyncio.run(answer).text == '["Storm Glass"]'
+    else:
+        with pytest.raises(LlmError):
+            asyncio.run(answer)
+
+
+def test_story_headings_and_categories_in_other_words() -> None:
+    def about(heading: str) -> tuple[str, ...]:
+        said = f"[STORY CONTEXT{heading}]\nA storm.\n\n[RECENT CHAT]\n{SAID}\n\n[SESSION SUMMARY{heading}]\nThey met."
+        return DEEPLORE.asked_about(asking("", "", GLASS, said, heading))
+
+    assert about("") == about(": where they are")
+    assert about("")[1].startswith("[]\nA storm.")
+    one = DEEPLORE.asked_about(["Choose.", "## Categories\ncity (2)\n\n## Recent Chat\nWren (user): Hm."])
+    assert one == ("city (2)", "Wren (user): Hm.")
+    assert DEEPLORE.asked_about(["Name a colour."]) == ("Name a colour.",)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -139,6 +139,21 @@ def selection_message(header: str, manifest: str, transcript: str) -> str:
 def categories_message(categories: str, transcript: str) -> str:
     """The user message of the category prefilter."""
     return f"## Categories\n{categories}\n\n## Recent Chat\n{transcript}"
+
+
+_ASKED_ABOUT: Final = re.compile(
+    r"^<(?P<tag>available_lore_entries|recent_chat_transcript)>\n(?P<inside>.*?)\n</(?P=tag)>$|"
+    r"^## (?:Categories|Recent Chat)\n(?P<below>.*?)(?=\n\n## Recent Chat\n|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_HEADING: Final = re.compile(r"^\[(?:STORY CONTEXT|SESSION SUMMARY)[^\]\n]*\]$", re.MULTILINE)
+
+
+def asked_about(texts: Sequence[str]) -> tuple[str, ...]:
+    """What a question is about, whoever worded it: catalogue and conversation; its texts where it has neither."""
+    found = _ASKED_ABOUT.finditer("\n".join(texts))
+    about = tuple(_HEADING.sub("[]", each["inside"] if each["tag"] else each["below"]) for each in found)
+    return about or tuple(texts)
 
 
 def _guarded(text: str, tag: str) -> str:

@@ -161,9 +161,10 @@ class LiveCapture(QObject):
         def work(_job: Job) -> tuple[ComparedCapture, ...]:
             store = Captures(folder)
             kept = [store.read(each.id) for each in store.list()]
-            scene = project.scene(*captured_answers(kept, path)) if keep and path is not None else project.scene()
-            simulator = Simulator(project, system_of(scene, kind_of(choice.system), choice.settings))
-            return asyncio.run(beside_replies(simulator, kept))
+            kind = kind_of(choice.system)
+            answers = captured_answers(kept, path, kind) if keep and path is not None else ()
+            simulator = Simulator(project, system_of(project.scene(*answers), kind, choice.settings))
+            return asyncio.run(beside_replies(simulator, kept, whole=keep))
 
         self._jobs.start(tr("Comparing captures with the chat"), work, done=done, failed=self.failed.emit, owner=self)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -13,14 +14,18 @@ import pytest
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from lorestudio.domain.chat import Generation
+from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.attach import AttachSettings
 from lorestudio.studio.attach.captures import Captures, load_attachment
+from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import kind_of, system_of
+from lorestudio.trace.journey import Journeys
 from lorestudio.trace.limits import positional
 from lorestudio.ui.features.attach.dialog import CaptureDialog, LiveCaptureDialog
 from tests.studio.attach.loopback import provider
-from tests.studio.attach.test_comparing import captured
+from tests.studio.attach.test_comparing import capture, captured
 from tests.ui.conftest import drain, settle
 
 if TYPE_CHECKING:
@@ -181,3 +186,50 @@ def test_captured_prompts_are_held_against_the_replies_that_they_made(
     dialog.go.click()
     settle(window)
     assert window.selection.generation == Generation(made.turn.message, made.turn.swipe)
+
+
+class Heard:
+    """Nothing is chosen, and what was asked is remembered."""
+
+    name = label = "heard"
+
+    def __init__(self) -> None:
+        self.asked: list[ChatRequest] = []
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        self.asked.append(request)
+        return ChatReply("[]")
+
+
+def test_the_models_choices_are_kept_and_replayed(make_window: Any, tmp_path: Path, qtbot: Any) -> None:
+    project = demo_project(tmp_path / "demo")
+    asking = project.settings.model_copy(update={"ai_search_enabled": True, "ai_search_mode": "two-stage"})
+    project = replace(project, settings=asking)
+    heard = Heard()
+    simulator = Simulator(project, system_of(project.scene(heard), kind_of("deeplore"), asking))
+    generation = simulator.generations[5]
+    asyncio.run(simulator.generate(generation))
+    question = heard.asked[-1]
+    offered = re.findall(r"^(.+) \(\d+tok\)", question.user, re.MULTILINE)
+    chosen = offered[-1]
+    closing = question.user.replace(question.user.rsplit("\n", 1)[1], "Answer as the system prompt says.")
+    kept = capture([("system", "Pick lore."), ("user", closing)], json.dumps([{"title": chosen}]), 4_000_000_000_000)
+    window = make_window(project, make_simulator=Simulator)
+    window.keep_notes_safe(tmp_path / "data" / "notes")
+    Captures(tmp_path / "data" / "attach", AttachSettings(keep_days=3650)).add(kept)
+    dialog = window.features.attach.open()
+    settle(window)
+    dialog.tabs.setCurrentIndex(1)
+    dialog.keep_answers.click()
+    dialog.compare.click()
+    qtbot.waitUntil(dialog.compare.isEnabled)
+    dialog.close()
+    window.session.replays.choose(source=Source(AnswerKind.RECORDED))
+    settle(window)
+    window.session.replays.run_all()
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle, timeout=20_000)
+    trace = window.session.runs.trace(generation)
+    ways = {trace.title(entry): way.reason for entry, (_stage, way) in Journeys(trace).ways_in.items()}
+    assert (offered.count(chosen), ways[chosen]) == (1, "ai_pick")
+    assert chosen in {each.title for each in trace.injections}
+    assert [call.error for call in trace.ai_calls] == [""]
