@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.json_text import parse_json, spell
 
 TEXT: Final = "text"
 """The role of a prompt that is one text."""
@@ -85,13 +85,15 @@ def _messages(item: Mapping[str, Json]) -> Iterator[SentMessage]:
 
 
 def _text(content: Json) -> str:
-    """The text of a message's content, its parts joined as SillyTavern joins blocks."""
+    """The text of a message's content, its parts joined as SillyTavern joins blocks; of a call of a tool its input."""
     found: list[str] = []
     left: list[Json] = [content]
     while left:
         part = left.pop()
         if isinstance(part, str):
             found.append(part)
+        elif isinstance(part, Mapping) and part.get("type") == "tool_use":
+            found.append(spell(part.get("input")))
         elif isinstance(part, Mapping):
             left.append(part.get("text", part.get("content")))
         else:
@@ -100,8 +102,9 @@ def _text(content: Json) -> str:
 
 
 def _schema(item: Mapping[str, Json]) -> str:
-    wanted = item.get("response_format")
-    schema = wanted.get("json_schema") if isinstance(wanted, Mapping) else None
+    """The name of the schema that the answer has; Anthropic's models get it as a tool that must be called."""
+    wanted, tool = item.get("response_format"), item.get("tool_choice")
+    schema = wanted.get("json_schema") if isinstance(wanted, Mapping) else tool
     name = schema.get("name") if isinstance(schema, Mapping) else None
     return name if isinstance(name, str) else ""
 
@@ -159,8 +162,9 @@ def _pieces(event: Mapping[str, Json]) -> Iterator[tuple[int, str]]:
     if choices:
         return
     delta = event.get("delta")
-    if isinstance(delta, Mapping) and isinstance(delta.get("text"), str):
-        yield 0, str(delta["text"])
+    written = delta.get("text", delta.get("partial_json")) if isinstance(delta, Mapping) else None
+    if isinstance(written, str):
+        yield 0, written
     elif isinstance(event.get("results"), list):
         yield 0, "".join(map(_text, _list(event["results"])))
     elif isinstance(event.get("content"), list):

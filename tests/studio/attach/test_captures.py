@@ -112,6 +112,11 @@ def test_each_way_of_spelling_a_prompt_is_read() -> None:
         ('event: x\ndata: {"delta":{"type":"text_delta","text":"Du"}}\n\ndata: {"delta":{"text":"sk"}}\n\n', ("Dusk",)),
         ('{"choices":[{"index":0,"message":{"content":"a"}},{"index":1,"message":{"content":"b"}}]}', ("a", "b")),
         ('{"content":[{"type":"text","text":"Dusk"}]}', ("Dusk",)),
+        ('{"content":[{"type":"tool_use","id":"1","name":"lore","input":{"selected":[]}}]}', ('{"selected":[]}',)),
+        (
+            'data: {"delta":{"partial_json":"{\\"a\\":"}}\n\ndata: {"delta":{"partial_json":"1}"}}\n\n',
+            ('{"a":1}',),
+        ),
         ('data: {"content":"Du","stop":false}\n\ndata: {"content":"sk","stop":true}\n\n', ("Dusk",)),
         ('event: message\ndata: {"token":"Du"}\n\nevent: message\ndata: {"token":"sk"}\n\n', ("Dusk",)),
         ('{"response":"Du"}\n{"response":"sk","done":true}\n', ("Dusk",)),
@@ -124,6 +129,15 @@ def test_each_way_of_spelling_a_prompt_is_read() -> None:
 )  # fmt: skip
 def test_each_way_of_answering_is_read(answer: str, texts: tuple[str, ...]) -> None:
     assert read_replies(answer) == texts
+
+
+def test_the_schema_of_an_answer_is_told_in_either_way() -> None:
+    """Anthropic's models get it as the one tool that they must call."""
+    openai = {"response_format": {"type": "json_schema", "json_schema": {"name": "lore", "schema": {}}}}
+    anthropic = {"tools": [{"name": "lore", "input_schema": {}}], "tool_choice": {"type": "tool", "name": "lore"}}
+    free = {"tools": [{"name": "search"}], "tool_choice": {"type": "auto"}}
+    said = {"messages": [{"role": "user", "content": "Which?"}]}
+    assert [read_prompt(json.dumps(said | more)).schema for more in (openai, anthropic, free)] == ["lore", "lore", ""]
 
 
 def test_steps_name_both_addresses_and_are_checked(tmp_path: Path) -> None:
