@@ -174,6 +174,16 @@ def _there(path: Path) -> bytes | None:
     return None
 
 
+def gone_on(known: Chat | None, mine: Chat | None, read: Chat | None) -> Chat | None:
+    """`mine`, which was made of `known`, with the messages that the file has by now behind those, as `read`.
+
+    None where the file has not only gone on.
+    """
+    if known is None or mine is None or read is None or read.messages[: len(known.messages)] != known.messages:
+        return None
+    return replace(mine, messages=(*mine.messages, *read.messages[len(known.messages) :]))
+
+
 def with_chat_reread(project: Project) -> Project | None:
     """The project with its chat as the file has it now; None where that is the same, or not whole at the moment.
 

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.resources import resource
-from lorestudio.studio.chat.saving import with_chat_reread
+from lorestudio.studio.chat.saving import gone_on, with_chat_reread
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.words import Notice, tr
@@ -31,6 +31,14 @@ logger = logging.getLogger(__name__)
 def _failed(error: Exception) -> None:
     if not isinstance(error, Cancelled):
         logger.error("following the chat has failed", exc_info=error)
+
+
+def changed_on_both_sides(project: Project) -> Notice:
+    """The chat's file was changed by another program where the chat was changed here."""
+    name = project.chat_path.name if project.chat_path is not None else ""
+    text = tr("{name} was changed here and by another program. What you changed stays; saving it asks what to keep.",
+              name=name)  # fmt: skip
+    return Notice(text, "warning", key="chat goes on")
 
 
 def watch_file(jobs: Jobs, path: Path, changed: Callable[[], object], owner: QObject) -> Job:
@@ -98,14 +106,10 @@ class ChatFollower(QObject):
             session.project = replace(now, document=read.document)
             return
         more = len(read.chat.messages) - len(disk.chat.messages) if disk.chat is not None else 0
-        chat, known = read.chat, disk.chat
-        if now.chat != known:
-            if known is None or read.chat.messages[: len(known.messages)] != known.messages:
-                text = tr("{name} was changed here and by another program. What you changed stays; saving it asks what "
-                          "to keep.", name=now.chat_path.name if now.chat_path else "")  # fmt: skip
-                session.notice.emit(Notice(text, "warning", key="chat goes on"))
-                return
-            chat = replace(now.chat, messages=(*now.chat.messages, *read.chat.messages[len(known.messages) :]))
+        chat = read.chat if now.chat == disk.chat else gone_on(disk.chat, now.chat, read.chat)
+        if chat is None:
+            session.notice.emit(changed_on_both_sides(now))
+            return
         controls = read.controls if now.controls == disk.controls else now.controls
         changed = replace(now, chat=chat, document=read.document, controls=controls, basis=read.basis)
         self._parts.chat_went_on(changed, read)

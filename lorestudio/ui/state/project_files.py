@@ -18,6 +18,7 @@ from PySide6.QtCore import QObject, Signal
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.chat.saving import gone_on
 from lorestudio.studio.project.answering import Connections
 from lorestudio.studio.project.library import Library, LibraryListener, LibraryNews, changes_text
 from lorestudio.studio.project.places import keep_key, vault_sources
@@ -35,7 +36,7 @@ from lorestudio.studio.project.project import (
 from lorestudio.studio.project.tokens import counting_for
 from lorestudio.ui.shell.jobs import Job, Jobs, window_loop
 from lorestudio.ui.shell.words import Notice, tr
-from lorestudio.ui.state.chat_following import watch_file
+from lorestudio.ui.state.chat_following import changed_on_both_sides, watch_file
 from lorestudio.ui.state.project_parts import ProjectParts
 from lorestudio.ui.state.session_state import SessionState
 from lorestudio.ui.state.traces import SessionRuns
@@ -240,6 +241,13 @@ class Reading(QObject):
             now = session.project
             if now is not None and kept.before != kept.after:
                 parts = kept.forward(Parts.of(now))
+                if kept.before.chat != kept.after.chat:
+                    chat = gone_on(kept.before.chat, kept.after.chat, now.chat)
+                    parts = replace(parts, chat=chat or kept.after.chat)
+                    if chat is None:  # saving must find the file to be another one than what was changed here
+                        session.project = replace(now, document=project.document)
+                        self._parts.saved(chat=kept.before.chat)
+                        session.notice.emit(changed_on_both_sides(now))
                 self._parts.adjust(
                     kept.title, settings=parts.settings, controls=parts.controls, behaviour=parts.behaviour,
                     chat=parts.chat, basis=parts.basis,

@@ -7,6 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from lorestudio.studio.replay.simulator import Simulator
 from tests.ui.conftest import settle
@@ -99,3 +102,47 @@ def test_where_both_changed_the_same_what_was_changed_here_stays_and_is_said(win
     session.project.chat_path.write_text(BEFORE.replace("Ottoline 19", "Another"), "utf-8")
     qtbot.waitUntil(lambda: any("by another program" in text for text in window.bars.texts))
     assert session.project.chat is mine
+
+
+def texts(path: Path) -> list[str]:
+    return [json.loads(each)["mes"] for each in path.read_text("utf-8").splitlines()[1:]]
+
+
+@pytest.fixture
+def unwatched(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> MainWindow:
+    """Nothing is heard of the file; its first message is taken out here, and that is not saved."""
+    monkeypatch.setattr(window.session.chat_follower, "look", lambda: None)
+    project = window.session.project
+    window.session.parts.adjust("delete a message", chat=replace(project.chat, messages=project.chat.messages[1:]))
+    settle(window)
+    return window
+
+
+def test_reading_again_keeps_what_came_and_what_was_changed_here(unwatched: MainWindow) -> None:
+    path = unwatched.session.project.chat_path
+    path.write_text(BEFORE + line("Wren", "More."), "utf-8")
+    QTest.keyClick(unwatched.windowHandle(), Qt.Key.Key_F5)
+    settle(unwatched)
+    assert [each.text for each in unwatched.session.project.chat.messages][::39] == ["Ottoline 0", "More."]
+    unwatched.run("chat.save")
+    settle(unwatched)
+    assert texts(path)[::39] == ["Ottoline 0", "More."]
+    unwatched.run("adjust.undo")
+    settle(unwatched)
+    assert [each.text for each in unwatched.session.project.chat.messages][::40] == ["Wren 0", "More."]
+
+
+def test_reading_again_says_what_cannot_go_together_and_nothing_is_lost(unwatched: MainWindow) -> None:
+    path = unwatched.session.project.chat_path
+    theirs = BEFORE.replace("Ottoline 19", "Another")
+    path.write_text(theirs, "utf-8")
+    unwatched.run("vault.reload")
+    settle(unwatched)
+    assert any("by another program" in text for text in unwatched.bars.texts)
+    assert [each.text for each in unwatched.session.project.chat.messages][::38] == ["Ottoline 0", "Ottoline 19"]
+    unwatched.run("chat.save")
+    settle(unwatched)
+    assert path.read_text("utf-8") == theirs  # it asks first
+    for box in QApplication.topLevelWidgets():
+        if isinstance(box, QMessageBox):
+            box.close()

@@ -128,7 +128,7 @@ class ProjectsFeature(Feature):
             ),
             Action(
                 "vault.reload", "Reload from disk", "File", 100, reading.reload, ("Ctrl+Shift+R", "F5"),
-                when=now.project_idle, icon="reload", leaves_chat=True,
+                when=now.project_idle, icon="reload", tip="Read the files again; unsaved changes stay",
             ),
         )  # fmt: skip
 

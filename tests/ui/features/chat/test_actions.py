@@ -288,7 +288,7 @@ def test_leaving_the_chat_asks_first_and_may_throw_away(opened: MainWindow, path
     assert not opened.context.keep_chat(lambda: None)
     opened.features.chat.composer.written.emit("I run.", Voice.YOU)
     settle(opened, qtbot)
-    opened.run("vault.reload")
+    opened.run("demo.open")
     press("Cancel")
     assert texts(opened)[-1] == "I run."
     opened.features.chat.files.ask_before_leaving(lambda: opened.session.reading.open_chat(path))
