@@ -56,13 +56,13 @@ class WindowFeature(Feature):
         return (
             Action("app.quit", "Quit", "File", 200, window.close, ("Ctrl+Q",)),
             Action(
-                "adjust.undo", "Undo setting or chat change", "Edit", 10, context.session.parts.undo, ("Ctrl+Z",),
+                "adjust.undo", "Undo setting or chat change", "Edit", 10, self._undo, ("Ctrl+Z",),
                 Where.RUNS, lambda: bool(steps.undo_title), "undo",
                 "Take the last change of settings, chat or choices for the chat back",
                 text=lambda: about(tr("Undo setting or chat change"), steps.undo_title),
             ),
             Action(
-                "adjust.redo", "Redo setting or chat change", "Edit", 15, context.session.parts.redo, ("Ctrl+Shift+Z",),
+                "adjust.redo", "Redo setting or chat change", "Edit", 15, self._redo, ("Ctrl+Shift+Z",),
                 Where.RUNS, lambda: bool(steps.redo_title), "redo", "Do again what was taken back last",
                 text=lambda: about(tr("Redo setting or chat change"), steps.redo_title),
             ),
@@ -130,6 +130,18 @@ class WindowFeature(Feature):
         self.context.update_actions()
 
     # ---- finding ----------------------------------------------------------------------------------------------------
+
+    def _undo(self) -> None:
+        parts = self.context.session.parts
+        title = parts.adjustments.undo_title
+        parts.undo()
+        self.context.flash(tr("Taken back: {title}.", title=title))
+
+    def _redo(self) -> None:
+        parts = self.context.session.parts
+        title = parts.adjustments.redo_title
+        parts.redo()
+        self.context.flash(tr("Done again: {title}.", title=title))
 
     def _open_palette(self) -> None:
         """Find anything: actions and panes, entries, messages and settings, those first that were found lately."""

@@ -12,7 +12,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.recovery import Recovery, Unsaved
 from lorestudio.trace.wording import joined
-from lorestudio.ui.features.notes.pane import EntryPane
+from lorestudio.ui.features.notes.pane import WRITE, EntryPane
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
 from lorestudio.ui.shell.words import Notice, shorten, tr
@@ -52,6 +52,10 @@ class NotesFeature(Feature):
                 "entry.preview", "Show the injected text", "Entry/Write", 205, partial(self._with_pane,
                 pane.toggle_text),
                 ("Ctrl+Shift+V",), when=now.has_entry,
+            ),
+            Action(
+                "entry.keys", "Edit the keys", "Entry/Write", 295, self._edit_keys, ("Ctrl+Shift+K",),
+                when=self._has_note,
             ),
             Action(
                 "entry.add_property", "Add property…", "Entry/Write", 300, editor.form.open_choice, ("Ctrl+;",),
@@ -175,6 +179,11 @@ class NotesFeature(Feature):
     def _with_pane(self, do: Callable[[], object]) -> None:
         self.context.uncover("entry")
         do()
+
+    def _edit_keys(self) -> None:
+        self.context.uncover("entry")
+        self.pane.tabs.setCurrentIndex(WRITE)
+        self.pane.editor.edit_keys()
 
     def _note_saved(self, path: Path) -> None:
         self.context.session.reading.notes_written([path])

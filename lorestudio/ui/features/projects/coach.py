@@ -63,8 +63,9 @@ class Coach(QFrame):
         self._show()
 
     def end(self) -> None:
-        """Leave the person to it."""
+        """Leave the person to it, with the answers."""
         self.hide()
+        self._context.show("trace")
 
     # ---- the steps --------------------------------------------------------------------------------------------------
 

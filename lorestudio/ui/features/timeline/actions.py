@@ -14,7 +14,7 @@ from lorestudio.ui.features.compare.runs_pane import ComparePane, RunsPage
 from lorestudio.ui.features.timeline import drawing
 from lorestudio.ui.features.timeline.map_content import Shown
 from lorestudio.ui.features.timeline.pane import TimelinePane
-from lorestudio.ui.features.timeline.strip import ReplyStrip
+from lorestudio.ui.features.timeline.strip import ORDERS, BarOrder, ReplyStrip
 from lorestudio.ui.features.timeline.turns import TimelineFeed
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
@@ -71,6 +71,11 @@ class TimelineFeature(Feature):
                     ("wider", 220, 1, "]", "plus"), ("narrower", 221, -1, "[", "minus"),
                 )
             ),
+            *(
+                Action(f"strip.{order.name.lower()}", f"Replies: {title.lower()}", menu, 290 + place,
+                       partial(self._order_by, order), when=has_chat, ticked=partial(self._is_order, order))
+                for place, (order, title) in enumerate(ORDERS.items())
+            ),
             Action(
                 "timeline.swipes", "Show every swipe as a turn", menu, 300, self._toggle_swipes,
                 when=has_chat, ticked=lambda: self._shown.swipes,
@@ -125,6 +130,17 @@ class TimelineFeature(Feature):
     @property
     def _shown(self) -> Shown:
         return self.timeline.shown if self.is_made("timeline") else Shown()
+
+    def _is_order(self, order: BarOrder) -> bool:
+        return self.strip.order is order
+
+    def _order_by(self, order: BarOrder) -> None:
+        """Sort the strip, and look at the first reply: it is the answer to the question."""
+        self.context.uncover("chat")
+        self.strip.order_by(order)
+        if order is not BarOrder.CHAT and self.strip.generations:
+            self.jump(self.strip.generations[0], None)
+        self.strip.chart.setFocus()
 
     def _zoom(self, steps: int) -> None:
         self.timeline.map.zoom(steps)

@@ -51,11 +51,12 @@ AGREEMENT_SIGNS: Final = {
 }
 """The symbol and colour, in the row under the bars, of what became of a reply beside what was recorded of it."""
 
-_ORDERS: Final = {
+ORDERS: Final = {
     BarOrder.CHAT: "As in the chat",
     BarOrder.CUT: "Most cut first",
     BarOrder.CHANGED: "Most changed first",
 }
+"""What each order is called."""
 
 PAGES: Final = ("Map of entries and replies", "Turns, as a table", "Entries, as a table", "Prompt cache")
 """What unfolds from the strip, in the order of the pages of the timeline's pane."""
@@ -90,10 +91,14 @@ class ReplyStrip(QWidget):
         self.order = BarOrder.CHAT
         self._verified: Verified | None = None
         self.sort = self._menu("lines", "", tr("Order of the replies"))
-        orders = QActionGroup(self)
-        for order, title in _ORDERS.items():
-            orders.addAction(self.sort.menu().addAction(tr(title), partial(self.order_by, order))).setCheckable(True)
-        orders.actions()[0].setChecked(True)
+        one_of = QActionGroup(self)
+        self._orders = {
+            order: one_of.addAction(self.sort.menu().addAction(tr(title), partial(self.order_by, order)))
+            for order, title in ORDERS.items()
+        }
+        for choice in self._orders.values():
+            choice.setCheckable(True)
+        self._orders[self.order].setChecked(True)
         self.unfold = self._menu("columns", tr("Unfold"), tr("The map of entries and replies, and the same as tables"))
         for page, title in enumerate(PAGES):
             self.unfold.menu().addAction(tr(title), partial(self.unfolded.emit, page))
@@ -119,9 +124,10 @@ class ReplyStrip(QWidget):
     def order_by(self, order: BarOrder) -> None:
         """Sort the replies; those in the order of the chat can be picked out."""
         self.order = order
-        sorted_by = "" if order is BarOrder.CHAT else tr(_ORDERS[order])
+        self._orders[order].setChecked(True)
+        sorted_by = "" if order is BarOrder.CHAT else tr(ORDERS[order])
         self.sort.setText(sorted_by)
-        self.sort.setAccessibleName(tr("Order of the replies: {order}", order=tr(_ORDERS[order])))
+        self.sort.setAccessibleName(tr("Order of the replies: {order}", order=tr(ORDERS[order])))
         if sorted_by and self.chart.range is not None:
             self.chart.brush(None)
             self.brushed.emit(None)

@@ -64,7 +64,12 @@ class TraceFeature(Feature):
                 icon="copy"
             ),
             Action(
-                "trace.ai", "What the model was asked", "Trace", 15, self._show_ai, ("A",), Where.RUNS, has_trace, "ai"
+                "trace.prompt", "Show the prompt", "Trace/Show", 10, partial(self._show_tab, PROMPT), ("P",),
+                Where.RUNS, has_trace, tip="The whole prompt of this reply, message by message, with the lore marked",
+            ),
+            Action(
+                "trace.ai", "What the model was asked", "Trace/Show", 15, partial(self._show_tab, AI), ("A",),
+                Where.RUNS, has_trace, "ai",
             ),
             Action(
                 "trace.entry", "Open the chosen entry", "Trace", 16, self._open_row, ("E",), Where.RUNS,
@@ -115,9 +120,9 @@ class TraceFeature(Feature):
         self.pane.copy_report()
         self.context.flash(tr("The report was copied."))
 
-    def _show_ai(self) -> None:
-        self.context.uncover("trace")
-        self.pane.tabs.setCurrentIndex(AI)
+    def _show_tab(self, tab: int) -> None:
+        self.pane.tabs.setCurrentIndex(tab)
+        self.context.show("trace")
 
     def _opener(self) -> Callable[[], object] | None:
         return next(filter(None, (opener() for opener in self.openers)), None)

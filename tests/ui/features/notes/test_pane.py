@@ -425,11 +425,13 @@ def test_a_file_that_the_editor_cannot_keep_is_shown_only(window, pane, settle) 
 
 def test_the_fields_are_reached_by_tab_in_their_order(pane) -> None:
     form = pane.editor.form
-    form.focus_first()
+    pane.editor.toggle.setFocus()
     reached = [pane.focusWidget()]
-    for _ in range(2 * len(form.names)):
+    for _ in range(2 * len(form.names) + 1):
         pane.focusNextChild()
         reached.append(pane.focusWidget())
     fields = [form.row(name).field.focusProxy() or form.row(name).field for name in form.names]
     assert [widget for widget in reached if widget in fields] == fields
     assert form.add_button in reached
+    pane.focusNextChild()
+    assert pane.focusWidget() is pane.editor.body

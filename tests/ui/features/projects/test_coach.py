@@ -67,6 +67,7 @@ def test_it_can_be_skipped_comes_once_by_itself_and_is_in_the_help_menu(demo, ma
     coach = demo.features.projects.coach
     QTest.keyClick(coach.go, Qt.Key.Key_Escape)
     assert not coach.isVisible()
+    assert demo.trace.answers.hasFocus()
     demo.session.reading.open_demo()
     settle(demo)
     assert not coach.isVisible()
@@ -77,3 +78,31 @@ def test_it_can_be_skipped_comes_once_by_itself_and_is_in_the_help_menu(demo, ma
     again.run("help.coach")
     settle(again)
     assert again.features.projects.coach.isVisible(), "it opens the demo that it needs"
+
+
+def test_a_key_is_added_and_saved_by_the_keyboard_alone(demo) -> None:
+    """The keyboard stays with the keys when the note is saved and the vault is read anew."""
+    demo.features.projects.coach.end()
+    demo.run("entry.keys")
+    keys = demo.entry.editor.form.row("keys").field
+    for text in ("harbour", "tide"):
+        assert keys.focusProxy().hasFocus()
+        for letter in text:
+            QTest.keyClick(demo.windowHandle(), letter)
+        QTest.keyClick(demo.windowHandle(), Qt.Key.Key_Return)
+        settle(demo)
+        QTest.keyClick(demo.windowHandle(), Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+        settle(demo)
+    entry = demo.session.entry(demo.selection.entry)
+    assert entry.keys[-2:] == ("harbour", "tide")
+    assert f"- {entry.keys[-1]}\n" in demo.entry.path.read_text("utf-8") or ", tide]" in demo.entry.path.read_text(
+        "utf-8"
+    )
+
+
+def test_the_prompt_is_one_key_away(demo) -> None:
+    demo.features.projects.coach.end()
+    QTest.keyClick(demo.windowHandle(), Qt.Key.Key_P)
+    settle(demo)
+    assert demo.trace.tabs.tabText(demo.trace.tabs.currentIndex()) == "Prompt"
+    assert demo.trace.prompt.prompt is not None

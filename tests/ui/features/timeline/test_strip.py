@@ -129,6 +129,18 @@ def test_sorted_by_most_cut_and_most_changed(window: MainWindow, strip: ReplyStr
     assert list(strip.generations) == sorted(strip.generations)
 
 
+def test_which_reply_was_cut_most_is_one_command(window: MainWindow, strip: ReplyStrip) -> None:
+    window.run("strip.cut")
+    most = max(beyond for _inside, beyond in shown(strip).values())
+    chosen = window.features.timeline.feed.turns[window.selection.generation]
+    assert chosen.summary.cut == most > 0
+    assert strip.chart.hasFocus()
+    assert strip.generations[0] == window.selection.generation
+    assert [action.text() for action in strip.sort.menu().actions() if action.isChecked()] == ["Most cut first"]
+    window.run("strip.chat")
+    assert window.features.timeline.feed.turns[window.selection.generation] is chosen
+
+
 def test_prompts_are_compared_only_once_somebody_looks_at_the_pane(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(project_with(long_chat(4)), make_simulator=Simulator)
     feed = window.features.timeline.feed

@@ -125,6 +125,7 @@ def test_a_setting_that_helps_is_found_applied_and_taken_back(window) -> None:
     assert window.session.project.settings.max_tokens_budget == answer.change.settings["max_tokens_budget"]
     assert said_of(window, "Court of Weather") == "injected, + came in"
     window.run("adjust.undo")
+    assert window.status.currentMessage().startswith("Taken back: ")
     settle(window)
     assert injected(window, 11) == before
     assert said_of(window, "Court of Weather") == "cut, − left"  # what is said is true after undoing, too

@@ -342,10 +342,10 @@ class FieldContext:
 
 
 class FieldMaker:
-    """Makes the fields of one form."""
+    """Makes the fields of one form; they go by its `context` as it is then."""
 
     def __init__(self, theme: Theme, context: FieldContext, parent: QWidget) -> None:
-        self._theme, self._context, self._parent = theme, context, parent
+        self._theme, self.context, self._parent = theme, context, parent
 
     def make(self, key: str, spec: FieldSpec, raw_reason: str = "", raw: str = "") -> Field:
         """The field of a row; with `raw_reason` one that shows `raw`, the lines as they are written."""
@@ -355,7 +355,7 @@ class FieldMaker:
             return self._fires(spec)
         if reading.is_list(spec):
             return self._list(spec)
-        general = tr(spec.general) if spec.general else general_value(spec.name, self._context.settings)
+        general = tr(spec.general) if spec.general else general_value(spec.name, self.context.settings)
         makers: dict[FieldKind, Callable[[], Field]] = {
             FieldKind.NUMBER: lambda: NumberField(spec, general, self._parent),
             FieldKind.CHOICE: lambda: ChoiceField(spec, general, self._parent),
@@ -369,7 +369,7 @@ class FieldMaker:
         return made
 
     def _fires(self, spec: FieldSpec) -> Field:
-        named = {said for said, _tag in TagNames.of(self._context.rules).special} | {Fires.KEYS}
+        named = {said for said, _tag in TagNames.of(self.context.rules).special} | {Fires.KEYS}
         choices = tuple((said.value, tr(words)) for said, words in FIRES_WORDS.items() if said in named)
         chosen = FieldSpec("", spec.title, FieldKind.CHOICE, spec.help, choices=choices[1:])
         return ChoiceField(chosen, choices[0][1], self._parent)
@@ -387,17 +387,17 @@ class FieldMaker:
         return made
 
     def _unknown_title(self, name: str) -> str:
-        if self._context.book.is_title(name):
+        if self.context.book.is_title(name):
             return ""
         return tr("No entry has this title, so it counts for nothing.")
 
     def _titles(self, typed: str) -> list[str]:
-        return [name.text for name in self._context.book.offers(typed, titles_only=True)]
+        return [name.text for name in self.context.book.offers(typed, titles_only=True)]
 
     def _tags(self, typed: str) -> list[str]:
-        names = TagNames.of(self._context.rules)
+        names = TagNames.of(self.context.rules)
         special = [tag for _fires, tag in names.special]
-        return _fitting((names.entry, *special, *self._context.book.tags), typed)
+        return _fitting((names.entry, *special, *self.context.book.tags), typed)
 
 
 def _fitting(values: tuple[str, ...], typed: str) -> list[str]:

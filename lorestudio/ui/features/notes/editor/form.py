@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -67,6 +68,8 @@ class PropertyForm(QWidget):
         self._shapes: dict[str, str] = {}
         self._match = ("", "neutral")
         self._refusals: dict[str, str] = {}
+        self.after: QWidget | None = None
+        """What has the keyboard before the first row."""
         self.setAccessibleName(tr("Properties"))
         self._problems = label(self)
         self._problems.setObjectName("FormProblems")
@@ -90,10 +93,10 @@ class PropertyForm(QWidget):
     # ---- showing ----------------------------------------------------------------------------------------------------
 
     def set_context(self, context: FieldContext) -> None:
-        """Other settings, fields or titles."""
-        self._context = context
-        self._maker = FieldMaker(self._theme, context, self._page)
-        self.set_fields(of_book=self._of_book)
+        """Other settings, fields or titles. Where only titles are others, the keyboard stays where it is."""
+        before, self._context, self._maker.context = self._context, context, context
+        if (before.settings, before.rules) != (context.settings, context.rules):
+            self.set_fields(of_book=self._of_book)
         if self._note is not None:
             self.show_note(self._note, self._parsed, self._pinned, read_only=self._read_only)
 
@@ -124,6 +127,10 @@ class PropertyForm(QWidget):
         """The row of a property, None where it is not shown."""
         return self._rows.get(name)
 
+    def name_of_keys(self) -> str:
+        """The property that holds the keys."""
+        return "key" if self._of_book else "keys"
+
     @property
     def names(self) -> list[str]:
         """The rows that are shown, from top to bottom."""
@@ -137,7 +144,7 @@ class PropertyForm(QWidget):
     def say_match(self, text: str, tone: str = "neutral") -> None:
         """What the keys would do in the chat that is shown; "" where nothing is known."""
         self._match = (text, tone)
-        key = "key" if self._of_book else "keys"
+        key = self.name_of_keys()
         row = self._rows.get(key)
         if row is not None and self._note is not None:
             row.say(self._remarks(key, row, self._note.find(key)))
@@ -243,12 +250,11 @@ class PropertyForm(QWidget):
                 self._list.insertWidget(place, row)
             rows[key] = row
         self._rows, self._shapes = rows, shapes
-        before: QWidget = self.area
-        for row in rows.values():
-            for widget in (row.name, row.field.focusProxy() or row.field):
-                QWidget.setTabOrder(before, widget)
-                before = widget
-        QWidget.setTabOrder(before, self.add_button)
+        line = [self.after] if self.after is not None else []
+        line += [each for row in rows.values() for each in (row.name, row.field.focusProxy() or row.field)]
+        line = [each for each in (*line, self.add_button) if each.focusPolicy() is not Qt.FocusPolicy.NoFocus]
+        for before, after in pairwise(line):  # Qt passes over what never has the keyboard, and all behind it
+            QWidget.setTabOrder(before, after)
 
     def _raw_reason(self, found: NoteProperty | None) -> str:
         """Why a property is shown as it is written, "" where it can be edited."""

@@ -286,6 +286,7 @@ class NoteEditor(QWidget):
         self.toggle.setCheckable(True)
         self.toggle.setChecked(True)
         self.toggle.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.form.after = self.toggle
         self.splitter = split(self.form, self.body, stretch=1)
         self.splitter.setHandleWidth(5)
         self.body.setMinimumHeight(60)
@@ -351,6 +352,11 @@ class NoteEditor(QWidget):
         self.body.setReadOnly(read_only)
         self._front = "\0"
         self.settle()
+
+    def edit_keys(self) -> None:
+        """Give the keyboard to the field of the note's keys."""
+        self.toggle.setChecked(True)
+        self.form.add(self.form.name_of_keys())
 
     def set_source(self, source: bool) -> None:
         """Show the whole file, or the form above the body."""
