@@ -27,31 +27,35 @@ _BORDER: Final = 5
 
 
 class MessageField(QPlainTextEdit):
-    """A text that Ctrl+Enter finishes and Escape gives up."""
+    """A text that Ctrl+Enter finishes and Escape gives up; with `sends` Enter does, and Shift+Enter breaks a line."""
 
     finished = Signal()
     given_up = Signal()
 
+    def __init__(self, parent: QWidget | None = None, *, sends: bool = False) -> None:
+        super().__init__(parent)
+        self._sends = sends
+
     def event(self, event: QEvent) -> bool:
         """Qt: Ctrl+Enter belongs to the field while it has the keyboard, not to the chat around it."""
-        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and _finishes(event):
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._finishes(event):
             event.accept()
             return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: finish or give up."""
-        if _finishes(event):
+        if self._finishes(event):
             self.finished.emit()
         elif event.key() == Qt.Key.Key_Escape:
             self.given_up.emit()
         else:
             super().keyPressEvent(event)
 
-
-def _finishes(event: QKeyEvent) -> bool:
-    control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-    return control and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+    def _finishes(self, event: QKeyEvent) -> bool:
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        plain = self._sends and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        return (control or plain) and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 
 
 class Composer(QWidget):
@@ -82,8 +86,8 @@ class Composer(QWidget):
         self.voice.setToolTip(tr("As whom you write. What the system says reaches the model, and is not searched."))
         self.voice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.voice.setMaximumWidth(150)
-        tip = tr("Ctrl+Enter puts it into the chat, Escape goes back to the messages")
-        self.field = named(MessageField(self), tr("Message"), tip)
+        tip = tr("Enter puts it into the chat, Shift+Enter begins a new line, Escape goes back to the messages")
+        self.field = named(MessageField(self, sends=True), tr("Message"), tip)
         self.field.setTabChangesFocus(True)
         self.field.setObjectName("Boxed")
         self.field.setPlaceholderText(tr("Write a message…"))
@@ -219,7 +223,7 @@ class Composer(QWidget):
         return box
 
     def _make_buttons(self) -> QWidget:
-        self.send = button(self, tr("Send"), self.write, tip=tr("Put the message into the chat (Ctrl+Enter)"))
+        self.send = button(self, tr("Send"), self.write, tip=tr("Put the message into the chat (Enter)"))
         self.reply_button = made = named(QToolButton(self), tr("Get a reply, and choose who writes it"), kind="text")
         made.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         made.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)

@@ -23,14 +23,19 @@ from lorestudio.ui.features.controls.chat_dialogs import ChatStateDialog
 from lorestudio.ui.features.settings.export_dialog import ExportDialog
 from lorestudio.ui.features.settings.import_dialog import ImportDialog
 from lorestudio.ui.features.settings.pane import SettingsPane
-from lorestudio.ui.features.settings.profiles import ProfileLibrary, SettingsProfilesDialog, profile_words
+from lorestudio.ui.features.settings.profiles import (
+    ProfileLibrary,
+    SettingsProfilesDialog,
+    ask_profile_name,
+    profile_words,
+)
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import Notice, shorten, tr
 from lorestudio.ui.widgets.picker import Choice
 
 MENU: Final = (
-    "settings.profiles", "", "settings.export", "settings.import", "settings.copy_changes",
+    "settings.profiles", "settings.keep", "", "settings.export", "settings.import", "settings.copy_changes",
 )  # fmt: skip
 """The menu of the pane's button; "" is a line."""
 
@@ -88,6 +93,10 @@ class SettingsFeature(Feature):
             Action(
                 "settings.profiles", "Settings profiles…", menu, 212, self.show_profiles, ("Ctrl+Alt+,",),
                 tip="Save the settings in use as a profile; use, rename, delete and compare profiles",
+            ),
+            Action(
+                "settings.keep", "Save settings as a profile…", menu, 214,
+                lambda: ask_profile_name(self.profiles, self.context.window), when=lambda: self._project is not None,
             ),
             Action(
                 "chat.write_state", "Write pins, blocks and context into the chat…", "File", 120, self.write_state,

@@ -277,6 +277,8 @@ class SettingsProfilesDialog(QDialog):
         if self.list.currentRow() < 0 and self.list.count():
             self.list.setCurrentRow(0)
         self._settle()
+        if not self.list.count():
+            self.save.setFocus()
 
     def _settle(self) -> None:
         profile = self.chosen

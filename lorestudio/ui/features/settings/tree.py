@@ -235,6 +235,7 @@ class SettingsView(QWidget):
             box.toggled.connect(lambda _on: self._filter())
         self.tree.selectionModel().currentChanged.connect(self._choose)
         self.tree.pressed.connect(self._press)
+        self.search.returnPressed.connect(self.entered)
         self.nothing.pressed.connect(lambda _id: self.show_everything())
         self._filter()
 

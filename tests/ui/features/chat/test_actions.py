@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -122,9 +123,11 @@ def test_writing_with_the_keyboard(opened: MainWindow, path: Path, qtbot: QtBot)
     assert not window.features.chat.files.unsaved
     window.run("compose.focus")
     qtbot.keyClicks(composer.field, "I run.")
-    qtbot.keyClick(composer.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(composer.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClicks(composer.field, "Fast.")
+    qtbot.keyClick(composer.field, Qt.Key.Key_Return)
     settle(window, qtbot)
-    assert texts(window)[-1] == "I run."
+    assert texts(window)[-1] == "I run.\nFast."
     assert composer.field.toPlainText() == ""
     assert window.features.chat.files.unsaved
     assert path.read_text() == CHAT
@@ -319,6 +322,19 @@ def test_a_reply_is_written_into_the_chat(opened: MainWindow, answer: Callable[.
     assert not opened.features.chat.replies.busy
     assert not opened.features.chat.composer.reply_box.isVisibleTo(opened)
     assert opened.session.parts.adjustments.undo_title == "reply #4"
+
+
+def test_the_list_stays_at_the_message_when_the_chat_is_another_one(opened: MainWindow, qtbot: QtBot) -> None:
+    """A list without a current row goes to its first one as soon as it has the keyboard."""
+    opened.chat.choose(1)
+    project = opened.session.project
+    longer = replace(project.chat, messages=(*project.chat.messages, project.chat.messages[0]))
+    opened.session.set_project(replace(project, chat=longer), renewed="The chat was read again.")
+    settle(opened, qtbot)
+    assert (opened.selection.message, opened.chat.view.currentIndex().row()) == (1, 1)
+    opened.entry.setFocus()
+    opened.chat.view.setFocus()
+    assert opened.selection.message == 1
 
 
 def test_a_reply_that_ends_at_the_limit_says_so(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
