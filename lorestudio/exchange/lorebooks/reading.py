@@ -151,7 +151,7 @@ def read_lorebook(document: Json, name: str = "", role: BookRole = BookRole.GLOB
     raws = [found[key] for key in key_order(found)]
     entries = tuple(native_entry(raw, key) for key, raw in zip(key_order(found), raws, strict=True))
     remarks = (*_about_book(form), *_about_entries(raws, entries))
-    return Lorebook(name, entries, role, place, remarks, tuple(raws))
+    return Lorebook(name, entries, role, place, remarks, tuple(raws), any(_no_text(raw, "content") for raw in raws))
 
 
 def edited(book: Lorebook, changes: Mapping[str, Raw | None]) -> Lorebook:
@@ -227,7 +227,10 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
         yield f"{_entries(automated)} an automation (automationId); no quick reply runs here."
     nowhere = [entry for entry in entries if entry.place is BookPlace.NOWHERE]
     if nowhere:
-        yield f"{_named(nowhere)}: this position is not one of World Info's, so the text stands nowhere in the prompt."
+        yield (
+            f"{_named(nowhere)}: this position, depth or role is none of World Info's, so the text stands nowhere in "
+            "the prompt."
+        )
     unnamed = [entry for entry in entries if entry.place is BookPlace.OUTLET and not entry.outlet]
     if unnamed:
         yield f"{_named(unnamed)}: the position is an outlet, but none is named, so the text stands nowhere."
@@ -236,6 +239,10 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
     )
     if lost:
         yield f"{_entries(lost)} keys that are no list of texts; SillyTavern takes what is no text for no key."
+    for field, then in (("content", "then scans nothing, of any book"), ("group", "fails where the entry comes in")):
+        odd = [entry for entry, raw in zip(entries, raws, strict=True) if _no_text(raw, field)]
+        if odd:
+            yield f"{_named(odd)}: “{field}” is no text; SillyTavern {then}. Write it between quotation marks."
     broken: dict[tuple[str, str], list[BookEntry]] = {}
     for entry in entries:
         for found in dict.fromkeys(broken_patterns((*entry.keys, *entry.secondary))):
@@ -255,6 +262,10 @@ def _named(entries: Sequence[BookEntry]) -> str:
 
 def _title(entry: BookEntry) -> str:
     return f"“{entry.comment or ', '.join(entry.keys) or f'entry {entry.uid}'}”"
+
+
+def _no_text(raw: Raw, field: str) -> bool:
+    return truthy(raw.get(field)) and not isinstance(raw[field], str)
 
 
 def _all_texts(value: Json) -> bool:
