@@ -11,6 +11,8 @@ import pytest
 from click.testing import Result
 
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from tests.cli.provider import provider
+from tests.llm.server import completion, reply
 
 Run = Callable[..., Result]
 
@@ -49,6 +51,28 @@ def test_nothing_is_written_without_a_yes(lorestudio: Run, book: Path, tmp_path:
     result = lorestudio("import", book, "--into", tmp_path / "v")
     assert (result.exit_code, (tmp_path / "v").exists()) == (2, False)
     assert "--yes" in result.stderr
+
+
+def test_a_model_proposes_summaries_of_the_new_notes_and_of_no_others(
+    lorestudio: Run, book: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "v"
+    place.mkdir()
+    (place / "Sea.md").write_text("---\ntags: [lorebook]\n---\nWide.\n", encoding="utf-8")
+    off = {"uid": 3, **NEW_ENTRY, "key": ["off"], "comment": "Off", "content": "Not here.", "disable": True}
+    document = json.loads(book.read_bytes())
+    book.write_text(json.dumps({"entries": {**document["entries"], "3": off}}), encoding="utf-8")
+    both = lorestudio("import", book, "--into", place, "--yes", "--json", "--summaries", "Local")
+    assert (both.exit_code, "--summaries: not with --json" in both.stderr) == (2, True)
+    with provider(reply(completion("A bell that rings."))) as server:
+        lorestudio("profiles", "add", "Local", "--url", server.url, "--model", "tiny")
+        done = lorestudio("import", book, "--into", place, "--yes", "--summaries", "Local")
+        assert done.exit_code == 0, done.stderr
+        assert len(server.calls) == 1
+    assert "summary: A bell that rings." in (place / "Sea/Bell.md").read_text(encoding="utf-8")
+    assert "summary" not in (place / "Sea.md").read_text(encoding="utf-8")
+    assert lorestudio("undo", place).exit_code == 0
+    assert "summary" not in (place / "Sea/Bell.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["14-card-v2-sillytavern.json", "17-card-sillytavern.png", "21-card-risu.charx"])
