@@ -26,7 +26,7 @@ from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, BookPlace
 from lorestudio.exchange.lorebooks.keys import broken_patterns
 from lorestudio.exchange.lorebooks.kinds.card_book import EXTENSIONS
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY, USED, WITHOUT_EFFECT, native_entry
-from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 
 Raw = Mapping[str, Json]
 
@@ -288,8 +288,8 @@ def lorebook_in(data: bytes, path: Path, role: BookRole | None = None) -> Lorebo
     # Knowing every other program's formats takes a fifth of a second, which whoever reads no file need not wait.
     from lorestudio.exchange.lorebooks.recognition import what_document, what_file  # noqa: PLC0415
 
-    if said := what_file(data):
-        raise InputError(path, said)
+    if wrong := what_file(data, path):
+        raise wrong
     if data.startswith(SIGNATURE) or is_archive(data):
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
     try:
@@ -300,8 +300,8 @@ def lorebook_in(data: bytes, path: Path, role: BookRole | None = None) -> Lorebo
         raise InputError(path, f"not valid JSON ({error.msg}). {ADVICE}", error.lineno) from None
     except ValueError as error:
         raise InputError(path, f"not valid JSON ({error}). {ADVICE}") from None
-    if said := what_document(document):
-        raise InputError(path, said)
+    if wrong := what_document(document, path):
+        raise wrong
     if isinstance(document, Mapping) and _is_card(document):
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
     try:
@@ -315,7 +315,7 @@ def card_book(card: CharacterCard, path: Path | None, role: BookRole = BookRole.
     source = path if path is not None else f"the card of {card.name}"
     document = card.data.character_book
     if document is None:
-        raise InputError(source, f"the card of {card.name} has no lorebook inside. {ADVICE}")
+        raise WrongFileError(source, f"the card of {card.name} has no lorebook inside", Belongs.CARD)
     name = document.get("name")
     try:
         return read_lorebook(
