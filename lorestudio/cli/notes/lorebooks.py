@@ -31,7 +31,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.formats import BY_NAME
-from lorestudio.exchange.lorebooks.report import EntryFate, FateCount, LoreReport
+from lorestudio.exchange.lorebooks.report import EntryFate, FateCount, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
 from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, plan_export, write_export
@@ -355,6 +355,8 @@ def _tell(reports: Sequence[LoreReport], file: Path | None, tried: Tried | None 
         return
     for report in reports:
         print_report(report)
+    for remark in told_once(remark for report in reports for remark in report.remarks):
+        echo(f"note: {remark}")
 
 
 def print_report(report: LoreReport) -> None:
@@ -371,8 +373,6 @@ def print_report(report: LoreReport) -> None:
         echo(f"left out: {entry.title}: {entry.left_out}")
     if len(left_out) > _SHOWN:
         echo(f"… and {len(left_out) - _SHOWN:,} more; --report has them all.")
-    for remark in report.remarks:
-        echo(f"note: {remark}")
 
 
 def _is_plain(one: FateCount) -> bool:

@@ -47,6 +47,19 @@ def test_a_book_goes_in_and_comes_out_as_it_was(lorestudio: Run, book: Path, tmp
     assert json.loads((tmp_path / "out.json").read_bytes()) == {"entries": {"0": entries["0"]}}
 
 
+def test_what_is_to_be_said_of_several_books_is_said_once_with_a_number(
+    lorestudio: Run, book: Path, tmp_path: Path
+) -> None:
+    document = {**json.loads(book.read_bytes()), "scan_depth": 4}
+    several = [tmp_path / f"Sea {number}.json" for number in range(3)]
+    for path in several:
+        path.write_text(json.dumps(document), encoding="utf-8")
+    said = lorestudio("import", *several, "--into", tmp_path / "v", "--dry-run").stdout
+    notes = [line for line in " ".join(said.split()).split("note: ")[1:] if "scan_depth" in line]
+    assert len(notes) == 1
+    assert "(3 times)" in notes[0]
+
+
 def test_nothing_is_written_without_a_yes(lorestudio: Run, book: Path, tmp_path: Path) -> None:
     result = lorestudio("import", book, "--into", tmp_path / "v")
     assert (result.exit_code, (tmp_path / "v").exists()) == (2, False)

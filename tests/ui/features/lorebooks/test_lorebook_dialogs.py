@@ -121,6 +121,16 @@ def test_books_become_a_new_vault(window, book, tmp_path) -> None:
     assert "AI selection chooses by summaries" in window.bars.texts[0]
 
 
+def test_a_remark_of_several_books_is_made_once_with_a_number(window, book, tmp_path) -> None:
+    document = {**json.loads(book.read_bytes()), "scan_depth": 4}
+    for name in ("A.json", "B.json"):
+        (tmp_path / name).write_text(json.dumps(document), encoding="utf-8")
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    filled(dialog, window, dialog.files, f"{tmp_path / 'A.json'}; {tmp_path / 'B.json'}")
+    assert dialog.bar.label.text().count("scan_depth") == 1
+    assert "(2 times)" in dialog.bar.label.text()
+
+
 def test_notes_become_a_book_and_the_chat_tells_what_it_does(window, tmp_path) -> None:
     dialog = shown(window, "book.export", ExportBookDialog)
     target = tmp_path / "out.json"

@@ -48,3 +48,14 @@ def test_what_it_is_and_the_button_that_takes_it(
     assert told in window.bars.texts[0]
     assert [one.text() for one in window.bars.findChildren(QPushButton) if one.text()] == buttons
     assert window.session.project is None
+
+
+def test_what_was_said_goes_when_another_thing_opens(make_window, qtbot, tmp_path) -> None:
+    window = make_window()
+    (tmp_path / "card.json").write_text(json.dumps(CARD), encoding="utf-8")
+    (tmp_path / "book.json").write_text(json.dumps(BOOK), encoding="utf-8")
+    window.session.reading.open([tmp_path / "card.json"])
+    qtbot.waitUntil(lambda: bool(window.bars.texts))
+    window.session.reading.open([tmp_path / "book.json"])
+    qtbot.waitUntil(lambda: window.session.project is not None and not window.session.busy)
+    assert window.bars.texts == []
