@@ -181,6 +181,10 @@ def _numbered(notes: Sequence[_Note], links: Sequence[BookLink], told: list[str]
     books = [note.book for note in going if note.uid is not None]
     main = max(dict.fromkeys(books), key=books.count, default="")
     used = {uid for link in links if link.book == main for uid in link.entries}
+    known: dict[str, Json] = {  # notes of other books that went out with this one before
+        note.filename: link.entries[uid].get("uid", uid)
+        for link in links if link.book == main for uid, note in link.notes.items() if uid in link.entries
+    }  # fmt: skip
     used |= {to_string(note.uid) for note in going if note.uid is not None and note.book == main}
     highest = max((int(uid) for uid in used if uid.isascii() and uid.isdigit()), default=-1)
     taken: set[str] = set()
@@ -190,7 +194,7 @@ def _numbered(notes: Sequence[_Note], links: Sequence[BookLink], told: list[str]
         if note.said.left_out:
             yield ExportedNote(note.filename, None, fate)
             continue
-        uid = note.uid if note.book == main else None
+        uid = note.uid if note.book == main else known.get(note.filename)
         if uid is not None and to_string(uid) in taken:
             uid, again = None, again + 1
         if uid is None:

@@ -159,6 +159,20 @@ def test_what_was_just_written_is_not_changed_there(tmp_path: Path, kind: str) -
     assert target.read_bytes() == first
 
 
+def test_notes_of_another_book_keep_the_number_that_they_went_out_with(tmp_path: Path) -> None:
+    """A running effect is found by it: a second export says what the first one said."""
+    first = book(tmp_path, *({"key": [key], "comment": key, "content": key} for key in ("bell", "reef")))
+    second = book(tmp_path, {"key": ["quay"], "comment": "Quay", "content": "Wet."}, name="Other")
+    place, log = imported(tmp_path, first), ChangeLog(tmp_path / "log", [tmp_path / "vault"])
+    plan = plan_import(read_books([second]), read_vault_notes(place), RULES, ImportChoice())
+    log.apply(plan.planned.changes)
+    write_export(export(place, first), log)
+    once = first.read_bytes()
+    again = export(place, first)
+    assert again.written.data == once
+    assert not [remark for remark in again.report.remarks if "no note here" in remark]
+
+
 def test_a_chat_is_run_with_the_vault_and_with_the_book(tmp_path: Path) -> None:
     gated = MINE.replace("requires: [Sea]", "requires: [Nobody, Bell]\nwarmup: 5").replace("The bell", "Gated")
     sea = "---\ntags: [lorebook]\nkeys: [sea]\n---\n# Sea\n\nWide."
