@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -25,6 +26,26 @@ class InputError(ValueError):
         if field:
             where.append(f"field “{field}”")
         super().__init__(f"{', '.join(where)}: {message}")
+
+
+class Belongs(StrEnum):
+    """Where a file belongs that was given in the wrong place; the value says so on the command line."""
+
+    IMPORT = "Bring its lore into a vault: “lorestudio import FILE --into VAULT”."
+    BOOK = "Give it in the place of the vault, or with --book."
+    CHAT = "Give it with --chat, and in the place of the vault the folder of your notes, or a lorebook."
+    CARD = "Give it with --card."
+    VAULT = "Give it in the place of the vault."
+    SETTINGS = "Give it with --settings, or open its folder from the start screen."
+    SILLYTAVERN = "Give it with --sillytavern."
+
+
+class WrongFileError(InputError):
+    """A file that is another thing than was asked for: `what` it is, “this is a chat, and no vault”, and its place."""
+
+    def __init__(self, source: Path | str, what: str, belongs: Belongs) -> None:
+        self.what, self.belongs = what, belongs
+        super().__init__(source, f"{what}. {belongs}")
 
 
 def unless_null(default: object) -> BeforeValidator:

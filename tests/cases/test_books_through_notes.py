@@ -1,7 +1,7 @@
 """Books that became notes and books again do in play what they did: recorded with SillyTavern 1.18.0's own file.
 
 `world-info.notes.json.gz` holds books with every field, in odd texts and types, a chat of 20 messages, and what
-SillyTavern made of the book; the other two files hold what it made of its own books.
+SillyTavern made of the book; the other files hold what it made of its own books, those of wrong types among them.
 """
 
 import pytest
@@ -13,7 +13,7 @@ from tests.cases.runner import FOLDER, read_document
 
 CASES = [
     case
-    for name, every in (("notes", 1), ("minimal", 1), ("", 11))
+    for name, every in (("notes", 1), ("minimal", 1), ("types", 1), ("", 11))
     for case in read_document(FOLDER / f"{'.'.join(filter(None, ('world-info', name)))}.json.gz")[::every]
     if all("entries" in book for book in case["scenario"]["books"])
 ]

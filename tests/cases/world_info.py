@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.tokens import CHARS_4
+from lorestudio.exchange.lorebooks.native import FOR_EVER
 from lorestudio.exchange.scenario_file import Scenario
 from lorestudio.settings.sections import section_of
 from lorestudio.settings.worldinfo import BOOKS, WorldInfoSettings
@@ -96,6 +97,6 @@ def _outcome_of(made: Decision) -> dict[str, Any]:
 
 def _effects(effects: Mapping[str, TimedEffect]) -> dict[str, Any]:
     return {
-        uid: {"start": effect.start, "end": effect.end, "protected": effect.protected}
-        for uid, effect in effects.items()
+        uid: {"start": each.start, "end": None if each.end >= FOR_EVER else each.end, "protected": each.protected}
+        for uid, each in effects.items()
     }

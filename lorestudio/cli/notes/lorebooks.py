@@ -11,6 +11,7 @@ import typer
 
 from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.notes.notes import FolderArgument
+from lorestudio.cli.notes.propose import ProposalOptions, propose_summaries
 from lorestudio.cli.options import SettingsOption
 from lorestudio.cli.output import (
     FAILED,
@@ -30,7 +31,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.formats import BY_NAME
-from lorestudio.exchange.lorebooks.report import EntryFate, FateCount, LoreReport
+from lorestudio.exchange.lorebooks.report import EntryFate, FateCount, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
 from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, plan_export, write_export
@@ -97,6 +98,15 @@ def import_books(
             "--split", metavar="LEVEL", min=0, max=6, help="In Markdown each heading of this level begins an entry."
         ),
     ] = 0,
+    summaries: Annotated[
+        str,
+        typer.Option(
+            "--summaries",
+            metavar="WHO",
+            help="Afterwards have a summary proposed for each new note by stand-in, recorded or a profile; you are "
+            "asked about each, with --yes those that nothing speaks against are written.",
+        ),
+    ] = "",
     settings: SettingsOption = None,
     rules: RulesOption = None,
     report: ReportOption = None,
@@ -109,6 +119,8 @@ def import_books(
     First it says what becomes of every entry and field. What notes have no place for is carried in properties that
     begin with `wi_`, and comes out again when the notes become a lorebook.
     """
+    if summaries and as_json:
+        raise InputError("--summaries", "not with --json: `lorestudio propose summaries --json` tells of them.")
     vault = _vault(into)
     choice = ImportChoice(
         folder, grouped=not flat, disabled=not skip_disabled, twins=duplicates, excludes=excludes, gates=gates
@@ -127,6 +139,14 @@ def import_books(
         into.mkdir(parents=True, exist_ok=True)
     _log(vault.folder).apply(plan.planned.changes)
     say(f"{plan.planned.changes.title}: done.{'' if made else ' The vault is new.'}")
+    if summaries:
+        wanted = ProposalOptions(
+            vault=[str(vault.folder)], settings=settings, rules=rules, answers=summaries,
+            apply=not yes, accept_all=yes, yes=yes,
+        )  # fmt: skip
+        propose_summaries(wanted, lambda project: [one for one in project.index.entries if one.filename in plan.notes])
+    else:
+        say("AI selection chooses by summaries: `lorestudio propose summaries` has some proposed.")
 
 
 def export_notes(
@@ -335,6 +355,8 @@ def _tell(reports: Sequence[LoreReport], file: Path | None, tried: Tried | None 
         return
     for report in reports:
         print_report(report)
+    for remark in told_once(remark for report in reports for remark in report.remarks):
+        echo(f"note: {remark}")
 
 
 def print_report(report: LoreReport) -> None:
@@ -351,8 +373,6 @@ def print_report(report: LoreReport) -> None:
         echo(f"left out: {entry.title}: {entry.left_out}")
     if len(left_out) > _SHOWN:
         echo(f"… and {len(left_out) - _SHOWN:,} more; --report has them all.")
-    for remark in report.remarks:
-        echo(f"note: {remark}")
 
 
 def _is_plain(one: FateCount) -> bool:

@@ -170,9 +170,7 @@ def summaries(
     again: Annotated[bool, typer.Option("--again", help="Also for notes that have a summary.")] = False,
 ) -> None:
     """Summaries, by which AI selection chooses, for the notes that have none."""
-    project = given.project()
-    chosen = _named(project, note) if note else None
-    _run(project, lambda guard, model: plan_summaries(project, chosen, guard, model=model, again=again), given)
+    propose_summaries(given, lambda project: _named(project, note) if note else None, again=again)
 
 
 @command(propose)
@@ -229,6 +227,15 @@ def locks(
             known.set(paths, locked_now=locked_now)
     found = known.list(folder)
     echo("\n".join(str(path.relative_to(folder)) for path in found) or "No note is locked in the studio.")
+
+
+def propose_summaries(
+    given: ProposalOptions, choose: Callable[[Project], Sequence[Entry] | None], *, again: bool = False
+) -> None:
+    """Have summaries proposed for these entries, None for all; show them, and write what is accepted."""
+    project = given.project()
+    chosen = choose(project)
+    _run(project, lambda guard, model: plan_summaries(project, chosen, guard, model=model, again=again), given)
 
 
 def _run(project: Project, make_plan: Callable[[Guard, str], ProposalPlan], wanted: ProposalOptions) -> None:

@@ -37,7 +37,8 @@ class Lorebook:
     """A lorebook as it was read. SillyTavern knows books by `name`; `place` says to people where it was read from.
 
     `remarks` are sentences about what does not work here as its author may expect. `raws` are the entries as World Info
-    files have them, in the same order.
+    files have them, in the same order. `spoils`: an entry's content is no text, so that SillyTavern scans nothing, of
+    any book.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Lorebook:
     place: str = ""
     remarks: tuple[str, ...] = ()
     raws: tuple[Mapping[str, Json], ...] = field(default=(), repr=False, compare=False)
+    spoils: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ stands again where it stood as long as it means the same. The report is worked o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -31,6 +32,7 @@ UNSAID: Final[Raw] = {"selective": False, "useProbability": False, "order": None
 _NULL_COUNTS: Final = frozenset({"scanDepth", "caseSensitive", "matchWholeWords", "useGroupScoring", "order"})
 _MOST: Final = 1e15
 """From here on whole numbers are no longer told apart."""
+_HALF: Final = re.compile("[\ud800-\udfff]")
 _OUR_OWN: Final = frozenset({"uid", "displayIndex", "addMemo", "extensions"})
 
 
@@ -57,7 +59,7 @@ class EntryForm:
     gives the fields of the form that a World Info entry speaks of; `new` is what else an entry has that is made anew.
     `nested` is the field whose members count as fields of their own. In a form that is `ranked` the place in the list
     is the order. `cannot` says why a field of World Info is lost, "" where the form keeps such fields. From `longest`
-    characters on the program may refuse a text, 0 where it takes any.
+    characters on the program may refuse a text, 0 where it takes any. `plain` files are no JSON but text in UTF-8.
     """
 
     name: str
@@ -70,6 +72,7 @@ class EntryForm:
     nested: str = ""
     ranked: bool = False
     longest: int = 0
+    plain: bool = False
 
 
 def into_world_info(form: EntryForm, raw: Raw, uid: Json, place: int) -> tuple[dict[str, Json], EntryFate]:
@@ -92,11 +95,14 @@ def into_world_info(form: EntryForm, raw: Raw, uid: Json, place: int) -> tuple[d
     return entry, EntryFate(str(uid), title_of(entry), tuple(_fates_there(form, raw, kept)))
 
 
-def from_world_info(form: EntryForm, entry: Raw, before: Raw | None = None) -> tuple[dict[str, Json], EntryFate]:
+def from_world_info(
+    form: EntryForm, entry: Raw, before: Raw | None = None, place: int = 0
+) -> tuple[dict[str, Json], EntryFate]:
     """A World Info entry in the form, and what became of it.
 
     One that came from there and was not touched is what it was; of one that was touched the other fields stay.
     `before` is the entry in whose place it goes: where it is the same one it says more than what was kept of it.
+    `place` is its place in the list, from 0, where that is its rank.
     """
     made, kept = form.back(entry), kept_in(entry, form.name)
     if before is not None and _is_of(form.there(before), entry):
@@ -108,9 +114,13 @@ def from_world_info(form: EntryForm, entry: Raw, before: Raw | None = None) -> t
     else:
         raw = _unflat({**_flat(form.new(entry), form.nested), **_flat(made, form.nested)})
     read: dict[str, Json] = {"uid": entry.get("uid"), **NEW_ENTRY, **form.there(raw)}
+    if form.ranked:
+        read["order"] = DEFAULT_ORDER - place
     carried = frozenset[str]()
     if not form.cannot:
-        stood = {name: value for name, value in read.items() if alike(name, value, effective(entry, name))}
+        spelled = {name for name, _value in _fields_of(kept_in(before or {}, WORLD_INFO))}  # just as they are there
+        like = {name: value for name, value in read.items() if alike(name, value, effective(entry, name))}
+        stood = {name: value for name, value in like.items() if name not in spelled}
         beside = _beside(_without_home({**entry, **(stood if kept else {})}), _without_home(read), "")
         carried = frozenset(name for name, _value in _fields_of(beside))
         if carried - {"uid"}:
@@ -276,9 +286,10 @@ def _fates_back(form: EntryForm, entry: Raw, read: Raw, carried: frozenset[str])
             continue
         was, becomes = effective(entry, name), effective(read, name)
         link = links.get(name)
-        if name == "order" and form.ranked:
-            if name in entry and not alike(name, was, NEW_ENTRY[name]):
-                yield FieldFate(name, Fidelity.APPROXIMATE, f"the place in the list is the order in {form.title}")
+        if name == "order" and form.ranked and not alike(name, was, becomes):
+            yield FieldFate(name, Fidelity.APPROXIMATE, f"the place in the list is the order in {form.title}")
+        elif form.plain and _HALF.search(spell(was)):
+            yield FieldFate(name, Fidelity.APPROXIMATE, "UTF-8 has no place for half a character: “?” stands for it")
         elif not alike(name, was, becomes):
             yield _worse(form, link, name, becomes, carried)
         elif link is not None and link.how_back and not alike(name, was, NEW_ENTRY.get(name)):

@@ -127,18 +127,19 @@ def write_book(
     stood = {str(slot.uid): slot.raw for slot in slots if slot.uid is not None}
     made: dict[str, Raw] = {}
     fates: list[EntryFate] = []
-    for entry in sorted(entries, key=_rank) if found.form is not None and found.form.ranked else entries:
+    ranked = found.form is not None and found.form.ranked
+    for place, entry in enumerate(sorted(entries, key=_rank) if ranked else entries):
         if found.form is None:
             fates.append(EntryFate(str(entry.get("uid")), title_of(entry)))
             made[str(entry.get("uid"))] = entry
         else:
             uid = str(entry.get("uid"))
-            made[uid], fate = from_world_info(found.form, entry, stood.get(uid))
+            made[uid], fate = from_world_info(found.form, entry, stood.get(uid), place)
             fates.append(fate)
     listed = _at(document, found.path)
     if found.form is None:
         made |= {uid: _as_it_stood(stood[uid], entry) for uid, entry in made.items() if uid in stood}
-    new = _listed(slots, made, ranked=found.form is not None and found.form.ranked)
+    new = _listed(slots, made, ranked=ranked)
     now: Json = dict(new) if isinstance(listed, Mapping) else [raw for _key, raw in new]
     wanted = _with(document, found.path, now, found.around)
     report = LoreReport(WORLD_INFO_TITLE, title, tuple(fates), tuple(_too_long(found.form, title, entries)))

@@ -24,6 +24,14 @@ class Logic(IntEnum):
     NOT_ALL = 1
     NOT_ANY = 2
     AND_ALL = 3
+    UNKNOWN = 4
+    """What SillyTavern does not know: with secondary keys such an entry never comes in."""
+    UNSAID = 5
+    """As any of them, but they add nothing to a score within a group."""
+
+
+LOGICS: Final = (Logic.AND_ANY, Logic.NOT_ALL, Logic.NOT_ANY, Logic.AND_ALL)
+"""Those that a file can name."""
 
 
 class BookPlace(IntEnum):
@@ -54,13 +62,14 @@ class Extra(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BookEntry:
-    """One entry. None means that the global setting decides; 0 for a timed effect means that there is none.
+    """One entry. None means that the global setting decides; for a timed effect and a level that there is none.
 
     `content` is without its decorators; `digest` tells whether the entry has changed since a timed effect began.
     `uid` is unique within the entries of a run; `name` is what SillyTavern knows the entry by, which two of a book may
-    share; `world` is the lorebook that the entry comes from. `order` may be NaN. `probability` is in per cent, None
-    where no lot is drawn. `group` is the text that names its inclusion groups, `triggers` are the kinds of generation
-    that it is for (all where empty).
+    share; `world` is the lorebook that the entry comes from. `probability` is in per cent, None where no lot is drawn.
+    `group` is the text that names its inclusion groups, `triggers` are the kinds of generation that it is for (all
+    where empty). Numbers may be NaN, which is what a file's text that is no number counts as; `group_weight` and
+    `recursion_level` stay texts where they are, because SillyTavern adds and compares them as such.
     """
 
     uid: str
@@ -76,20 +85,20 @@ class BookEntry:
     disabled: bool = False
     exclude_recursion: bool = False
     prevent_recursion: bool = False
-    recursion_level: int = 0
+    recursion_level: float | str | None = None
     probability: float | None = None
     depth: int = DEFAULT_DEPTH
     role: int = 0
     group: str = ""
     group_override: bool = False
-    group_weight: float = DEFAULT_WEIGHT
+    group_weight: float | str = DEFAULT_WEIGHT
     group_scoring: bool | None = None
-    scan_depth: int | None = None
+    scan_depth: float | None = None
     case_sensitive: bool | None = None
     whole_words: bool | None = None
-    sticky: int = 0
-    cooldown: int = 0
-    delay: int = 0
+    sticky: float | None = None
+    cooldown: float | None = None
+    delay: float | None = None
     characters: tuple[str, ...] = ()
     characters_excluded: bool = False
     tags: tuple[str, ...] = ()

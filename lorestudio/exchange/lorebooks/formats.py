@@ -23,7 +23,7 @@ from lorestudio.exchange.lorebooks.crossing import EntryForm, Raw, mapping, text
 from lorestudio.exchange.lorebooks.documents import Found, Lore, Written, read_book, write_book
 from lorestudio.exchange.lorebooks.kinds import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu
 from lorestudio.exchange.lorebooks.kinds.table import HEADER, form_of, looks_like_table, read_table, write_table
-from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 
 Find = Callable[[Json], Found | None]
 
@@ -372,9 +372,6 @@ def _has_book(document: Json, found: Found) -> bool:
 
 CHAT_FIELDS: Final = frozenset({"mes", "user_name", "chat_metadata"})
 """What the lines of a chat have."""
-SETTINGS: Final = (
-    "this is a settings file of SillyTavern's. Give it with --settings, or open its folder from the start screen."
-)
 
 
 def _first_line(content: str) -> Raw:
@@ -400,26 +397,30 @@ def archived(data: bytes) -> str:
     return NOTES if any(map(markdown.is_note, names)) else ""
 
 
-def refusal(data: bytes) -> str:
-    """What a file with these bytes is, as a sentence from “this is …” on, where it holds no lore; else ""."""
+def refusal(data: bytes, path: Path) -> InputError | None:
+    """Why a file with these bytes holds neither lore nor a chat, None where it may hold some."""
+    said = ""
     if not data.strip():
-        return "the file is empty. Give a lorebook, or a chat with at least one message."
+        said = "the file is empty. Give a lorebook, or a chat with at least one message."
     if data.strip() == b"null":
-        return "the file holds only “null”, as a save that failed leaves it. Give a copy of before."
+        said = "the file holds only “null”, as a save that failed leaves it. Give a copy of before."
     if data.startswith(_RISU_MODULE):
-        return "this is a Risu module in its packed form, which cannot be read. Export the module in Risu as JSON."
-    return ""
+        said = "this is a Risu module in its packed form, which cannot be read. Export the module in Risu as JSON."
+    return InputError(path, said) if said else None
 
 
 _RISU_MODULE: Final = b"\x6f\x00"
+
+SETTINGS: Final = "this is a settings file of SillyTavern's"
+_A_CHAT: Final = "this is a chat, and no lorebook"
 
 Looked = tuple[LoreFormat, Found, OpenedContainer, Json]
 
 
 def _look(data: bytes, path: Path) -> Looked | None:
     """What a file is, and its document; None for a table. Raises InputError for what is no lore."""
-    if said := refusal(data):
-        raise InputError(path, said)
+    if refused := refusal(data, path):
+        raise refused
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")) and looks_like_table(data):
         return None
     inside = opened(data, path, "lorebook or a card with one")
@@ -427,14 +428,16 @@ def _look(data: bytes, path: Path) -> Looked | None:
         document = parse_json(inside.text)
     except json.JSONDecodeError as error:
         if CHAT_FIELDS & _first_line(inside.text).keys():
-            raise InputError(path, "this is a chat, and no lorebook. Give it with --chat.") from None
+            raise WrongFileError(path, _A_CHAT, Belongs.CHAT) from None
         raise InputError(path, f"not valid JSON ({error.msg}). Export the file again.", error.lineno) from None
     except ValueError as error:
         raise InputError(path, f"not valid JSON ({error}). Export the file again.") from None
     known = kind_of(document)
     if known is not None:
         return *known, inside, document
+    if CHAT_FIELDS & mapping(document).keys():
+        raise WrongFileError(path, _A_CHAT, Belongs.CHAT)
     if "power_user" in mapping(document):
-        raise InputError(path, SETTINGS)
+        raise WrongFileError(path, SETTINGS, Belongs.SETTINGS)
     told = ", ".join(dict.fromkeys(each.title for each in FORMATS))
     raise InputError(path, f"this is no lore that is known here. Give a file of one of these: {told}.")

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from typing import Final, TypeVar
 
 from lorestudio.domain.digests import text_digest
-from lorestudio.domain.javascript import Json, to_number, truthy
-from lorestudio.domain.json_text import text_in, texts_in
+from lorestudio.domain.javascript import Json, to_number, to_string, truthy
+from lorestudio.domain.json_text import spell, text_in, texts_in
 from lorestudio.exchange.lorebooks.entry import (
     DEFAULT_DEPTH,
     DEFAULT_WEIGHT,
+    LOGICS,
     BookEntry,
     BookPlace,
     Extra,
@@ -50,47 +52,51 @@ NEW_ENTRY: Final[Mapping[str, Json]] = {
 """An entry as SillyTavern's editor makes it, which is also what its imports begin with."""
 
 
+_Member = TypeVar("_Member", bound=IntEnum)
+_Other = TypeVar("_Other")
+
+
 def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
     """The entry as the scan takes it, which fills in no default. `name` is its uid where it has none of its own."""
     decorators, content = split_decorators(text_in(raw.get("content")))
     chars = raw.get("characterFilter")
     chars = chars if isinstance(chars, Mapping) else {}
-    uid = str(raw.get("uid", name))
+    uid = to_string(raw.get("uid", name))
     return BookEntry(
         uid=uid,
         name=uid,
-        keys=texts_in(raw.get("key")),
-        secondary=texts_in(raw.get("keysecondary")),
+        keys=_keys(raw.get("key")),
+        secondary=_keys(raw.get("keysecondary")),
         comment=text_in(raw.get("comment")),
         content=content,
         constant=truthy(raw.get("constant")),
         selective=truthy(raw.get("selective")),
         logic=_logic(raw.get("selectiveLogic")),
         order=_numeric(raw, "order"),
-        place=_place(raw.get("position")),
+        place=_place(raw),
         disabled=to_number(raw.get("disable")) == 1,
         exclude_recursion=truthy(raw.get("excludeRecursion")),
         prevent_recursion=truthy(raw.get("preventRecursion")),
-        recursion_level=_level(raw.get("delayUntilRecursion")),
+        recursion_level=_as_written(level, 0) if truthy(level := raw.get("delayUntilRecursion")) else None,
         probability=_probability(raw),
-        depth=int(number_of(raw.get("depth"), DEFAULT_DEPTH)),
-        role=int(number_of(raw.get("role"), 0)),
+        depth=_whole(raw, "depth", DEFAULT_DEPTH),
+        role=_whole(raw, "role", 0),
         group=text_in(raw.get("group")),
         group_override=truthy(raw.get("groupOverride")),
-        group_weight=number_of(raw.get("groupWeight"), DEFAULT_WEIGHT),
+        group_weight=_as_written(raw.get("groupWeight", DEFAULT_WEIGHT), DEFAULT_WEIGHT),
         group_scoring=_flag(raw.get("useGroupScoring")),
-        scan_depth=None if raw.get("scanDepth") is None else int(number_of(raw.get("scanDepth"), 0)),
+        scan_depth=None if raw.get("scanDepth") is None else _numeric(raw, "scanDepth"),
         case_sensitive=_flag(raw.get("caseSensitive")),
         whole_words=_flag(raw.get("matchWholeWords")),
-        sticky=int(number_of(raw.get("sticky"), 0)),
-        cooldown=int(number_of(raw.get("cooldown"), 0)),
-        delay=int(number_of(raw.get("delay"), 0)),
-        characters=texts_in(chars.get("names")),
+        sticky=_lasting(raw.get("sticky")),
+        cooldown=_lasting(raw.get("cooldown")),
+        delay=_lasting(raw.get("delay"), None),
+        characters=_allowed(chars.get("names")),
         characters_excluded=truthy(chars.get("isExclude")),
-        tags=texts_in(chars.get("tags")),
+        tags=_allowed(chars.get("tags")),
         vectorized=truthy(raw.get("vectorized")),
-        outlet=text_in(raw.get("outletName")),
-        triggers=texts_in(raw.get("triggers")),
+        outlet=to_string(outlet) if truthy(outlet := raw.get("outletName")) else "",
+        triggers=() if isinstance(raw.get("triggers"), str) else _allowed(raw.get("triggers")),
         ignores_budget=truthy(raw.get("ignoreBudget")),
         extras=tuple(extra for extra in Extra if truthy(raw.get(extra))),
         activates="@@activate" in decorators,
@@ -115,6 +121,11 @@ def _numeric(raw: Mapping[str, Json], name: str) -> float:
     return float(to_number(raw[name])) if name in raw else math.nan
 
 
+def _whole(raw: Mapping[str, Json], name: str, otherwise: int) -> int:
+    number = _numeric(raw, name)
+    return int(number) if math.isfinite(number) else otherwise
+
+
 def _probability(raw: Mapping[str, Json]) -> float | None:
     """In per cent, None where no lot is drawn; one that is no number never wins, as one below 0."""
     if not truthy(raw.get("useProbability")) or raw.get("probability") == 100:
@@ -123,23 +134,62 @@ def _probability(raw: Mapping[str, Json]) -> float | None:
     return -1 if math.isnan(chance) else chance
 
 
-def _level(value: Json) -> int:
-    """From which level of recursion on the entry comes in, 0 for an entry that does not wait for one."""
-    return int(number_of(1 if value is True else value, 1)) if truthy(value) else 0
+FOR_EVER: Final = 2**53
+"""Messages that no chat has: an effect that lasts “abc” messages ends never."""
+
+
+def _lasting(value: Json, odd: float | None = FOR_EVER) -> float | None:
+    """How many messages a timed effect lasts, None for not at all; `odd` for what is no number."""
+    number = to_number(value) if truthy(value) else None
+    return odd if number is not None and math.isnan(number) else number
+
+
+def _as_written(value: Json, otherwise: float) -> float | str:
+    """A number as JavaScript adds and compares it: a text, and what is written as one, stays one."""
+    if value is None or isinstance(value, bool | int | float):
+        return otherwise if value is None else float(value)
+    return to_string(value)
+
+
+def _keys(value: Json) -> tuple[str, ...]:
+    """The keys of a list, none of what is no list. Null is a key that is never found; others fail and are left out."""
+    return texts_in(["" if item is None else item for item in value]) if isinstance(value, list | tuple) else ()
+
+
+def _allowed(value: Json) -> tuple[str, ...]:
+    """What a filter lets through. What is no text is in it as JSON, as which nothing is called."""
+    listed = value if isinstance(value, list | tuple) else [value] if isinstance(value, str) and value else []
+    return tuple(item if isinstance(item, str) else spell(item) for item in listed)
 
 
 def _flag(value: Json) -> bool | None:
-    return value if isinstance(value, bool) else None
+    return None if value is None else truthy(value)
+
+
+_DEEPEST: Final = 10_000
+_ROLES: Final = (0, 1, 2)
 
 
 def _logic(value: Json) -> Logic:
-    number = int(number_of(value, 0))
-    return Logic(number) if number in set(Logic) else Logic.AND_ANY
+    if value is None:
+        return Logic.UNSAID
+    return choice(value, LOGICS, Logic.UNKNOWN)
 
 
-def _place(value: Json) -> BookPlace:
-    known = isinstance(value, int | float) and not isinstance(value, bool) and value in set(BookPlace)
-    return BookPlace(int(value)) if known else BookPlace.NOWHERE  # type: ignore[arg-type]  # it is a number
+def _place(raw: Mapping[str, Json]) -> BookPlace:
+    """Where the text stands. In the chat only a whole depth from 0 to 10,000 and a role that there is are looked at."""
+    place = choice(raw.get("position"), BookPlace, BookPlace.NOWHERE)
+    if place is BookPlace.AT_DEPTH:
+        depth, role = _numeric(raw, "depth"), to_number(raw.get("role"))
+        if not (0 <= depth <= _DEEPEST and depth.is_integer() and role in _ROLES):
+            return BookPlace.NOWHERE
+    return place
+
+
+def choice(value: Json, members: Iterable[_Member], otherwise: _Other) -> _Member | _Other:
+    """The one of these numbers that a value is; texts and booleans are none."""
+    known = isinstance(value, int | float) and not isinstance(value, bool)
+    return next((member for member in members if known and member == value), otherwise)
 
 
 def _digest(raw: Mapping[str, Json]) -> str:

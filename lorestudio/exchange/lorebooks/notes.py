@@ -12,18 +12,17 @@ import math
 import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from functools import lru_cache
-from typing import Final, TypeVar
+from typing import Final
 
 from pydantic.alias_generators import to_camel, to_snake
 
 from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Position, Role
 from lorestudio.domain.javascript import Json, number, to_number, to_string, trim, truthy
 from lorestudio.domain.json_text import spell, texts_in
-from lorestudio.exchange.lorebooks.entry import BookPlace, Logic
+from lorestudio.exchange.lorebooks.entry import LOGICS, BookPlace, Logic
 from lorestudio.exchange.lorebooks.keys import is_plain, words_of
-from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY, choice
 from lorestudio.exchange.lorebooks.note_fields import FOREIGN, INTO_NOTES, KEPT, OUT_OF_NOTES, PLACES
 from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, FieldFate
 from lorestudio.vault import cleaning, front_matter
@@ -35,8 +34,6 @@ from lorestudio.vault.note.three_way_merge import MergePiece, joined, three_way
 
 Raw = Mapping[str, Json]
 
-_Kind = TypeVar("_Kind", bound=IntEnum)
-_Other = TypeVar("_Other")
 
 TOP_ORDER: Final = 1000
 """The order is this less the priority number: what DeepLore takes first is offered to the budget first."""
@@ -152,7 +149,7 @@ def _properties(raw: Raw, rules: ParseRules) -> dict[str, Json]:
     keys = [_writable(word) for key in patterns for word in ([key] if is_plain(key) else words_of(key)) if trim(word)]
     if keys:
         said["keys"] = keys
-    secondary, logic = texts_in(raw.get("keysecondary")), _choice(raw.get("selectiveLogic"), Logic, Logic.AND_ANY)
+    secondary, logic = texts_in(raw.get("keysecondary")), choice(raw.get("selectiveLogic"), LOGICS, Logic.AND_ANY)
     fits = truthy(raw.get("selective")) and (rules.refine_logic or logic in {Logic.AND_ANY, Logic.AND_ALL})
     if secondary and fits:
         said["refine_keys"] = list(secondary)
@@ -181,7 +178,7 @@ def _properties(raw: Raw, rules: ParseRules) -> dict[str, Json]:
 
 
 def _placed(raw: Raw) -> dict[str, Json]:
-    place = _choice(raw.get("position"), BookPlace, None)
+    place = choice(raw.get("position"), BookPlace, None)
     outlet = raw.get("outletName")
     if place is BookPlace.OUTLET and isinstance(outlet, str) and trim(outlet):
         return {"outlet": _writable(outlet)}
@@ -191,7 +188,7 @@ def _placed(raw: Raw) -> dict[str, Json]:
         return {"position": "in_chat", "depth": _NOTE_DEPTH, "role": "system"}
     if place is not BookPlace.AT_DEPTH:
         return {"position": _PLACES[place]}
-    depth, role = _number(raw.get("depth")), _choice(raw.get("role"), Role, Role.SYSTEM)
+    depth, role = _number(raw.get("depth")), choice(raw.get("role"), Role, Role.SYSTEM)
     return {
         "position": "in_chat",
         **({} if depth is None else {"depth": number(min(max(depth, 0), MAX_DEPTH))}),
@@ -507,12 +504,6 @@ def _number(value: Json) -> float | None:
     return value if fits else None  # type: ignore[return-value]  # it is a number
 
 
-def _choice(value: Json, kind: type[_Kind], otherwise: _Other) -> _Kind | _Other:
-    """The member of an enumeration of numbers."""
-    known = isinstance(value, int | float) and not isinstance(value, bool) and value in set(kind)
-    return kind(int(value)) if known else otherwise  # type: ignore[arg-type]  # it is a number
-
-
 # ---- what becomes of the fields -------------------------------------------------------------------------------------
 
 
@@ -526,7 +517,7 @@ def _fates(raw: Raw, said: Raw, body: str, extra: Raw) -> Iterator[FieldFate]:
         way = INTO_NOTES[member]
         if member == "content":
             fits = fits and cleaning.clean(body) == trim(own_text(body))
-        place = _choice(raw.get("position"), BookPlace, BookPlace.NOWHERE)
+        place = choice(raw.get("position"), BookPlace, BookPlace.NOWHERE)
         if member == "position" and place in PLACES:
             yield FieldFate(member, Fidelity.APPROXIMATE, PLACES[place])
         else:

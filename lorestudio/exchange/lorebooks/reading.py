@@ -26,7 +26,7 @@ from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, BookPlace
 from lorestudio.exchange.lorebooks.keys import broken_patterns
 from lorestudio.exchange.lorebooks.kinds.card_book import EXTENSIONS
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY, USED, WITHOUT_EFFECT, native_entry
-from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 
 Raw = Mapping[str, Json]
 
@@ -151,7 +151,7 @@ def read_lorebook(document: Json, name: str = "", role: BookRole = BookRole.GLOB
     raws = [found[key] for key in key_order(found)]
     entries = tuple(native_entry(raw, key) for key, raw in zip(key_order(found), raws, strict=True))
     remarks = (*_about_book(form), *_about_entries(raws, entries))
-    return Lorebook(name, entries, role, place, remarks, tuple(raws))
+    return Lorebook(name, entries, role, place, remarks, tuple(raws), any(_no_text(raw, "content") for raw in raws))
 
 
 def edited(book: Lorebook, changes: Mapping[str, Raw | None]) -> Lorebook:
@@ -227,7 +227,10 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
         yield f"{_entries(automated)} an automation (automationId); no quick reply runs here."
     nowhere = [entry for entry in entries if entry.place is BookPlace.NOWHERE]
     if nowhere:
-        yield f"{_named(nowhere)}: this position is not one of World Info's, so the text stands nowhere in the prompt."
+        yield (
+            f"{_named(nowhere)}: this position, depth or role is none of World Info's, so the text stands nowhere in "
+            "the prompt."
+        )
     unnamed = [entry for entry in entries if entry.place is BookPlace.OUTLET and not entry.outlet]
     if unnamed:
         yield f"{_named(unnamed)}: the position is an outlet, but none is named, so the text stands nowhere."
@@ -236,6 +239,10 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
     )
     if lost:
         yield f"{_entries(lost)} keys that are no list of texts; SillyTavern takes what is no text for no key."
+    for field, then in (("content", "then scans nothing, of any book"), ("group", "fails where the entry comes in")):
+        odd = [entry for entry, raw in zip(entries, raws, strict=True) if _no_text(raw, field)]
+        if odd:
+            yield f"{_named(odd)}: “{field}” is no text; SillyTavern {then}. Write it between quotation marks."
     broken: dict[tuple[str, str], list[BookEntry]] = {}
     for entry in entries:
         for found in dict.fromkeys(broken_patterns((*entry.keys, *entry.secondary))):
@@ -255,6 +262,10 @@ def _named(entries: Sequence[BookEntry]) -> str:
 
 def _title(entry: BookEntry) -> str:
     return f"“{entry.comment or ', '.join(entry.keys) or f'entry {entry.uid}'}”"
+
+
+def _no_text(raw: Raw, field: str) -> bool:
+    return truthy(raw.get(field)) and not isinstance(raw[field], str)
 
 
 def _all_texts(value: Json) -> bool:
@@ -277,8 +288,8 @@ def lorebook_in(data: bytes, path: Path, role: BookRole | None = None) -> Lorebo
     # Knowing every other program's formats takes a fifth of a second, which whoever reads no file need not wait.
     from lorestudio.exchange.lorebooks.recognition import what_document, what_file  # noqa: PLC0415
 
-    if said := what_file(data):
-        raise InputError(path, said)
+    if wrong := what_file(data, path):
+        raise wrong
     if data.startswith(SIGNATURE) or is_archive(data):
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
     try:
@@ -289,8 +300,8 @@ def lorebook_in(data: bytes, path: Path, role: BookRole | None = None) -> Lorebo
         raise InputError(path, f"not valid JSON ({error.msg}). {ADVICE}", error.lineno) from None
     except ValueError as error:
         raise InputError(path, f"not valid JSON ({error}). {ADVICE}") from None
-    if said := what_document(document):
-        raise InputError(path, said)
+    if wrong := what_document(document, path):
+        raise wrong
     if isinstance(document, Mapping) and _is_card(document):
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
     try:
@@ -304,7 +315,7 @@ def card_book(card: CharacterCard, path: Path | None, role: BookRole = BookRole.
     source = path if path is not None else f"the card of {card.name}"
     document = card.data.character_book
     if document is None:
-        raise InputError(source, f"the card of {card.name} has no lorebook inside. {ADVICE}")
+        raise WrongFileError(source, f"the card of {card.name} has no lorebook inside", Belongs.CARD)
     name = document.get("name")
     try:
         return read_lorebook(

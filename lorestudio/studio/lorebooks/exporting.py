@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -102,10 +102,11 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     name = target.stem if link is None else link.book
     heads = link is not None and link.heads and choice.card is None
     written = write_lore(choice.form, name, going, original, heads=heads)
-    parse_lore(written.data, target)  # what cannot be read again is not written
+    lore = parse_lore(written.data, target, heads=heads)  # what cannot be read again is not written
     first = LoreReport("notes", "World Info", tuple(note.fate for note in notes), told_once(told))
     report = first if choice.form == WORLD_INFO else first.then(written.report)
-    linking = _linking(vault, target, choice, name, notes, written, link, heads=heads)
+    as_read = _as_read(written, lore.entries, going, anew=original is None and choice.form != WORLD_INFO)
+    linking = _linking(vault, target, choice, name, notes, written, link, as_read, heads=heads)
     before = read_file(target) if target.exists() else None
     return ExportPlan(vault.folder, target, written, notes, linking, report, before)
 
@@ -180,6 +181,10 @@ def _numbered(notes: Sequence[_Note], links: Sequence[BookLink], told: list[str]
     books = [note.book for note in going if note.uid is not None]
     main = max(dict.fromkeys(books), key=books.count, default="")
     used = {uid for link in links if link.book == main for uid in link.entries}
+    known: dict[str, Json] = {  # notes of other books that went out with this one before
+        note.filename: link.entries[uid].get("uid", uid)
+        for link in links if link.book == main for uid, note in link.notes.items() if uid in link.entries
+    }  # fmt: skip
     used |= {to_string(note.uid) for note in going if note.uid is not None and note.book == main}
     highest = max((int(uid) for uid in used if uid.isascii() and uid.isdigit()), default=-1)
     taken: set[str] = set()
@@ -189,7 +194,7 @@ def _numbered(notes: Sequence[_Note], links: Sequence[BookLink], told: list[str]
         if note.said.left_out:
             yield ExportedNote(note.filename, None, fate)
             continue
-        uid = note.uid if note.book == main else None
+        uid = note.uid if note.book == main else known.get(note.filename)
         if uid is not None and to_string(uid) in taken:
             uid, again = None, again + 1
         if uid is None:
@@ -230,17 +235,34 @@ def _original(choice: ExportChoice, target: Path, link: BookLink | None) -> tupl
     return None
 
 
+def _as_read(written: Written, read: Sequence[Raw], going: Sequence[Raw], *, anew: bool) -> dict[str, Raw]:
+    """The entries that went out as they come in again, by the uids that they went out with.
+
+    `anew`: the file is a new one in a form that numbers its entries by their places.
+    """
+    own = {to_string(raw.get("uid")): raw for raw in going}
+    found = {to_string(raw.get("uid")): raw for raw in read}
+    places = [fate.uid for fate in written.report.entries]
+    if anew and len(places) == len(read):
+        found = dict(zip(places, read, strict=True))
+    return {uid: found[uid] if found.get(uid, {}).get("comment") == raw.get("comment") else raw
+            for uid, raw in own.items()}  # fmt: skip
+
+
 def _linking(
     vault: VaultNotes, target: Path, choice: ExportChoice, name: str, notes: Sequence[ExportedNote], written: Written,
-    link: BookLink | None, *, heads: bool,
+    link: BookLink | None, as_read: Mapping[str, Raw], *, heads: bool,
 ) -> NoteFileChange | None:  # fmt: skip
     """The link that the vault gets; None where it is linked to another file."""
     if link is not None and link.file != str(target):
         return None
-    entries = {to_string(note.raw.get("uid")): note.raw for note in notes if note.raw is not None}
-    linked = {
-        to_string(note.raw.get("uid")): LinkedNote(note.filename, note.text) for note in notes if note.raw is not None
-    }
+    entries: dict[str, Raw] = {}
+    linked: dict[str, LinkedNote] = {}
+    for note in notes:
+        if note.raw is not None:
+            entry = as_read[to_string(note.raw.get("uid"))]
+            entries[to_string(entry.get("uid"))] = entry
+            linked[to_string(entry.get("uid"))] = LinkedNote(note.filename, note.text)
     place = link.place if link is not None else _place(choice.folder, name)
     made = BookLink(
         name, str(target), choice.form, choice.folder, entries, linked, original_text(written.data), place, heads

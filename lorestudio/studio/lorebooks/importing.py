@@ -105,6 +105,11 @@ class ImportPlan:
     entries: tuple[ImportedEntry, ...]
     reports: tuple[LoreReport, ...]
 
+    @property
+    def notes(self) -> frozenset[str]:
+        """The notes that entries become or go into."""
+        return frozenset(one.filename for one in self.entries if one.filename)
+
 
 def read_books(paths: Sequence[Path], *, heads: bool = False, split: int = 0) -> tuple[BookFileRead, ...]:
     """The lore in the files. Waits for the disk. Raises InputError.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from lorestudio.exchange.problems import Belongs, WrongFileError
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.profiles import KeySource, Profile
@@ -19,13 +20,26 @@ KEY_VARIABLE: Final = "LORESTUDIO_OBSIDIAN_KEY"
 """The environment variable with the plugin's key, where it is not in the keyring."""
 
 
+_USERS: Final = ("", "default-user", "data/default-user", "public")
+"""Where the files of a user lie below the folder that people name: as it is, or as versions of it arrange it."""
+
+
+def user_folders(folder: Path) -> Iterator[Path]:
+    """The folders of SillyTavern's users in a folder that may be SillyTavern's. Waits for the disk."""
+    users = (*(folder / name for name in _USERS), *sorted(folder.glob("data/*")))
+    return (user for user in users if (user / "chats").is_dir())
+
+
 def is_address(place: str) -> bool:
     """Whether the place is the address of Obsidian's plugin and no folder."""
     return place.startswith(("http://", "https://"))
 
 
 def vault_sources(places: Sequence[str], keys: Keys | None = None) -> list[VaultSource]:
-    """The sources of these places. Raises VaultError for an address that cannot be one."""
+    """The sources of these places. Raises VaultError for an address that cannot be one, InputError for SillyTavern."""
+    for folder in (Path(place) for place in places if not is_address(place)):
+        if any((user / name).exists() for user in user_folders(folder) for name in ("settings.json", "worlds")):
+            raise WrongFileError(folder, "this is SillyTavern's folder, and no vault", Belongs.SILLYTAVERN)
     breakers = CircuitBreakers()
     return [
         _obsidian(place, breakers, keys or Keys()) if is_address(place) else FolderSource(Path(place))

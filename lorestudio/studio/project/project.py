@@ -28,9 +28,10 @@ from lorestudio.exchange.chats.metadata import sign_of_newer as sign_of_newer_ch
 from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.host_settings import HostSettings, load_host_settings
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
+from lorestudio.exchange.lorebooks.formats import refusal
 from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.lorebooks.recognition import may_be_chat, what_it_is
-from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import Behaviour
@@ -405,18 +406,19 @@ def _lorebook(path: Path) -> Lorebook:
     except InputError:
         data = path.read_bytes() if path.is_file() else b""
         if path.suffix == ".jsonl" and data.strip() and may_be_chat(data):
-            advice = "Give it with --chat, and here the folder of your notes, or a lorebook."
-            raise InputError(path, f"this is a chat, and no vault. {advice}") from None
+            raise WrongFileError(path, "this is a chat, and no vault", Belongs.CHAT) from None
         raise
 
 
 def _chat(path: Path) -> LoadedChat:
     """The chat in a file. Raises InputError, which says so of a lorebook and of other files that are known."""
+    if path.is_dir():
+        raise WrongFileError(path, "this is a folder, and no chat", Belongs.VAULT)
     error = InputError(path, "this is JSON, and no chat. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
+    data = path.read_bytes() if path.is_file() else b"-"
     told = path.suffix.lower() in {".jsonl", ".txt"} or not path.is_file()
-    data = b"" if told else path.read_bytes()
-    if not told and (said := what_it_is(data)):
-        raise InputError(path, said)
+    if wrong := refusal(data, path) if told else what_it_is(data, path):
+        raise wrong
     if told or may_be_chat(data):
         try:
             return load_chat(path)
@@ -424,9 +426,11 @@ def _chat(path: Path) -> LoadedChat:
             error = refused_chat
     try:
         load_lorebook(path)
+    except WrongFileError as other:
+        raise other from None
     except InputError:
         raise error from None
-    raise InputError(path, "this is a lorebook, and no chat. Give it in the place of the vault, or with --book.")
+    raise WrongFileError(path, "this is a lorebook, and no chat", Belongs.BOOK)
 
 
 def is_lorebook(place: str) -> bool:

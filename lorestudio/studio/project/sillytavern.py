@@ -24,13 +24,12 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.files import SettingsError, real_path
 from lorestudio.settings.store import load
+from lorestudio.studio.project.places import user_folders
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.prompt.setup import Persona, PromptSetup, with_group, with_preset
 from lorestudio.systems.registry import KINDS
 from lorestudio.vault.data_folder import refused
 
-_USERS: Final = ("", "default-user", "data/default-user", "public")
-"""Where the files of a user lie below the folder that people name: as it is, or as versions of it arrange it."""
 _KINDS: Final = ("characters", "groups", "worlds", "OpenAI Settings")
 _ENDINGS: Final = frozenset({".png", ".json"})
 
@@ -105,8 +104,7 @@ def _called(
 
 def look_into(folder: Path) -> SillyTavernFolder:
     """Find what a folder of SillyTavern has. Waits for the disk. Raises InputError where it is none."""
-    users = [*(folder / name for name in _USERS), *sorted(folder.glob("data/*"))]
-    user = next((place for place in users if (place / "chats").is_dir()), None)
+    user = next(user_folders(folder), None)
     if user is None:
         expected = "expected is a folder with “chats” in it, such as SillyTavern/data/default-user."
         raise InputError(folder, f"this is no folder of SillyTavern: {expected}")

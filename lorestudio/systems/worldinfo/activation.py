@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from lorestudio.domain.javascript import Json, trim
+from lorestudio.domain.javascript import Json, to_number, trim
 from lorestudio.exchange.lorebooks.entry import BookEntry, Logic
 from lorestudio.exchange.lorebooks.keys import KeyMatching, UnusableKeyError, occurs
 from lorestudio.settings.worldinfo import WorldInfoSettings
@@ -31,7 +31,7 @@ class Activation:
     substituted: Callable[[str], str]
     similar: Mapping[str, float]
 
-    def decide(self, entry: BookEntry, scan: Scan, level: int) -> Told:
+    def decide(self, entry: BookEntry, scan: Scan, level: float | str) -> Told:
         """Why the entry comes in or stays out; "" where no key was found. `level` is that of delayed recursion."""
         refusal = self._refusal(entry, scan, level)
         if refusal is not None:
@@ -59,7 +59,7 @@ class Activation:
             return primary + found
         return primary + found if entry.logic is Logic.AND_ALL and found == len(entry.secondary) else primary
 
-    def _refusal(self, entry: BookEntry, scan: Scan, level: int) -> Told | None:
+    def _refusal(self, entry: BookEntry, scan: Scan, level: float | str) -> Told | None:
         if entry.disabled:
             return "wi_disabled", {}
         if entry.triggers and self.source.kind not in entry.triggers:
@@ -75,14 +75,15 @@ class Activation:
             return "wi_tags", {"tags": list(entry.tags)}
         return None
 
-    def _resting(self, entry: BookEntry, scan: Scan, level: int) -> Told | None:
+    def _resting(self, entry: BookEntry, scan: Scan, level: float | str) -> Told | None:
         sticky, recursive = entry.uid in self.timed.sticky, scan is Scan.RECURSION
         if entry.uid in self.timed.waiting:
             return "wi_delay", {"delay": entry.delay}
         if entry.uid in self.timed.cooling and not sticky:
             return "wi_cooling", {"until": self.timed.cooling[entry.uid]}
-        if entry.recursion_level and not sticky and (not recursive or entry.recursion_level > level):
-            return "wi_only_recursion", {"level": entry.recursion_level}
+        own = entry.recursion_level
+        if own is not None and not sticky and (not recursive or _above(own, level)):
+            return "wi_only_recursion", {"level": own}
         if recursive and self.settings.recursive and entry.exclude_recursion and not sticky:
             return "wi_no_recursion", {}
         return None
@@ -107,6 +108,8 @@ class Activation:
             Logic.NOT_ALL: len(found) < len(secondary),
             Logic.NOT_ANY: not found,
             Logic.AND_ALL: len(found) == len(secondary),
+            Logic.UNKNOWN: False,
+            Logic.UNSAID: bool(found),
         }[entry.logic]
         details = {**where, "logic": entry.logic.name, "secondary": list(secondary), "found": list(found)}
         if found:
@@ -123,3 +126,10 @@ class Activation:
             return occurs(key, text, how)
         except UnusableKeyError:
             return False
+
+
+def _above(level: float | str, other: float | str) -> bool:
+    """Whether a level is above another as JavaScript compares: two texts by their characters."""
+    if isinstance(level, str) and isinstance(other, str):
+        return level > other
+    return to_number(level) > to_number(other)

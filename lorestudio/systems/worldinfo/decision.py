@@ -234,7 +234,8 @@ def _of_vault(moment: Moment) -> World:
 def _of_books(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook, ...]) -> World:
     known = books if settings.newer else tuple(book for book in books if book.role is not BookRole.PERSONA)
     playing = in_play(known)
-    listed = in_order(playing.used, InsertionStrategy(settings.character_strategy))
+    spoilt = any(book.spoils for book in playing.used)  # SillyTavern stops at the first content that is no text
+    listed = () if spoilt else in_order(playing.used, InsertionStrategy(settings.character_strategy))
     book = listed if settings.newer else tuple(map(of_1_12, listed))
     index = index_of(book, moment.counter)
     told = "\n".join(f"{entry.uid} {entry.digest}" for entry in book)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -98,9 +99,9 @@ class Haystack:
 
     def text(self, entry: BookEntry, scan: Scan) -> str:
         """What is searched for the entry's keys in this loop."""
-        depth = self._depth_of(entry)
-        if depth <= 0:
+        if (self.depth if entry.scan_depth is None else entry.scan_depth) <= 0:
             return ""
+        depth = self._depth_of(entry)
         asked = (depth, scan is Scan.WIDER, entry.extras)
         if asked not in self._texts:
             found = [*self._messages[:depth], *(text for _, text in self._lent(entry))]
@@ -128,8 +129,9 @@ class Haystack:
         return found
 
     def _depth_of(self, entry: BookEntry) -> int:
-        own = entry.scan_depth
-        return max(0, min(self.depth if own is None else own, MOST_DEPTH))
+        """How many messages; none where the entry's own depth is no number, or less than one."""
+        own = self.depth if entry.scan_depth is None else entry.scan_depth
+        return 0 if math.isnan(own) else int(max(0, min(own, MOST_DEPTH)))
 
     def _lent(self, entry: BookEntry) -> list[tuple[str, str]]:
         extras = self._source.extras

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import accumulate
 
-from lorestudio.domain.javascript import Json, key_order
+from lorestudio.domain.javascript import Json, key_order, to_number, to_string
 from lorestudio.domain.tokens import TokenCounter, growing
 from lorestudio.exchange.lorebooks.entry import BookEntry
 from lorestudio.settings.worldinfo import WorldInfoSettings
@@ -114,8 +114,9 @@ def _one(name: str, members: list[BookEntry], draw: Callable[[], float], choice:
     if first:
         winner, told = first[0], _told("wi_group_priority", group=name)
     else:
-        roll = draw() * sum(entry.group_weight for entry in members)
-        passed = list(accumulate(entry.group_weight for entry in members))
+        sums = accumulate([0.0, *(each.group_weight for each in members)], _plus)
+        passed = [to_number(each) for each in sums][1:]
+        roll = draw() * passed[-1]
         place = next((place for place, weight in enumerate(passed) if roll <= weight), None)
         if place is None:
             return
@@ -124,6 +125,13 @@ def _one(name: str, members: list[BookEntry], draw: Callable[[], float], choice:
         choice.kept[winner.uid] = told
     losers = [entry for entry in members if entry.uid != winner.uid]
     choice.take_out(losers, "wi_group_lost", {"group": name, "winner_uid": winner.uid})
+
+
+def _plus(total: float | str, weight: float | str) -> float | str:
+    """A sum as JavaScript makes it: once a weight is written as text, digits are put behind each other."""
+    if isinstance(total, str) or isinstance(weight, str):
+        return to_string(total) + to_string(weight)
+    return total + weight
 
 
 def _told(reason: str, **details: Json) -> Told:
@@ -199,7 +207,7 @@ class Scanner:
     _failed: set[str] = field(default_factory=set)
     _told: dict[str, str] = field(default_factory=dict)
     _kept_text: str = ""
-    _level: int = 0
+    _level: float | str = 0
     _overflowed: bool = False
 
     def __post_init__(self) -> None:
@@ -331,7 +339,7 @@ class Scanner:
         self._draws.append(self.next_draw())
         return self._draws[-1]
 
-    def _next(self, scan: Scan, feeding: Sequence[object], levels: list[int]) -> Scan | None:
+    def _next(self, scan: Scan, feeding: Sequence[object], levels: list[float | str]) -> Scan | None:
         """What the next loop looks at, None at the end."""
         settings, haystack = self.settings, self._haystack
         recursive = settings.recursive and not self._overflowed

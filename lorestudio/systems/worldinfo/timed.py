@@ -15,7 +15,7 @@ class TimedEffect:
 
     digest: str
     start: int
-    end: int
+    end: float
     protected: bool = False
 
 
@@ -33,7 +33,7 @@ class Timed:
 
     state: TimedState
     sticky: frozenset[str]
-    cooling: Mapping[str, int]
+    cooling: Mapping[str, float]
     """The message count at which the cooldown ends, by entry."""
     waiting: frozenset[str]
 
@@ -44,10 +44,11 @@ def at(count: int, entries: Sequence[BookEntry], state: TimedState) -> Timed:
     started = {
         entry.name: TimedEffect(entry.digest, count, count + entry.cooldown, protected=True)
         for entry in entries
-        if entry.uid in ended and entry.cooldown
+        if entry.uid in ended and entry.cooldown is not None
     }
     cooldown, lasting_cooldown, _ = _running("cooldown", count, entries, {**state.cooldown, **started})
-    waiting = frozenset(entry.uid for entry in entries if entry.delay and count < entry.delay)
+    cooldown |= {each.uid: started[each.name].end for each in entries if each.uid in ended and each.name in started}
+    waiting = frozenset(entry.uid for entry in entries if entry.delay is not None and count < entry.delay)
     return Timed(TimedState(lasting_sticky, lasting_cooldown), frozenset(sticky), cooldown, waiting)
 
 
@@ -55,16 +56,16 @@ def after(count: int, activated: Iterable[BookEntry], state: TimedState) -> Time
     """The state after a scan: what was activated sticks and cools down from now on, unless it does so already."""
     sticky, cooldown = dict(state.sticky), dict(state.cooldown)
     for entry in activated:
-        if entry.sticky:
+        if entry.sticky is not None:
             sticky.setdefault(entry.name, TimedEffect(entry.digest, count, count + entry.sticky))
-        if entry.cooldown:
+        if entry.cooldown is not None:
             cooldown.setdefault(entry.name, TimedEffect(entry.digest, count, count + entry.cooldown))
     return TimedState(sticky, cooldown)
 
 
 def _running(
     kind: str, count: int, entries: Sequence[BookEntry], effects: Mapping[str, TimedEffect]
-) -> tuple[dict[str, int], dict[str, TimedEffect], set[str]]:
+) -> tuple[dict[str, float], dict[str, TimedEffect], set[str]]:
     """The ends of the effects that work and the entries whose effect has ended just now, by uid; the effects kept.
 
     An effect of an entry that is gone or was changed works no longer, and is kept until its end, so that the entry
@@ -73,7 +74,7 @@ def _running(
     if not effects:
         return {}, {}, set()
     known = {(entry.name, entry.digest): entry for entry in reversed(entries)}
-    works: dict[str, int] = {}
+    works: dict[str, float] = {}
     kept: dict[str, TimedEffect] = {}
     ended: set[str] = set()
     for name, effect in effects.items():
@@ -84,7 +85,7 @@ def _running(
             if count < effect.end:
                 kept[name] = effect
             continue
-        if not (entry.sticky if kind == "sticky" else entry.cooldown):
+        if (entry.sticky if kind == "sticky" else entry.cooldown) is None:
             continue
         if count >= effect.end:
             ended.add(entry.uid)

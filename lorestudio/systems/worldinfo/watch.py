@@ -12,7 +12,7 @@ from typing import Final
 
 import ahocorasick
 
-from lorestudio.domain.javascript import trim
+from lorestudio.domain.javascript import to_number, trim
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
 from lorestudio.exchange.lorebooks.keys import is_plain
 from lorestudio.systems.macros import has_macros
@@ -21,7 +21,7 @@ from lorestudio.systems.worldinfo.haystack import Haystack, Scan
 _SIGMA: Final = "Σ"
 """The letter whose lower case depends on what stands behind it."""
 
-Reach = tuple[int | None, tuple[Extra, ...]]
+Reach = tuple[float | None, tuple[Extra, ...]]
 """How far back an entry looks, None for the general depth, and what it looks at besides."""
 
 
@@ -34,7 +34,7 @@ class Watch:
 
     entries: Sequence[BookEntry]
     lasting: tuple[BookEntry, ...] = field(init=False)
-    levels: tuple[int, ...] = field(init=False)
+    levels: tuple[float | str, ...] = field(init=False)
     marked: int = field(init=False)
     """How many are marked as vectorised."""
     always: frozenset[int] = field(init=False)
@@ -45,8 +45,10 @@ class Watch:
 
     def __post_init__(self) -> None:
         entries = self.entries
-        self.lasting = tuple(entry for entry in entries if entry.sticky or entry.cooldown or entry.delay)
-        self.levels = tuple(sorted({entry.recursion_level for entry in entries if entry.recursion_level}))
+        self.lasting = tuple(each for each in entries if (each.sticky, each.cooldown, each.delay) != (None,) * 3)
+        # In the order of the entries: a level that is no number stays where it is met.
+        levels = dict.fromkeys(each.recursion_level for each in entries if each.recursion_level is not None)
+        self.levels = tuple(sorted(levels, key=to_number))
         self.marked = sum(entry.vectorized for entry in entries)
         self._places = {entry.uid: place for place, entry in enumerate(entries)}
         owners: dict[str, list[int]] = {}
@@ -77,8 +79,8 @@ class Watch:
 def _is_special(entry: BookEntry) -> bool:
     """Whether something else than plain keys decides about the entry, or may refuse it."""
     refusable = (
-        entry.disabled, entry.triggers, entry.characters, entry.tags, entry.delay, entry.recursion_level,
-        entry.exclude_recursion, entry.never_activates,
+        entry.disabled, entry.triggers, entry.characters, entry.tags, entry.delay is not None,
+        entry.recursion_level is not None, entry.exclude_recursion, entry.never_activates,
     )  # fmt: skip
     return any(refusable) or entry.constant or entry.activates or not all(map(_is_searched, entry.keys))
 

@@ -72,6 +72,7 @@ class StatusLine(QStatusBar):
         self.basis = named(QToolButton(self, autoRaise=True), tr("What answers rest on"))
         """What answers rest on, in words and with a tip; a press lets another tokenizer be chosen."""
         self._told_of: Project | None = None
+        self._are_broken = 0
         self.addPermanentWidget(self.basis)
         self.addPermanentWidget(self._run)
         for signal in (session.project_changed, session.state_changed, session.choice_changed):
@@ -114,14 +115,14 @@ class StatusLine(QStatusBar):
             self.basis.setText(" · ".join(each.words for each in rests if each.words))
             told = "\n".join(fill(f"{tr(each.subject)}: {each.sentence}", TIP_WIDTH) for each in rests)
             named(self.basis, tr("What answers rest on: {words}", words=self.basis.text()), told)
-        left_out = project.index.left_out
-        broken = sum(note.problem.broken for note in left_out)
-        parts = [count(len(project.index.entries), "entry", "entries")]
-        if len(left_out) > broken:
-            parts.append(tr("{notes} left out", notes=count(len(left_out) - broken, "note", "notes")))
-        self._vault.setText(" · ".join(parts))
-        self._broken.setText(f"▲ {count(broken, 'broken note', 'broken notes')}")
-        self._broken.setVisible(bool(broken))
+            left_out = project.index.left_out
+            self._are_broken = sum(note.problem.broken for note in left_out)
+            parts = [count(len(project.index.entries), "entry", "entries")]
+            if len(left_out) > self._are_broken:
+                parts.append(tr("{notes} left out", notes=count(len(left_out) - self._are_broken, "note", "notes")))
+            self._vault.setText(" · ".join(parts))
+            self._broken.setText(f"▲ {count(self._are_broken, 'broken note', 'broken notes')}")
+        self._broken.setVisible(bool(self._are_broken))
         self._limits.setText(_limits(project))
         if not self._session.choice.is_main:  # they are DeepLore's
             self._limits.hide()

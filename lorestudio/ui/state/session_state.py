@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import logging
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.exchange.problems import Belongs, WrongFileError
 from lorestudio.studio.project.answering import Connections, default_profiles_path
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.order import generations
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.shell.jobs import Jobs
-from lorestudio.ui.shell.words import Notice, sentence_of
+from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.choices import ChoiceStore, RunChoice
+
+_WAYS: Final[Mapping[Belongs, tuple[str, ...]]] = {
+    Belongs.IMPORT: ("book.import",),
+    Belongs.BOOK: ("book.open", "book.import"),
+    Belongs.CHAT: ("chat.open",),
+    Belongs.CARD: ("chat.open",),
+    Belongs.VAULT: ("vault.open",),
+    Belongs.SETTINGS: ("settings.import", "sillytavern.open"),
+    Belongs.SILLYTAVERN: ("sillytavern.open",),
+}
+"""The actions that take a file that was given in the wrong place."""
 
 logger = logging.getLogger(__name__)
 
@@ -156,4 +170,10 @@ class SessionState(QObject):
     def report(self, error: Exception) -> None:
         """Say that a job has failed."""
         logger.error("a job failed: %s", error, exc_info=error)
+        if isinstance(error, WrongFileError):
+            said = f"{Path(error.source).name}: {error.what}."
+            if error.belongs is Belongs.CARD:
+                said += tr(" A card without one is chosen in the prompt view, once its chat is open.")
+            self.notice.emit(Notice(said, "warning", actions=_WAYS[error.belongs], key="wrong-file"))
+            return
         self.notice.emit(Notice(sentence_of(error), "error", details="".join(traceback.format_exception(error))))

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import Notice, tr
+from lorestudio.ui.shell.words import Notice, Tone, tr
 from lorestudio.ui.widgets.layouts import button, column, label, paint_as, row, tight, tool
 from lorestudio.ui.widgets.pane import drop_all
 
@@ -56,7 +56,7 @@ class MessageBar(QFrame):
         self.hide()
 
     def say(
-        self, text: str, tone: str = "neutral", buttons: tuple[tuple[str, str], ...] = (), details: str = ""
+        self, text: str, tone: Tone = "neutral", buttons: tuple[tuple[str, str], ...] = (), details: str = ""
     ) -> None:
         """Show `text`; each button is its id and its title."""
         self._tone = tone

@@ -350,6 +350,10 @@ def _is_number(cell: str) -> bool:
 # ---- the view -------------------------------------------------------------------------------------------------------
 
 
+_MEASURED: Final = 200
+"""Rows whose widths decide that of a fitted column; Qt's thousand take a tenth of a second."""
+
+
 class RecordView(QTableView):
     """`chosen` carries the row that is looked at, or None; `pressed` follows Enter or a double click.
 
@@ -510,6 +514,7 @@ class RecordView(QTableView):
         if columns is self._fitted:
             return
         self._fitted, head, modes = columns, self.horizontalHeader(), QHeaderView.ResizeMode
+        head.setResizeContentsPrecision(_MEASURED)
         for place, column in enumerate(columns):
             if column.width > 0:
                 head.resizeSection(place, column.width)

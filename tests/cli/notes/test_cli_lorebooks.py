@@ -11,6 +11,8 @@ import pytest
 from click.testing import Result
 
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from tests.cli.provider import provider
+from tests.llm.server import completion, reply
 
 Run = Callable[..., Result]
 
@@ -45,10 +47,45 @@ def test_a_book_goes_in_and_comes_out_as_it_was(lorestudio: Run, book: Path, tmp
     assert json.loads((tmp_path / "out.json").read_bytes()) == {"entries": {"0": entries["0"]}}
 
 
+def test_what_is_to_be_said_of_several_books_is_said_once_with_a_number(
+    lorestudio: Run, book: Path, tmp_path: Path
+) -> None:
+    document = {**json.loads(book.read_bytes()), "scan_depth": 4}
+    several = [tmp_path / f"Sea {number}.json" for number in range(3)]
+    for path in several:
+        path.write_text(json.dumps(document), encoding="utf-8")
+    said = lorestudio("import", *several, "--into", tmp_path / "v", "--dry-run").stdout
+    notes = [line for line in " ".join(said.split()).split("note: ")[1:] if "scan_depth" in line]
+    assert len(notes) == 1
+    assert "(3 times)" in notes[0]
+
+
 def test_nothing_is_written_without_a_yes(lorestudio: Run, book: Path, tmp_path: Path) -> None:
     result = lorestudio("import", book, "--into", tmp_path / "v")
     assert (result.exit_code, (tmp_path / "v").exists()) == (2, False)
     assert "--yes" in result.stderr
+
+
+def test_a_model_proposes_summaries_of_the_new_notes_and_of_no_others(
+    lorestudio: Run, book: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "v"
+    place.mkdir()
+    (place / "Sea.md").write_text("---\ntags: [lorebook]\n---\nWide.\n", encoding="utf-8")
+    off = {"uid": 3, **NEW_ENTRY, "key": ["off"], "comment": "Off", "content": "Not here.", "disable": True}
+    document = json.loads(book.read_bytes())
+    book.write_text(json.dumps({"entries": {**document["entries"], "3": off}}), encoding="utf-8")
+    both = lorestudio("import", book, "--into", place, "--yes", "--json", "--summaries", "Local")
+    assert (both.exit_code, "--summaries: not with --json" in both.stderr) == (2, True)
+    with provider(reply(completion("A bell that rings."))) as server:
+        lorestudio("profiles", "add", "Local", "--url", server.url, "--model", "tiny")
+        done = lorestudio("import", book, "--into", place, "--yes", "--summaries", "Local")
+        assert done.exit_code == 0, done.stderr
+        assert len(server.calls) == 1
+    assert "summary: A bell that rings." in (place / "Sea/Bell.md").read_text(encoding="utf-8")
+    assert "summary" not in (place / "Sea.md").read_text(encoding="utf-8")
+    assert lorestudio("undo", place).exit_code == 0
+    assert "summary" not in (place / "Sea/Bell.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["14-card-v2-sillytavern.json", "17-card-sillytavern.png", "21-card-risu.charx"])

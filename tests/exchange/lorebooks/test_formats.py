@@ -6,17 +6,24 @@ import io
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lorestudio.exchange.containers import opened
 from lorestudio.exchange.containers import zipped as packed_files
+from lorestudio.exchange.lorebooks.crossing import alike, effective
 from lorestudio.exchange.lorebooks.documents import Lore
-from lorestudio.exchange.lorebooks.formats import BY_NAME, FORMATS, parse_lore, read_lore, write_lore
+from lorestudio.exchange.lorebooks.formats import BY_NAME, FORMATS, LoreFormat, parse_lore, read_lore, write_lore
+from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.lorebooks.notes import entry_of, note_of
 from lorestudio.exchange.lorebooks.report import Fidelity
 from lorestudio.exchange.problems import InputError
 from lorestudio.vault.entries import ParseRules
+from tests.examples import examples
+from tests.exchange.lorebooks.test_notes import MEMBERS, TEXT
 from tests.exchange.test_character_card import V2, as_json, chunk, picture
 
 DATA = Path(__file__).parent / "data"
@@ -464,3 +471,43 @@ def test_a_book_of_united_keeps_its_folders_and_the_authors_text() -> None:
     assert after["entries"]["1"] == {**UNITED["entries"]["1"], "content": "New.", "manual_text": "New."}  # type: ignore[index]
     assert after["entries"]["3"] == UNITED["entries"]["3"]  # type: ignore[index]
     assert after["entries"]["7"]["folder"] == "root"
+
+
+PLAIN = {
+    name: strategy
+    for name, strategy in MEMBERS.items()
+    if name not in {"extensions", "displayIndex", "addMemo", "position", "key", "content"}
+} | {
+    "position": st.integers(0, 7),
+    "key": st.lists(TEXT, min_size=1, max_size=3),
+    "content": st.text(st.characters(codec="utf-8"), min_size=1, max_size=30),
+}  # fmt: skip
+
+
+@st.composite
+def books(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Entries as an editor may leave them: every member of its kind, many as in a new entry."""
+    found = []
+    for uid in range(draw(st.integers(1, 3))):
+        said = draw(st.sets(st.sampled_from(list(PLAIN)), max_size=6)) | {"key", "content"}
+        found.append({"uid": uid, **NEW_ENTRY, **{name: draw(PLAIN[name]) for name in sorted(said)}})
+    return found
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind.makes_new], ids=lambda kind: kind.name)
+@given(entries=books())
+@settings(max_examples=examples(60))
+def test_out_and_in_again_is_equal_but_for_what_the_report_named(
+    kind: LoreFormat, entries: list[dict[str, Any]]
+) -> None:
+    """And in and out again is the same file, byte for byte."""
+    path = Path("Book.x")
+    written = write_lore(kind.name, "Book", entries)
+    lore = parse_lore(written.data, path)
+    given = {str(entry["uid"]): entry for entry in entries}
+    assert [fate.left_out for fate in written.report.entries] == [""] * len(entries)
+    for fate, read in zip(written.report.entries, lore.entries, strict=True):
+        entry, told = given[fate.uid], {said.field for said in fate.fields if said.fate is not Fidelity.EXACT}
+        names = {name for name in PLAIN if not alike(name, effective(entry, name), effective(read, name))}
+        assert names <= told, (names - told, {name: (entry[name], read.get(name)) for name in names - told})
+    assert write_lore(kind.name, lore.name, through_json(lore), (path, written.data)).data == written.data

@@ -134,3 +134,15 @@ def test_a_bare_list_is_a_book_and_a_word_is_none() -> None:
     for document in ("word", 3, {"type": "risu"}, {"character_book": {}}):
         with pytest.raises(BookError):
             read_lorebook(document)
+
+
+def test_a_content_or_group_that_is_no_text_is_told_with_what_sillytavern_does():
+    """Facts of world-info.js 1.18: reading decorators of such a content throws, and the whole list is then empty."""
+    entries = {"0": {"uid": 0, "comment": "Crane", "content": 5}, "1": {"uid": 1, "comment": "Mill", "group": 7}}
+    book = read_lorebook({"entries": entries})
+    assert book.spoils
+    assert [remark for remark in book.remarks if "is no text" in remark] == [
+        "“Crane”: “content” is no text; SillyTavern then scans nothing, of any book. Write it between quotation marks.",
+        "“Mill”: “group” is no text; SillyTavern fails where the entry comes in. Write it between quotation marks.",
+    ]
+    assert not read_lorebook({"entries": {"0": {"uid": 0, "content": 0}}}).spoils

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lorestudio.exchange.lorebooks.formats import FORMATS
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, plan_export, write_export
 from lorestudio.studio.lorebooks.importing import ImportChoice, plan_import, read_books
 from lorestudio.studio.lorebooks.links import links_of
+from lorestudio.studio.lorebooks.syncing import SyncChoice, plan_sync
 from lorestudio.studio.lorebooks.trying import try_book
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import read_vault_notes
@@ -140,6 +142,35 @@ def test_every_format_that_can_be_made_is_made(tmp_path: Path, form: str) -> Non
     write_export(export(place, target, form=form), ChangeLog(tmp_path / "log", [place]))
     (read,) = read_books([target])
     assert [entry["content"] for entry in read.lore.entries] == ["It rings.\nIn fog."]
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in FORMATS if kind.makes_new])
+def test_what_was_just_written_is_not_changed_there(tmp_path: Path, kind: str) -> None:
+    """Whatever the format cannot say: a sync finds nothing, and a second export writes the same file."""
+    target = tmp_path / "out.file"
+    other = MINE.replace("The bell", "Sea").replace("In fog", "At sea").replace("requires:", "wi_order: 300\nrequires:")
+    place = vault(tmp_path, A=MINE, B=other)
+    log = ChangeLog(tmp_path / "log", [place])
+    write_export(export(place, target, form=kind), log)
+    first, notes = target.read_bytes(), read_vault_notes(place)
+    (link,) = links_of(notes)
+    assert plan_sync(link, notes, RULES, SyncChoice()).items == ()
+    write_export(export(place, target, form=kind), log)
+    assert target.read_bytes() == first
+
+
+def test_notes_of_another_book_keep_the_number_that_they_went_out_with(tmp_path: Path) -> None:
+    """A running effect is found by it: a second export says what the first one said."""
+    first = book(tmp_path, *({"key": [key], "comment": key, "content": key} for key in ("bell", "reef")))
+    second = book(tmp_path, {"key": ["quay"], "comment": "Quay", "content": "Wet."}, name="Other")
+    place, log = imported(tmp_path, first), ChangeLog(tmp_path / "log", [tmp_path / "vault"])
+    plan = plan_import(read_books([second]), read_vault_notes(place), RULES, ImportChoice())
+    log.apply(plan.planned.changes)
+    write_export(export(place, first), log)
+    once = first.read_bytes()
+    again = export(place, first)
+    assert again.written.data == once
+    assert not [remark for remark in again.report.remarks if "no note here" in remark]
 
 
 def test_a_chat_is_run_with_the_vault_and_with_the_book(tmp_path: Path) -> None:

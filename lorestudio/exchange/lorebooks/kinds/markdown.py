@@ -85,7 +85,7 @@ def notes_in(files: Mapping[str, bytes], source: Path, split: int = 0) -> Lore:
     if not notes:
         raise InputError(source, "there is no note (.md) in it. Give a folder or an archive of notes.")
     crossed = [
-        into_world_info(FORM, _taken_apart(path, data), place, place)
+        into_world_info(FORM, _taken_apart(path, _decoded(path, data)), place, place)
         for place, (path, data) in enumerate(notes.items())
     ]
     roots = {PurePosixPath(path).parts[0] for path in files}
@@ -193,9 +193,8 @@ def file_name(title: str, otherwise: str) -> str:
 # ---- entries --------------------------------------------------------------------------------------------------------
 
 
-def _taken_apart(path: str, data: bytes) -> Raw:
+def _taken_apart(path: str, whole: str) -> dict[str, Json]:
     """A note as path, front matter, heading and keys, and text; together they are the note."""
-    whole = _decoded(path, data)
     start = NoteDocument(whole).body_start
     found = _HEAD.match(whole, start)
     end = found.end() if found is not None else start
@@ -247,7 +246,7 @@ def _back(entry: Raw) -> dict[str, Json]:
         wanted["priority"] = _TOP_ORDER - order
     for name, value in wanted.items():
         front = _with_property(front, name, value)
-    return {"path": path, "front matter": front, "heading": head, "content": text(entry.get("content"))}
+    return _taken_apart(path, f"{front}{head}{text(entry.get('content'))}")  # as it will be read
 
 
 def _with_property(front: str, name: str, value: Json) -> str:
@@ -259,6 +258,7 @@ def _with_property(front: str, name: str, value: Json) -> str:
 
 FORM: Final = EntryForm(
     name="markdown",
+    plain=True,
     title=TITLE,
     there=_there,
     back=_back,

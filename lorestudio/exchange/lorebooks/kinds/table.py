@@ -167,6 +167,7 @@ def form_of(columns: Sequence[str]) -> EntryForm:
     )
     return EntryForm(
         name="csv",
+        plain=True,
         title=TITLE,
         there=partial(_there, used),
         back=partial(_back, used),

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from lorestudio.ui.features.lorebooks.export_dialog import ExportBookDialog
 from lorestudio.ui.features.lorebooks.import_dialog import ImportBooksDialog
 from lorestudio.ui.features.lorebooks.sync_dialog import SyncDialog
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.note_changes import NoteWork
+
+_IMPORTED: Final = "imported"
+"""What is said after an import; it goes when that is undone."""
 
 
 class LorebooksFeature(Feature):
@@ -18,6 +23,7 @@ class LorebooksFeature(Feature):
     def __init__(self, context: Context, work: NoteWork) -> None:
         super().__init__(context)
         self._work = work
+        work.done.connect(lambda done: self.context.bars.drop(_IMPORTED) if done.undone else None)
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -44,7 +50,13 @@ class LorebooksFeature(Feature):
         now = self.context
         dialog = ImportBooksDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window)
         dialog.made.connect(lambda folder: now.session.reading.open([folder]))
+        dialog.accepted.connect(self._imported)
         dialog.open()
+
+    def _imported(self) -> None:
+        """What may follow: the entries of lorebooks have no summaries, by which AI selection chooses."""
+        text = tr("The notes are there. AI selection chooses by summaries, which they do not have yet.")
+        self.context.say(Notice(text, "good", actions=("propose.summaries", "vault.undo"), key=_IMPORTED))
 
     def _export(self) -> None:
         now = self.context

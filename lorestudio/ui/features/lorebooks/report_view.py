@@ -12,7 +12,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QWidget
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, LoreReport
+from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, LoreReport, told_once
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, shorten, tr
 from lorestudio.ui.widgets.bars import MessageBar
@@ -154,9 +154,9 @@ class LoreDialog(QDialog):
         self.fields.set_rows([FateRow(one.field, tr(_WORDS[one.fate]), one.entries, one.how) for one in counts])
         self.entries.set_rows(rows)
         self.entries.choose([one.key for one in rows if one.going])
-        remarks = [remark for report in reports for remark in report.remarks]
+        remarks = told_once(remark for report in reports for remark in report.remarks)
         if remarks:
-            self.bar.say(shorten(" ".join(remarks), 300), "info", details="\n".join(remarks))
+            self.bar.say(shorten(" ".join(remarks), 300), "neutral", details="\n".join(remarks))
         else:
             self.bar.hide()
         self.lossy.setVisible(any(report.loses for report in reports))

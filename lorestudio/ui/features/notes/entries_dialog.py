@@ -59,16 +59,17 @@ class EntriesDialog(QDialog):
         self.model.ticked.connect(self._settle)
         resize_for_letters(self, 760, 480)
         self._settle()
-        work.ask(partial(_found, project), self._show, self.state.setText)
+        work.ask(partial(_looked, project), self._show, self.state.setText)
 
-    def _show(self, found: list[PlainNote]) -> None:
+    def _show(self, looked: tuple[list[PlainNote], tuple[NoteGroup, ...]]) -> None:
+        found, offered = looked
         self._found = found
         named = sum(one.named_in > 0 for one in found)
         self.groups.blockSignals(True)
         if named:
             self.groups.addItem(tr("Notes that the chat names ({notes})", notes=number(named)), "named")
         self.groups.addItem(tr("All notes ({notes})", notes=number(len(found))), "all")
-        for group in groups(found)[:_GROUPS]:
+        for group in offered[:_GROUPS]:
             text = tr("Tag {name} ({notes})") if group.is_tag else tr("Folder {name} ({notes})")
             self.groups.addItem(text.format(name=group.name, notes=number(group.notes)), group)
         self.groups.blockSignals(False)
@@ -101,13 +102,15 @@ def _by_name(project: Project, vaults: tuple[VaultNotes, ...]) -> Mapping[str, V
     return {name: folders[place] for name, place in project.folders.items() if place is not None and place in folders}
 
 
-def _found(project: Project, vaults: tuple[VaultNotes, ...]) -> list[PlainNote]:
+def _looked(project: Project, vaults: tuple[VaultNotes, ...]) -> tuple[list[PlainNote], tuple[NoteGroup, ...]]:
+    """The notes that could become entries, and their groups."""
     plain = plain_notes(project.index)
-    return [
+    found = [
         one
         for vault, notes in _by_name(project, vaults).items()
         for one in candidates(vault, notes, {filename for name, filename in plain if name == vault}, project.chat)
     ]
+    return found, groups(found)
 
 
 def _plan(project: Project, chosen: list[PlainNote], tag: str, vaults: tuple[VaultNotes, ...]) -> Planned:

@@ -26,7 +26,7 @@ from lorestudio.ui.features.notes.store import NoteStore, OnDisk
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.shell.words import Tone, count, number, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
@@ -302,7 +302,7 @@ class EntryPane(Pane):
             self.text.setPlainText(shown)
             self.text.verticalScrollBar().setValue(place)
 
-    def _say(self, text: str, tone: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
+    def _say(self, text: str, tone: Tone, buttons: tuple[tuple[str, str], ...] = ()) -> None:
         self._says_left_out = False
         self.bar.say(text, tone, buttons)
 

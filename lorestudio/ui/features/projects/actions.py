@@ -151,6 +151,9 @@ class ProjectsFeature(Feature):
         self._first_look_due = project is not None and is_demo(project) and not session.renewed
         if self._first_look_due:
             self.context.selection.choose_message(DEMO_LOOK[0], session.generation_for(DEMO_LOOK[0]))
+        if project is not None and not session.renewed:  # what was said of the one before is old
+            for key in ("opened", "wrong-file"):
+                self.context.bars.drop(key)
         if project is not None:
             self._recent.add(project)
             self.start.show_recent(self._recent.load())

@@ -489,6 +489,8 @@ class TracePane(Pane):
             self.nothing.say(tr("No row fits the filter"), tr("Rows are filtered by title, result and reason."))
         else:
             widening = tr(self._trace.words.widening(self._trace)) if self._trace is not None else ""
+            if project is not None and not project.index.entries:
+                widening = tr("There are no entries yet: make some of the vault's notes, or open a lorebook.")
             self.nothing.say(tr("Nothing came into question"), widening)
         self._rows_or_nothing.setCurrentWidget(self.nothing)
 

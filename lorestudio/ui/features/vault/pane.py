@@ -107,6 +107,7 @@ class VaultPane(Pane):
         self._pages = stack(self.tree, self.table, self.empty)
         self._delay = later(self, self.apply_filter, FILTER_DELAY_MS)
         self._rows_of: tuple[VaultIndex, Mapping[str, Usage] | None] | None = None
+        self._plain = 0  # ordinary notes, where there is no entry among them
         self._build()
         self._connect()
         self._show_project()
@@ -328,6 +329,7 @@ class VaultPane(Pane):
         recorded = project.recorded if project is not None else None
         if (index, recorded) != self._rows_of:  # a chat that goes on leaves thousands of rows as they are
             self._rows_of = index, recorded
+            self._plain = 0 if index.entries else len(plain_notes(index))
             self.tree.setUniformRowHeights(len(index.entries) > WRAPPED)
             self.model.set_index(index)
             self.table_model.set_index(index)
@@ -367,7 +369,7 @@ class VaultPane(Pane):
 
     def _say_no_entries(self, project: Project) -> None:
         """What an entry is, and how to make some of the notes that are there."""
-        notes, tag = len(plain_notes(project.index)), project.settings.lorebook_tag
+        notes, tag = self._plain, project.settings.lorebook_tag
         if not notes:
             self.empty.say(tr("No entries"), tr("This folder has no notes with the lorebook tag."))
             return
@@ -385,9 +387,8 @@ class VaultPane(Pane):
         model.set_filter(self.filter.text())
 
     def _show_page(self) -> None:
-        project, model = self._session.project, self.table_model if self.view is self.table else self.model
-        plain = project is not None and not project.index.entries and bool(plain_notes(project.index))
-        offered = plain and not model.filtered
+        model = self.table_model if self.view is self.table else self.model
+        offered = bool(self._plain) and not model.filtered
         self._pages.setCurrentWidget(self.view if self.view.model().rowCount() and not offered else self.empty)
 
     def _show_entry(self) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
@@ -18,6 +18,7 @@ from lorestudio.ui.features.lorebooks.export_dialog import ExportBookDialog
 from lorestudio.ui.features.lorebooks.import_dialog import ImportBooksDialog
 from lorestudio.ui.features.lorebooks.sync_dialog import SyncDialog
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
+from lorestudio.ui.features.proposals.dialog import ProposalsDialog
 from tests.ui.conftest import settle
 from tests.ui.vaults import contents, write_vault
 
@@ -92,6 +93,23 @@ def test_books_become_notes_as_one_step(window, book, tmp_path) -> None:
     assert contents(tmp_path / "vault") == NOTES
 
 
+def test_after_an_import_summaries_are_offered_until_it_is_undone(window, book, tmp_path) -> None:
+    window.features.proposals.records = tmp_path / "records"
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    filled(dialog, window, dialog.files, str(book))
+    click(dialog, window)
+    offer = next(one for one in window.bars.findChildren(QPushButton) if one.text() == "Propose summaries…")
+    QTest.mouseClick(offer, Qt.MouseButton.LeftButton)
+    settle(window)
+    proposals = next(one for one in QApplication.topLevelWidgets() if isinstance(one, ProposalsDialog))
+    assert "Skarn" in {row.title for row in proposals.work.rows}
+    proposals.reject()
+    settle(window)
+    window.run("vault.undo")
+    settle(window)
+    assert window.bars.texts == []
+
+
 def test_books_become_a_new_vault(window, book, tmp_path) -> None:
     dialog = shown(window, "book.import", ImportBooksDialog)
     dialog.into.setCurrentIndex(dialog.into.findData(""))
@@ -100,6 +118,17 @@ def test_books_become_a_new_vault(window, book, tmp_path) -> None:
     click(dialog, window)
     settle(window)
     assert {entry.title for entry in window.session.project.index.entries} == {"Skarn", "Other bell", "Other"}
+    assert "AI selection chooses by summaries" in window.bars.texts[0]
+
+
+def test_a_remark_of_several_books_is_made_once_with_a_number(window, book, tmp_path) -> None:
+    document = {**json.loads(book.read_bytes()), "scan_depth": 4}
+    for name in ("A.json", "B.json"):
+        (tmp_path / name).write_text(json.dumps(document), encoding="utf-8")
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    filled(dialog, window, dialog.files, f"{tmp_path / 'A.json'}; {tmp_path / 'B.json'}")
+    assert dialog.bar.label.text().count("scan_depth") == 1
+    assert "(2 times)" in dialog.bar.label.text()
 
 
 def test_notes_become_a_book_and_the_chat_tells_what_it_does(window, tmp_path) -> None:
@@ -221,3 +250,41 @@ def test_an_import_tells_how_far_it_is_and_is_taken_back_when_stopped(window, bo
     assert dialog.isVisible()
     assert "Stopped. Nothing was changed." in dialog.bar.label.text()
     assert contents(tmp_path / "vault") == before
+
+
+@pytest.mark.parametrize(
+    ("way", "row", "made", "lines"),
+    [
+        ("leave out what is the same, keep both of what is alike", "Isles/Sea.md", True, ["Wide."]),
+        ("leave out what the vault has already", "", False, ["Wide."]),
+        ("keep both", "Isles/Sea.md", True, ["Wide."]),
+        ("replace what the note says", "Sea.md", False, ["Deep."]),
+        ("add to the note what it lacks", "Sea.md", False, ["Wide.", "Deep."]),
+    ],
+)
+def test_what_the_vault_has_already_is_treated_as_chosen(window, tmp_path, way, row, made, lines) -> None:
+    """An entry of the keys of a note and another text: a new note, none, another text, or both texts."""
+    vault = tmp_path / "vault"
+    (vault / "Sea.md").write_text(NOTES["Sea.md"].replace("keys:", "mood: calm\nkeys:"), encoding="utf-8")
+    entries = {
+        "0": {"uid": 0, **NEW_ENTRY, "key": ["Sea"], "comment": "Sea", "content": "Deep.", "sticky": 3},
+        "1": {"uid": 1, **NEW_ENTRY, "key": ["skarn"], "comment": "Skarn", "content": "An isle."},
+    }
+    (tmp_path / "Isles.json").write_text(json.dumps({"entries": entries}), encoding="utf-8")
+    before = contents(vault)
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    dialog.twins.setCurrentIndex(dialog.twins.findText(way))
+    filled(dialog, window, dialog.files, str(tmp_path / "Isles.json"))
+    rows = {one.title: (one.place, one.said) for one in dialog.entries.rows}
+    assert rows["Sea"][0] == row
+    assert "Sea.md has the same keys" in rows["Sea"][1]
+    click(dialog, window)
+    after = contents(vault)
+    assert ("Isles/Sea.md" in after) is made
+    note = after["Sea.md"]
+    assert [line for line in note.splitlines() if line in {"Wide.", "Deep."}] == lines
+    assert "mood: calm" in note
+    assert ("wi_sticky: 3" in note) is (row == "Sea.md")
+    window.run("vault.undo")
+    settle(window)
+    assert contents(vault) == before
