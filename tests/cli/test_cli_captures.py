@@ -49,6 +49,23 @@ def test_a_captured_prompt_is_compared_with_the_run_of_its_reply(
     assert "2 captures, 1 of replies in this chat; 1 with the same lore" in shown.stderr
 
 
+def test_the_models_choice_is_kept_and_replayed(lorestudio: Run, vault: Path, chat: Path, store: Captures) -> None:
+    by = (vault, "--chat", chat, "--mode", "ai-only")
+    last = json.loads(lorestudio("replay", *by, "--json").stdout)[-1]
+    [question] = [call["user"] for call in last["ai_calls"]]
+    theirs = question.rpartition("\n\n")[0] + "\n\nAnswer as you were told."
+    store.add(capture("4000000000000-aaaaaa", '[{"title": "Old Bell"}]', "Pick lore.", theirs))
+    assert lorestudio("captures", "compare", *by, "--keep-answers").exit_code == 0
+    *_others, replayed = json.loads(lorestudio("replay", *by, "--answers", "recorded", "--json").stdout)
+    picked = [
+        verdict["entry"]
+        for stage in replayed["stages"]
+        for verdict in stage["verdicts"]
+        if verdict["reason"] == "ai_pick"
+    ]
+    assert [replayed["entries"][str(entry)]["title"] for entry in picked] == ["Old Bell"]
+
+
 def test_without_captures_nothing_is_compared(lorestudio: Run, vault: Path, chat: Path, store: Captures) -> None:
     assert store.list() == ()
     result = lorestudio("captures", "compare", vault, "--chat", chat)

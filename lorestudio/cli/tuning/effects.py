@@ -78,9 +78,9 @@ def effects(
                 continue
             settings = assigned(changes or (), type(chat.settings), chat.settings)
             told = chat.effects(settings, tuple(_notes(project, note or (), text or ())))
-            found.append({**where, **_effects_json(told)})
+            found.append({**where, **effects_json(told)})
             if not as_json:
-                _print_effects(console, title, told)
+                print_effects(console, title, told)
     if as_json:
         print_json({"effects": found}, 1)
     say_all(problems)
@@ -120,7 +120,8 @@ def _notes(project: Project, edits: Sequence[str], texts: Sequence[str]) -> Iter
     yield from (NoteText(*key, changed) for key, changed in known.items())
 
 
-def _effects_json(told: Effects) -> dict[str, Json]:
+def effects_json(told: Effects) -> dict[str, Json]:
+    """What a change does to a chat, as data."""
     return {
         **_totals_json(told),
         "look_first": [turn.generation.message for turn in told.worth_a_look],
@@ -154,7 +155,8 @@ def _row_json(row: SettingEffect) -> Json:
     return {"setting": row.declaration.alias, **picked(row, "before", "after"), **_totals_json(row.effects)}
 
 
-def _print_effects(console: Console, title: str, told: Effects) -> None:
+def print_effects(console: Console, title: str, told: Effects) -> None:
+    """Print what a change does to a chat, reply by reply, and what to look at first."""
     shown = table(
         figure("reply"), figure("tokens"), *map(fold, ("enters", "leaves", "holds now", "holds no more")), title=title
     )

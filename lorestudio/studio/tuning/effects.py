@@ -22,7 +22,6 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.preview import state_of
 from lorestudio.studio.tuning.checking import chat_name
 from lorestudio.studio.tuning.expectations import Expectation, Judged, judge, shown_swipes
 from lorestudio.studio.tuning.outcomes import TurnOutcome, turn_outcome
@@ -142,7 +141,7 @@ class WholeChat:
 
     @cached_property
     def _vaults(self) -> EditedVaults:
-        return EditedVaults(state_of(self.project), self.project.settings, self.project.counter)
+        return self.project.edited_vaults()
 
     def with_change(self, settings: Section | None = None, notes: Sequence[NoteText] = ()) -> tuple[Project, Section]:
         """The project with these settings and texts of notes, and the settings of the system that decides.
@@ -153,9 +152,7 @@ class WholeChat:
         project = self.project.with_settings_of(self._rerun.system.kind, settings)
         if notes:
             same = project.index is self.project.index and project.settings == self.project.settings
-            vaults = self._vaults if same else EditedVaults(state_of(project), project.settings, project.counter)
-            state = vaults.with_texts(notes)
-            project = replace(project, index=state.index, vault_state=state)
+            project = project.with_texts(notes, self._vaults if same else None)
         return project, settings
 
     def effects(
