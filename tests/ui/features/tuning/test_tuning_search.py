@@ -99,6 +99,7 @@ def test_a_point_is_looked_at_kept_and_used(window: MainWindow, monkeypatch, tmp
     assert window.session.project.settings.scan_depth == 1
 
 
+@pytest.mark.own_window
 def test_what_a_point_turns_in_notes_is_shown_and_written_and_undone(window: MainWindow, tmp_path: Path) -> None:
     window.features.vault.keep_in(tmp_path / "kept")
     settle(window)
@@ -125,6 +126,7 @@ def test_what_a_point_turns_in_notes_is_shown_and_written_and_undone(window: Mai
     assert lamp.read_text(encoding="utf-8") == before
 
 
+@pytest.mark.own_window
 def test_a_note_that_was_changed_since_is_not_written_over(window: MainWindow, tmp_path: Path) -> None:
     window.features.vault.keep_in(tmp_path / "kept")
     settle(window)
@@ -191,3 +193,9 @@ def test_a_search_is_stopped(window: MainWindow) -> None:
     settle(window)
     assert there.start.isVisible()
     assert "Stopped." in there.state.text()
+
+
+def test_points_that_equal_one_of_the_front_do_not_hide_it(window: MainWindow) -> None:
+    there = searched(window)
+    drawn, front = list(there.chart.points.places), there.chart.points.front
+    assert set(drawn[-len(front) :]) == set(front)
