@@ -48,10 +48,16 @@ Seen = tuple[TuningTrial, SearchOutcome, list[PointRow]]
 class SearchFeature(Feature):
     """Owns the pane Tuning. What it searches is the chat as it was run last, with its system and settings."""
 
-    def __init__(self, context: Context, work: NoteWork, compare: Callable[[Offer], object]) -> None:
-        """`compare` puts a run beside what is set now."""
+    def __init__(
+        self,
+        context: Context,
+        work: NoteWork,
+        compare: Callable[[Offer], object],
+        show_change: Callable[[], object],
+    ) -> None:
+        """`compare` puts a run beside what is set now; `show_change` shows what is tried out does to every reply."""
         super().__init__(context)
-        self._work, self._compare = work, compare
+        self._work, self._compare, self._show_change = work, compare, show_change
         self._searching = Newest(context.session.jobs)
         self._trial: TuningTrial | None = None
         context.session.state_changed.connect(context.actions_changed)
@@ -207,7 +213,7 @@ class SearchFeature(Feature):
             self.context.preview.whole.try_changes(
                 space.settings_at(trial.settings, at.point), space.notes_at(at.point)
             )
-            self.context.show("scores")
+            self._show_change()
 
     def compare(self) -> None:
         """Put it beside what is set now, reply by reply."""
