@@ -296,8 +296,8 @@ def sensitivity(chat: WholeChat, names: Sequence[str] = (), cancel: CancelToken 
             found = chat.effects(tried, cancel=cancel)
             yield StepEffect(known.alias, known.title, known.label, before, value, words, found)
     controls = chat.project.controls
-    for part, what in ((ControlsPart.PINS, "pin"), (ControlsPart.BLOCKS, "block")) if not names else ():
+    for part, what in ((ControlsPart.PINS, "Pin"), (ControlsPart.BLOCKS, "Block")) if not names else ():
         for rule in getattr(controls, part.value):
             label = f"{what} of {rule.title}"
             found = chat.effects(controls=without_rule(controls, part, rule), cancel=cancel)
-            yield StepEffect(label, label.capitalize(), label.capitalize(), True, False, ("there", "gone"), found)
+            yield StepEffect(label, label, label, True, False, ("there", "gone"), found)

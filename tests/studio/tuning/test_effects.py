@@ -141,7 +141,7 @@ def test_a_pin_brings_its_entry_into_every_reply_and_each_is_tried_without(proje
     assert [turn.entered for turn in found.turns] == [("Oil",), (), ("Oil",)]
     assert found.won == 1
     *_, step = sensitivity(ran(replace(project, controls=controls), [OIL_LATER]))
-    assert (step.name, step.words) == ("pin of Oil", ("there", "gone"))
+    assert (step.name, step.words) == ("Pin of Oil", ("there", "gone"))
     assert [turn.left for turn in step.effects.turns] == [("Oil",), (), ("Oil",)]
     assert step.effects.lost == 1
 
