@@ -82,6 +82,30 @@ def test_every_system_can_be_searched(name: str, world: Project) -> None:
         assert bench.outcomes({setting.alias: value}) == (tuple(map(turn_outcome, traces)),)
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_what_points_have_in_common_changes_none_of_them(name: str, world: Project) -> None:
+    """Points over all switches, choices and ranges of a system and over a note, run by one runner after the other."""
+    from lorestudio.settings.declaration import declared  # noqa: PLC0415
+
+    kind, chance = kind_of(name), random.Random(7)
+    over = ["Lamp.md:priority=10,99", "Lamp.md:keys"]
+    for each in declared(kind.settings):
+        ends = f"={each.low:g},{each.high:g}" if each.low is not None and each.high is not None else ""
+        try:
+            trial_of([world], candidate(name), LAMP, [each.alias + ends])
+        except InputError:  # it changes nothing in a run, has no range, or says how notes are read
+            continue
+        over.append(each.alias + ends)
+    bench = PointRunner(trial_of([world], candidate(name), LAMP, over))
+    for _ in range(6):
+        turned = chance.sample(bench.trial.space.axes, min(4, len(over)))
+        point = {axis.label: chance.choice(axis.values or ()) for axis in turned}
+        (alone,) = PointRunner(bench.trial).simulators(point)
+        own = alone.system.kind.make(alone.system.settings, alone.project.scene())
+        traces = asyncio.run(Simulator(alone.project, own).replay())
+        assert bench.outcomes(point) == (tuple(map(turn_outcome, traces)),)
+
+
 def test_a_packed_trial_comes_to_the_same(world: Project) -> None:
     trial = lamp_trial(world)
     opened = trial.packed().opened()
