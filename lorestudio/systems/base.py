@@ -376,13 +376,13 @@ class System(ABC):
     def knowing(self, other: System) -> Self:
         """The same system with what `other`, one of its kind, has prepared: quicker, never another decision.
 
-        That is what both `known` hold: each system says there what its runs have in common. One without it has nothing
-        in common with itself under other settings.
+        That is what `shared` holds: each system says there what its runs have in common. One without it has nothing in
+        common with itself under other settings.
         """
-        known: Known | None = getattr(other, "known", None)
-        if known is None or type(other) is not type(self):
+        shared: Known | None = getattr(other, "shared", None)
+        if shared is None or type(other) is not type(self):
             return self
-        return replace(self, known=known)  # type: ignore[type-var]  # every system is a dataclass
+        return replace(self, shared=shared)  # type: ignore[type-var]  # every system is a dataclass
 
     def differences(self, before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
         """What differs between two of its runs besides settings, notes, choices and chat: what it knew and remembered.

@@ -305,7 +305,7 @@ class ContextWindowSystem(System):
 
     settings: ContextWindowSettings = field(default_factory=ContextWindowSettings)
     counter: TokenCounter | None = None
-    known: Known = field(default_factory=Known, repr=False, compare=False)
+    shared: Known = field(default_factory=Known, repr=False, compare=False)
     """The vault as pages, and which of their keys stand in each text that was looked at."""
 
     @property
@@ -322,7 +322,7 @@ class ContextWindowSystem(System):
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""
-        run = _WindowRun(moment, self.settings, self.counter or moment.counter, self.known)
+        run = _WindowRun(moment, self.settings, self.counter or moment.counter, self.shared)
         return Decided(_trace(run, await run.told.through(run.steps())), state)
 
     def options(self, situation: Situation, moment: Moment, state: State) -> tuple[Option, ...]:  # noqa: ARG002

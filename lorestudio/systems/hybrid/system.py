@@ -88,7 +88,7 @@ class HybridSystem(System):
 
     settings: HybridSettings = field(default_factory=HybridSettings)
     vectors: TextVectors | None = None
-    known: Known = field(default_factory=Known, repr=False, compare=False)
+    shared: Known = field(default_factory=Known, repr=False, compare=False)
     """The vault as a worldbook, and which of its keys stand in each text that was looked at."""
 
     @property
@@ -106,7 +106,7 @@ class HybridSystem(System):
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""
-        run = _HybridRun(moment, self.settings, self.vectors, self.known)
+        run = _HybridRun(moment, self.settings, self.vectors, self.shared)
         return Decided(run.trace(await run.told.through(run.steps())), state)
 
     def entry_text(self, moment: Moment, entry: Entry) -> str:

@@ -76,7 +76,7 @@ class WorldInfoSystem(System):
     vectors: TextVectors | None = None
     remarks: tuple[str, ...] = ()
     """Sentences for the person about books that are not scanned, or not as their author may expect."""
-    known: Known = field(default_factory=Known, repr=False, compare=False)
+    shared: Known = field(default_factory=Known, repr=False, compare=False)
     """The entries in the order of the budget, with what finds all their keys in one pass over a text."""
     swipes_go_on: ClassVar[bool] = True  # each draws lots of its own, as the host's random numbers go on
 
@@ -142,7 +142,7 @@ class WorldInfoSystem(System):
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation from the timed effects that the one before left."""
         known = state if isinstance(state, WorldInfoState) else WorldInfoState(random_state=moment.seed)
-        made = await decided(moment, self.settings, self.books, self.around, self.vectors, known, self.known)
+        made = await decided(moment, self.settings, self.books, self.around, self.vectors, known, self.shared)
         run = _WorldInfoRun(moment, self, made)
         return Decided(run.trace(await run.told.through(run.steps())), made.after)
 

@@ -7,6 +7,8 @@ import os
 import random
 import shutil
 import signal
+from collections.abc import Callable, Hashable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from lorestudio.studio.tuning.search import Plan, SearchWay, TriedPoint, search
 from lorestudio.studio.tuning.space import Point
 from lorestudio.studio.tuning.trials import PointRunner, trial_of
 from lorestudio.studio.tuning.workers import ATTEMPTS, Crew, Workers
+from lorestudio.systems.known import Known
 from lorestudio.systems.registry import KINDS, kind_of, system_of
 from tests.studio.tuning.searches import LAMP, lamp_trial, make_world, text_of
 
@@ -82,6 +85,13 @@ def test_every_system_can_be_searched(name: str, world: Project) -> None:
         assert bench.outcomes({setting.alias: value}) == (tuple(map(turn_outcome, traces)),)
 
 
+class Forgetful(Known):
+    """Has everything made anew."""
+
+    def of(self, source: object, key: Hashable, make: Callable[[], Any]) -> Any:  # noqa: ARG002
+        return make()
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_what_points_have_in_common_changes_none_of_them(name: str, world: Project) -> None:
     """Points over all switches, choices and ranges of a system and over a note, run by one runner after the other."""
@@ -101,7 +111,9 @@ def test_what_points_have_in_common_changes_none_of_them(name: str, world: Proje
         turned = chance.sample(bench.trial.space.axes, min(4, len(over)))
         point = {axis.label: chance.choice(axis.values or ()) for axis in turned}
         (alone,) = PointRunner(bench.trial).simulators(point)
-        own = alone.system.kind.make(alone.system.settings, alone.project.scene())
+        own = kind.make(alone.system.settings, alone.project.scene())
+        if hasattr(own, "shared"):
+            own = replace(own, shared=Forgetful())  # type: ignore[type-var]  # every system is a dataclass
         traces = asyncio.run(Simulator(alone.project, own).replay())
         assert bench.outcomes(point) == (tuple(map(turn_outcome, traces)),)
 

@@ -69,9 +69,9 @@ def test_the_vault_is_made_a_lorebook_once() -> None:
     """A vault of thousands of notes takes a quarter of a second; a generation must not pay for it again."""
     system, same = WorldInfoSystem(), VaultIndex(NOTES)
     made = [
-        world_of(Moment(index, (), Turn(0, 0, 0)), system.settings, None, system.known)
+        world_of(Moment(index, (), Turn(0, 0, 0)), system.settings, None, system.shared)
         for index in (same, same, VaultIndex(NOTES))
     ]
     assert made[0] is made[1]
     assert made[2] is not made[1]
-    assert WorldInfoSystem(WorldInfoSettings(depth=9)).knowing(system).known is system.known
+    assert WorldInfoSystem(WorldInfoSettings(depth=9)).knowing(system).shared is system.shared
