@@ -38,7 +38,7 @@ class LiveEffects(QObject):
         self._tried: tuple[Section | None, tuple[NoteText, ...], ChatControls | None] = _NOTHING
         self._of: tuple[object, ...] = (*_NOTHING, None)
         self.effects: Effects | None = None
-        self.current = False
+        self.current = self.aside = False
         self.problem = ""
 
     @property
@@ -69,7 +69,7 @@ class LiveEffects(QObject):
         """Judge by these from now on."""
         if self._expectations != tuple(expectations):
             self._expectations, self._chat = tuple(expectations), None
-            self.try_changes(*self._tried)
+            self.try_changes(*self._tried, aside=self.aside)
 
     def chat(self) -> WholeChat | None:
         """The chat as it was run, None where it has not been run whole, or nothing can be tried out on its notes."""
@@ -82,12 +82,21 @@ class LiveEffects(QObject):
 
     def try_settings(self, settings: Section | None) -> None:
         """Try these with the texts that are tried out already."""
-        self.try_changes(settings, *self._tried[1:])
+        self.try_changes(settings, *self._tried[1:], aside=self.aside)
 
     def try_changes(
-        self, settings: Section | None, notes: tuple[NoteText, ...], controls: ChatControls | None = None
+        self,
+        settings: Section | None,
+        notes: tuple[NoteText, ...],
+        controls: ChatControls | None = None,
+        *,
+        aside: bool = False,
     ) -> None:
-        """Try these from now on; settings of a system that did not decide make no difference."""
+        """Try these from now on; settings of a system that did not decide make no difference.
+
+        `aside`: nobody is editing them, so that somebody has to say when they are tried no more.
+        """
+        self.aside = aside
         chat = self.chat() if (settings, notes, controls) != _NOTHING else None
         if chat is not None and settings is not None and type(settings) is not type(chat.settings):
             settings = None

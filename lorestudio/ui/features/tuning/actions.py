@@ -173,7 +173,7 @@ class TuningFeature(Feature):
             ),
             Action(
                 "scores.back", "Try this no more", MENU, 664, self.context.preview.run,
-                when=lambda: self.context.preview.whole.trying,
+                when=lambda: self.context.preview.whole.aside,
                 tip="Back to the texts and settings that are being edited",
             ),
         )  # fmt: skip
@@ -420,7 +420,7 @@ class TuningFeature(Feature):
         project, entry = self.context.session.project, self.context.session.entry(self.context.selection.entry)
         if project is not None and entry is not None:
             controls = toggled(project.controls, part, [entry], project.index)
-            self.context.preview.whole.try_changes(None, (), controls)
+            self.context.preview.whole.try_changes(None, (), controls, aside=True)
             self.show_change()
 
     def show_change(self) -> None:

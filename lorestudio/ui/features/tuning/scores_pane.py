@@ -163,7 +163,7 @@ class ScoresPane(Pane):
             "Move a setting or the budget, edit a note, or try a pin: here stands what that does to every reply."
         )
         self.changed_words.setText(whole.words or nothing)
-        self.back_button.setVisible(whole.trying)
+        self.back_button.setVisible(whole.aside)
         first = {turn.generation for turn in found.worth_a_look} if found.complete else set()
         rows = [EffectRow(turn, turn.generation in first) for turn in found.changed]
         self.effects.model.set_rows(rows)

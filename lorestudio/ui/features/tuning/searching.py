@@ -211,7 +211,7 @@ class SearchFeature(Feature):
             trial, _, at = chosen
             space = trial.space
             self.context.preview.whole.try_changes(
-                space.settings_at(trial.settings, at.point), space.notes_at(at.point)
+                space.settings_at(trial.settings, at.point), space.notes_at(at.point), aside=True
             )
             self._show_change()
 

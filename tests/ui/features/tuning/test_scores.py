@@ -112,6 +112,7 @@ def test_a_pin_is_tried_on_the_whole_chat_and_nothing_is_pinned(window: MainWind
     settle(window)
     assert scores.tabs.currentWidget() is scores.change_page
     assert whole.effects.won == 1
+    assert window.commands.actions["scores.back"].isEnabled()
     assert {title for turn in whole.effects.turns for title in turn.entered} == {"Bell"}
     assert window.session.project.controls == project.controls
     assert scores.back_button.isVisibleTo(scores)
@@ -119,6 +120,11 @@ def test_a_pin_is_tried_on_the_whole_chat_and_nothing_is_pinned(window: MainWind
     settle(window)
     assert not whole.trying
     assert not scores.back_button.isVisibleTo(scores)
+    try_depth(window, 5)  # what is being edited is left where it is edited
+    assert whole.trying
+    assert not scores.back_button.isVisibleTo(scores)
+    window.preview.try_settings(None)
+    settle(window)
 
 
 def test_the_chat_is_scored_when_somebody_looks(window: MainWindow) -> None:
