@@ -14,8 +14,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lorestudio.domain.entry import Entry
     from lorestudio.studio.project.project import Project, demo_project
-    from lorestudio.studio.scripting import check, explain, fate, find_entry, open_project, replay, system_names, tune
+    from lorestudio.studio.scripting import (
+        check,
+        explain,
+        fate,
+        find_entry,
+        open_project,
+        replay,
+        score,
+        system_names,
+        tune,
+    )
     from lorestudio.studio.tuning.checking import CheckedChat
+    from lorestudio.studio.tuning.scoring import ScoredChat
     from lorestudio.studio.tuning.search import Plan, SearchOutcome, SearchWay
     from lorestudio.trace.journey import Fate
     from lorestudio.trace.model import Injection, Trace
@@ -32,6 +43,7 @@ _PLACES = {
     "Injection": "trace.model",
     "Plan": "studio.tuning.search",
     "Project": "studio.project.project",
+    "ScoredChat": "studio.tuning.scoring",
     "SearchOutcome": "studio.tuning.search",
     "SearchWay": "studio.tuning.search",
     "Trace": "trace.model",
@@ -42,6 +54,7 @@ _PLACES = {
     "find_entry": "studio.scripting",
     "open_project": "studio.scripting",
     "replay": "studio.scripting",
+    "score": "studio.scripting",
     "summary": "trace.summary",
     "system_names": "studio.scripting",
     "tune": "studio.scripting",
@@ -55,6 +68,7 @@ __all__ = [
     "Injection",
     "Plan",
     "Project",
+    "ScoredChat",
     "SearchOutcome",
     "SearchWay",
     "Trace",
@@ -66,6 +80,7 @@ __all__ = [
     "find_entry",
     "open_project",
     "replay",
+    "score",
     "summary",
     "system_names",
     "tune",

@@ -23,7 +23,8 @@ from lorestudio.studio.project import project as opening
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import CheckedChat, checked
-from lorestudio.studio.tuning.expectations import expectations_path, load
+from lorestudio.studio.tuning.expectations import Expectation, expectations_path, load
+from lorestudio.studio.tuning.scoring import ScoredChat, scored
 from lorestudio.studio.tuning.search import Plan, SearchOutcome, search
 from lorestudio.studio.tuning.trials import trial_of
 from lorestudio.studio.tuning.workers import Workers
@@ -125,10 +126,42 @@ def check(
     ...     print(check(demo_project(), file).every[0].verdict)
     met in 24 replies
     """
-    path = expectations_path(project.roots) if expectations is None else Path(expectations)
+    return checked(project, _expected(project, expectations), run or system, replay(project, system))
+
+
+def score(
+    project: Project,
+    expectations: Path | str | None = None,
+    system: str = MAIN.name,
+    settings: Section | Mapping[str, Json] | None = None,
+    run: str = "",
+) -> ScoredChat:
+    r"""Run the project's chat with a system and score it: `scores.value("f1")` and `scores.interval("f1")`.
+
+    Without a file of expectations there is what can be said anyway: tokens, churn, which notes replies have used
+    (`uses`, `dead`), and names that no note answers to (`gaps`). `settings` are as `replay` takes them. Raises
+    InputError and SettingsError.
+
+    >>> from lorestudio import demo_project
+    >>> found = score(demo_project(), settings={"max_tokens_budget": 500})
+    >>> found.scores.value("met"), round(found.scores.value("tokens"))
+    (None, 566)
+    """
+    expected = () if expectations is None and not _has_file(project) else _expected(project, expectations)
+    return scored(project, expected, [(run or system, replay(project, system, settings))])[0]
+
+
+def _has_file(project: Project) -> bool:
+    path = expectations_path(project.roots)
+    return path is not None and path.exists()
+
+
+def _expected(project: Project, file: Path | str | None) -> tuple[Expectation, ...]:
+    """The expectations of a file, by default of the one beside the notes. Raises InputError where there is none."""
+    path = expectations_path(project.roots) if file is None else Path(file)
     if path is None or not path.exists():
         raise InputError(path or "expectations", "there is no such file. Name the one that says what should be in.")
-    return checked(project, load(path).every, run or system, replay(project, system))
+    return load(path).every
 
 
 def tune(
@@ -158,10 +191,7 @@ def tune(
     [{'maxTokensBudget': 200}]
     """
     chats = [projects] if isinstance(projects, Project) else list(projects)
-    path = expectations_path(chats[0].roots) if expectations is None else Path(expectations)
-    if path is None or not path.exists():
-        raise InputError(path or "expectations", "there is no such file. Name the one that says what should be in.")
-    trial = trial_of(chats, candidate(system), load(path).every, over)
+    trial = trial_of(chats, candidate(system), _expected(chats[0], expectations), over)
     return search(trial, plan, Workers(workers, dask), None if journal is None else Path(journal))
 
 

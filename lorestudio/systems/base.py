@@ -38,6 +38,7 @@ from lorestudio.systems.changes import Option
 from lorestudio.systems.differences import DifferenceKind, InputDifference, words_of
 from lorestudio.systems.ideas import Situation, declared_options
 from lorestudio.systems.key_search import KeySearch
+from lorestudio.systems.known import Known
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.matching.found_keys import FoundKey, WouldMatch, places_told
 from lorestudio.trace.matching.scores import Bm25Figures
@@ -372,9 +373,16 @@ class System(ABC):
         """What it reads of the whole chat, whichever generation runs, for digests."""
         return ""
 
-    def knowing(self, other: System) -> Self:  # noqa: ARG002
-        """The same system with what `other`, one of its kind, has prepared: quicker, never another decision."""
-        return self
+    def knowing(self, other: System) -> Self:
+        """The same system with what `other`, one of its kind, has prepared: quicker, never another decision.
+
+        That is what `shared` holds: each system says there what its runs have in common. One without it has nothing in
+        common with itself under other settings.
+        """
+        shared: Known | None = getattr(other, "shared", None)
+        if shared is None or type(other) is not type(self):
+            return self
+        return replace(self, shared=shared)  # type: ignore[type-var]  # every system is a dataclass
 
     def differences(self, before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
         """What differs between two of its runs besides settings, notes, choices and chat: what it knew and remembered.

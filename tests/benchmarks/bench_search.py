@@ -1,8 +1,9 @@
 """A search of 200 settings over 250 replies and 1,000 notes, and how it compares with 200 single replays.
 
-Run with `python -m tests.benchmarks.bench_search FOLDER [POINTS]`, FOLDER holding the inputs as N.json.gz. Prints
-seconds of processor time of all processes (the same on a busy machine) and by the clock, for one process and for two,
-and whether every tenth point came to what a plain replay with everything on record comes to.
+Run with `python -m tests.benchmarks.bench_search FOLDER [POINTS [EVERY]]`, FOLDER holding the inputs as N.json.gz.
+Prints seconds of processor time of all processes (the same on a busy machine) and by the clock, for one process and for
+two of loky's and of a Dask cluster's, and whether each tenth point, or as EVERY says (1: all of them), came to what a
+plain replay with everything on record comes to.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import random
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,18 @@ MESSAGES = 500
 EVERY = 10
 
 
+def crews() -> Iterator[tuple[str, Workers]]:
+    """Those that the search is measured with."""
+    yield "this process", Workers()
+    yield "two of loky's", Workers(2)
+    try:
+        from distributed import LocalCluster  # noqa: PLC0415  # an optional extra
+    except ImportError:
+        return
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield "two of Dask's", Workers(address=cluster.scheduler_address)
+
+
 def measured(work: Callable[[], object]) -> tuple[float, float]:
     """Seconds of processor time, of ended children too, and by the clock."""
 
@@ -48,7 +61,7 @@ def measured(work: Callable[[], object]) -> tuple[float, float]:
     return used() - computed, time.perf_counter() - clock
 
 
-def main(folder: Path, count: int = 200) -> None:
+def main(folder: Path, count: int = 200, step: int = EVERY) -> None:
     """Print the figures."""
     data: dict[str, Any] = json.loads(gzip.decompress((folder / "1000.json.gz").read_bytes()))
     there = project(data, {})
@@ -61,17 +74,18 @@ def main(folder: Path, count: int = 200) -> None:
     trial = TuningTrial((there,), MAIN.name, there.settings, expected, space)
     every, chance = list(space.points()), random.Random(1)  # no secret
     points = {number: chance.choice(every) for number in range(count)}
-    for workers in (1, 2):
+    for name, workers in crews():
 
-        def run(workers: int = workers) -> None:
-            with Crew(trial, Workers(workers)) as crew:
+        def run(workers: Workers = workers) -> None:
+            with Crew(trial, workers) as crew:
                 assert len(dict(crew.run(points))) == count
 
         computed, clock = measured(run)
-        sys.stdout.write(f"{count} points, {workers} process(es): {computed:6.1f} s computed, {clock:6.1f} s\n")
+        sys.stdout.write(f"{count} points, {name}: {computed:6.1f} s computed, {clock:6.1f} s\n")
+        sys.stdout.flush()
     sys.stdout.write(f"load while it ran: {os.getloadavg()}\n")
     bench, different = PointRunner(trial), 0
-    chosen = list(points.values())[::EVERY]
+    chosen = list(points.values())[::step]
     took = 0.0
     for point in chosen:
         begun = time.process_time()
@@ -85,4 +99,4 @@ def main(folder: Path, count: int = 200) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *map(int, sys.argv[2:3]))
+    main(Path(sys.argv[1]), *map(int, sys.argv[2:4]))

@@ -51,7 +51,7 @@ async def _run(given: Mapping[str, Any], turns: list[dict[str, Any]]) -> None:
             Turn(turn["upto"], 0, number, turn["type"]), positions=positions,
             character=given["character"], user=given["user"], counter=CHARS_4, seed=given["seed"],
         )  # fmt: skip
-        made = await decided(moment, settings, system.books, system.around, system.vectors, state, system.worlds)
+        made = await decided(moment, settings, system.books, system.around, system.vectors, state, system.shared)
         state = made.after
         turns.append(_outcome_of(made))
 

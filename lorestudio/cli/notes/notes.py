@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -80,7 +80,7 @@ def rename_note(
         say_all(log.mend_interrupted())
     notes = read_vault_notes(vault)
     planned = plan_rename([notes], notes.path(find_note(notes, note)), NewName(title=new, old_key=old_key))
-    carry_out(log, notes.folder, planned, dry_run=dry_run)
+    carry_out(log, [notes.folder], planned, dry_run=dry_run)
 
 
 def order_notes(
@@ -111,7 +111,7 @@ def order_notes(
         say("the priorities are in this order already.")
         return
     planned = plan_priorities([known], {known.path(order[at].filename): number for at, number in numbers.items()})
-    carry_out(log, known.folder, planned, dry_run=dry_run)
+    carry_out(log, [known.folder], planned, dry_run=dry_run)
 
 
 def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption = False) -> None:
@@ -124,11 +124,15 @@ def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption
         echo("\n".join(_links_text(notes, filename)))
 
 
-def carry_out(log: ChangeLog, folder: Path, planned: Planned, *, dry_run: bool) -> None:
-    """Print what changes in the files of a vault's folder and, but for a dry run, change it."""
+def carry_out(log: ChangeLog, folders: Sequence[Path], planned: Planned, *, dry_run: bool, err: bool = False) -> None:
+    """Print what changes in the files of the vaults' folders and, but for a dry run, change it.
+
+    With `err` it is printed beside the command's output.
+    """
     changes = planned.changes
     for change in changes.changes:
-        echo("".join(difference(folder, change)), nl=False)
+        folder = next(each for each in folders if change.path.is_relative_to(each))
+        echo("".join(difference(folder, change)), nl=False, err=err)
     say_all(planned.remarks)
     if not dry_run:
         log.apply(changes)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.problems import InputError
@@ -52,14 +53,21 @@ class ChoiceOptions:
         list[str] | None,
         typer.Option("--folder", metavar="FOLDER", help="Use only entries of this folder. May be repeated."),
     ] = None
+    free: Annotated[
+        list[str] | None,
+        typer.Option("--free", metavar="TITLE", help="Take pin and block of an entry away. May be repeated."),
+    ] = None
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, each.name) for each in fields(self))
 
 
 def with_chosen(project: Project, chosen: ChoiceOptions) -> Project:
     """The project with what the options say; the preset first, then the others upon it.
 
-    Pins and blocks come to those of the chat; `--context` takes the place of the chat's values of that field, and
-    `--folder` that of its filter. What of a preset the vault does not have becomes a problem of the project. Raises
-    InputError for a title, folder, field or preset that is not there.
+    Pins and blocks come to those of the chat, but for what `--free` names; `--context` takes the place of the chat's
+    values of that field, and `--folder` that of its filter. What of a preset the vault does not have becomes a problem
+    of the project. Raises InputError for a title, folder, field or preset that is not there.
     """
     controls, problems = project.controls, project.problems
     if chosen.preset is not None:
@@ -67,6 +75,9 @@ def with_chosen(project: Project, chosen: ChoiceOptions) -> Project:
         controls, missing = apply_preset(preset, controls, project.index)
         problems += tuple(f"preset “{preset.name}”: {sentence}" for sentence in missing)
     controls = _context(project, controls, chosen.context or ())
+    for title in chosen.free or ():
+        entries = _entries(project, title, "--free")
+        controls = replace(controls, pins=_left(controls.pins, entries), blocks=_left(controls.blocks, entries))
     for option, part, titles in (
         ("--pin", ControlsPart.PINS, chosen.pin or ()),
         ("--block", ControlsPart.BLOCKS, chosen.block or ()),
@@ -116,15 +127,25 @@ def _spelled(field: ContextField, text: str) -> Json:
 
 
 def _with_rule(project: Project, controls: ChatControls, part: ControlsPart, title: str, option: str) -> ChatControls:
+    entries = _entries(project, title, option)
+    rules = controls.pins if part is ControlsPart.PINS else controls.blocks
+    if all(any(rule.matches(entry) for rule in rules) for entry in entries):
+        return controls
+    return toggled(controls, part, entries, project.index)
+
+
+def _entries(project: Project, title: str, option: str) -> tuple[Entry, ...]:
+    """The entries of that title. Raises InputError where there is none."""
     entries = fitting(EntryRule(title), project.index)
     if not entries:
         raise InputError(
             option, f"no entry is called “{title}”.{_near(title, [entry.title for entry in project.index.entries])}"
         )
-    rules = controls.pins if part is ControlsPart.PINS else controls.blocks
-    if all(any(rule.matches(entry) for rule in rules) for entry in entries):
-        return controls
-    return toggled(controls, part, entries, project.index)
+    return entries
+
+
+def _left(rules: Sequence[EntryRule], entries: Sequence[Entry]) -> tuple[EntryRule, ...]:
+    return tuple(rule for rule in rules if not any(map(rule.matches, entries)))
 
 
 def _folder(project: Project, folder: str) -> str:

@@ -88,6 +88,11 @@ def compare(
     if as_json:
         print_json(comparison_json(found))
         return
+    print_comparison(found)
+
+
+def print_comparison(found: Comparison) -> None:
+    """Print a comparison turn by turn, over the whole chat, and what made the difference where that is known."""
     console = Screen()
     console.print(turns_table(found))
     console.print(totals_table(found))

@@ -12,17 +12,17 @@ from rich.console import Console
 
 from lorestudio.cli.options import JsonOption, note_called
 from lorestudio.cli.output import Screen, figure, filled, fold, picked, print_json, say_all, table
+from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.runs.preview import edited_note
 from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.declaration import Declaration, Section, Value, declared
-from lorestudio.settings.differences import value_text
+from lorestudio.settings.declaration import Section, declared
 from lorestudio.settings.sections import assigned
 from lorestudio.studio.compare.comparing import simulator_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.project_changes import ProjectChanges, edited_text
-from lorestudio.studio.tuning.effects import Effects, SettingEffect, TurnEffect, WholeChat, sensitivity
+from lorestudio.studio.tuning.effects import Effects, StepEffect, TurnEffect, WholeChat, sensitivity
 from lorestudio.systems.changes import NoteEdit
 from lorestudio.trace.wording import joined, signed_words
 from lorestudio.vault.edited_vaults import NoteText
@@ -31,6 +31,7 @@ from lorestudio.vault.front_matter import parse
 
 def effects(
     chats: WholeChats,
+    chosen: ChoiceOptions,
     *,
     changes: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting's value. May be repeated.")
@@ -55,10 +56,11 @@ def effects(
 ) -> None:
     """Run whole chats with a change, offline, and say reply by reply who enters, who leaves, and what is expected.
 
-    With --each it is said of every setting what a step to either side does.
+    Pins, blocks and what else is chosen for a chat are changes, too. With --each it is said of every setting what a
+    step to either side does, and of every pin and block what it does.
     """
-    if each is bool(changes or note or text):
-        raise InputError("--set", "say what changes, with --set, --note or --text, or try --each setting.")
+    if each is bool(changes or note or text or chosen):
+        raise InputError("--set", "say what changes, with --set, --note, --text or --pin, or try --each setting.")
     found: list[Json] = []
     console, problems = Screen(), list[str]()
     for project in chats.projects():
@@ -77,10 +79,11 @@ def effects(
                     _print_rows(console, title, rows)
                 continue
             settings = assigned(changes or (), type(chat.settings), chat.settings)
-            told = chat.effects(settings, tuple(_notes(project, note or (), text or ())))
-            found.append({**where, **_effects_json(told)})
+            notes = tuple(_notes(project, note or (), text or ()))
+            told = chat.effects(settings, notes, controls=with_chosen(project, chosen).controls)
+            found.append({**where, **effects_json(told)})
             if not as_json:
-                _print_effects(console, title, told)
+                print_effects(console, title, told)
     if as_json:
         print_json({"effects": found}, 1)
     say_all(problems)
@@ -120,7 +123,8 @@ def _notes(project: Project, edits: Sequence[str], texts: Sequence[str]) -> Iter
     yield from (NoteText(*key, changed) for key, changed in known.items())
 
 
-def _effects_json(told: Effects) -> dict[str, Json]:
+def effects_json(told: Effects) -> dict[str, Json]:
+    """What a change does to a chat, as data."""
     return {
         **_totals_json(told),
         "look_first": [turn.generation.message for turn in told.worth_a_look],
@@ -150,11 +154,12 @@ def _turn_json(turn: TurnEffect) -> Json:
     }
 
 
-def _row_json(row: SettingEffect) -> Json:
-    return {"setting": row.declaration.alias, **picked(row, "before", "after"), **_totals_json(row.effects)}
+def _row_json(row: StepEffect) -> Json:
+    return {"setting": row.name, **picked(row, "before", "after"), **_totals_json(row.effects)}
 
 
-def _print_effects(console: Console, title: str, told: Effects) -> None:
+def print_effects(console: Console, title: str, told: Effects) -> None:
+    """Print what a change does to a chat, reply by reply, and what to look at first."""
     shown = table(
         figure("reply"), figure("tokens"), *map(fold, ("enters", "leaves", "holds now", "holds no more")), title=title
     )
@@ -176,20 +181,21 @@ def _print_effects(console: Console, title: str, told: Effects) -> None:
         console.print(f"Look first at {first}.", markup=False)
 
 
-def _print_rows(console: Console, title: str, rows: Sequence[SettingEffect]) -> None:
+def _print_rows(console: Console, title: str, rows: Sequence[StepEffect]) -> None:
     moving = [row for row in rows if row.effects.changed]
     moving.sort(key=lambda row: (row.effects.lost - row.effects.won, -len(row.effects.changed)))
     shown = table(
         fold("setting"), fold("step"), *map(figure, ("replies", "expected", "broken", "tokens a reply")), title=title,
         caption=f"{len(rows) - len(moving)} other steps change nothing.",
     )  # fmt: skip
-    console.print(filled(shown, (_cells(row.declaration, row.before, row.after, row.effects) for row in moving)))
+    console.print(filled(shown, map(_cells, moving)))
 
 
-def _cells(known: Declaration, before: Value, after: Value, told: Effects) -> list[str]:
+def _cells(row: StepEffect) -> list[str]:
+    told = row.effects
     return [
-        known.alias,
-        f"{value_text(known, before)} -> {value_text(known, after)}",
+        row.name,
+        " -> ".join(row.words),
         str(len(told.changed)),
         f"+{told.won}" if told.won else "",
         f"-{told.lost}" if told.lost else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
@@ -10,10 +11,12 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
+from lorestudio.cli.notes.notes import carry_out
 from lorestudio.cli.options import JsonOption
 from lorestudio.cli.output import (
     Screen,
     advancing,
+    echo,
     figure,
     filled,
     fold,
@@ -24,11 +27,18 @@ from lorestudio.cli.output import (
     say_all,
     table,
 )
+from lorestudio.cli.tuning.compare import comparison_json, print_comparison
+from lorestudio.cli.tuning.effects import effects_json, print_effects
 from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.compare.comparing import compare_candidates, simulator_of
+from lorestudio.studio.compare.comparison import Comparison
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.studio.tuning.carrying import keep_as_profile, settings_file, to_carry_over
+from lorestudio.studio.tuning.carrying import candidate_at, keep_as_profile, note_changes, plan_notes, settings_file
+from lorestudio.studio.tuning.checking import chat_name
+from lorestudio.studio.tuning.effects import Effects, WholeChat
 from lorestudio.studio.tuning.report import tuning_page
 from lorestudio.studio.tuning.scores import METRICS, Interval
 from lorestudio.studio.tuning.scoring import metric_words
@@ -37,6 +47,7 @@ from lorestudio.studio.tuning.space import point_words
 from lorestudio.studio.tuning.trials import TuningTrial, trial_of
 from lorestudio.studio.tuning.workers import Workers
 from lorestudio.trace.wording import plural
+from lorestudio.vault.data_folder import default_folder
 
 _SHOWN: Final = 12
 
@@ -94,6 +105,22 @@ def tune(
             help="Which point to keep. Default: the best by the first goal, of equal ones the nearest to now.",
         ),
     ] = None,
+    look: Annotated[
+        bool, typer.Option("--look", help="Say of every reply who enters and who leaves at the point, as effects does.")
+    ] = False,
+    beside: Annotated[
+        bool, typer.Option("--compare", help="Put the point beside the settings as they are now, as compare does.")
+    ] = False,
+    apply: Annotated[
+        bool,
+        typer.Option(
+            "--apply",
+            help="Write what the point turns in notes into them, as one step that `lorestudio undo` takes back.",
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what --apply would write, and write nothing.")
+    ] = False,
     report: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Also write a page of HTML.")] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -113,12 +140,22 @@ def tune(
     plan = Plan(by, runs, minutes, goals, chats.seed, hold_out, tuple(hold_out_chat or ()))
     found = _searched(trial, plan, Workers(workers, dask), journal)
     best = found.best if point is None else found.of(point)
+    compared = _compared(trial, best) if beside else []
+    looked = _looked(trial, best) if look else []
     if as_json:
-        print_json(_json(found, best), 1)
+        more = {"comparisons": [comparison_json(each) for _, each in compared]} if beside else {}
+        more |= {"effects": [{"chat": chat, **effects_json(told)} for chat, told in looked]} if look else {}
+        print_json({**_json(found, best), **more}, 1)
     else:
         _print(found, best)
+        for chat, told in looked:
+            print_effects(Screen(), f"{chat or 'no chat'}, point {best.number}", told)
+        for chat, each in compared:
+            echo(f"\n{chat or 'no chat'}")
+            print_comparison(each)
     say_all([*projects[0].problems, *expected.problems])
     _carry(trial, best, keep, output)
+    _write_notes(trial, best, apply=apply, dry_run=dry_run, told=keep is not None or output is not None)
     if report is not None:
         write_bytes(report, tuning_page(trial, found, best).encode())
 
@@ -144,10 +181,40 @@ def _carry(trial: TuningTrial, best: TriedPoint, keep: str | None, output: Path 
         say(f"the settings profile “{keep.strip()}” holds the settings of point {best.number}. To use it: --profile")
     if output is not None:
         write_bytes(output, settings_file(trial, best.point))
-    in_notes = {axis.label for axis in trial.space.axes if axis.note is not None}
-    turned = [f"{what} {value}" for what, _, value in to_carry_over(trial, best.point) if what in in_notes]
-    if turned and (keep is not None or output is not None):
-        say(f"this is to be written into notes: {', '.join(turned)}.")
+
+
+def _write_notes(trial: TuningTrial, best: TriedPoint, *, apply: bool, dry_run: bool, told: bool) -> None:
+    """Write what the point turns in notes into them; `told`: where that is not wanted, say that it is left."""
+    if not (apply or dry_run):
+        left = len(note_changes(trial, best.point).changes)
+        if left and told:
+            say(f"the point turns {plural(left, '# note|# notes')}, too: --apply writes that into them.")
+        return
+    planned, roots = plan_notes(trial, best.point), trial.projects[0].roots
+    if not planned.changes.changes:
+        say("no note has to be changed for this point.")
+        return
+    log = ChangeLog(default_folder(), roots)
+    say_all(() if dry_run else log.mend_interrupted())
+    carry_out(log, roots, planned, dry_run=dry_run, err=True)
+
+
+def _compared(trial: TuningTrial, best: TriedPoint) -> list[tuple[str, Comparison]]:
+    """Each chat's name with the comparison of the settings as they are now with the point."""
+    runs = candidate_at(trial, {}, "now"), candidate_at(trial, best.point, f"point {best.number}")
+    every = ((project, asyncio.run(compare_candidates(project, runs))) for project in trial.projects)
+    return [(chat_name(project), found) for project, found in every]
+
+
+def _looked(trial: TuningTrial, best: TriedPoint) -> list[tuple[str, Effects]]:
+    """Each chat's name with what the point does to its replies."""
+    at, found = candidate_at(trial, best.point, ""), []
+    for project in trial.projects:
+        simulator = simulator_of(project, candidate_at(trial, {}, "now"))
+        asyncio.run(simulator.run_missing())
+        told = WholeChat(simulator, trial.expectations).effects(at.settings, at.notes)
+        found.append((chat_name(project), told))
+    return found
 
 
 def _print(found: SearchOutcome, best: TriedPoint) -> None:

@@ -19,6 +19,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import SystemKind
 from lorestudio.systems.registry import MAIN, kind_of, system_of
 from lorestudio.trace.model import Trace
+from lorestudio.vault.edited_vaults import NoteText
 
 Change: TypeAlias = tuple[Place, Note, bool]
 """A note at a turn: whether it comes in, or leaves."""
@@ -142,6 +143,8 @@ class Candidate:
     traces: tuple[Trace, ...] | None = field(default=None, repr=False)
     slot: str = ""
     tokenizer: str | None = None
+    notes: tuple[NoteText, ...] = ()
+    """Texts of notes that are tried out, in place of those of the project."""
     rules: str = ""
     """The rules that its settings name, where they are all that sets it apart from another candidate."""
 
@@ -211,6 +214,8 @@ def settled(project: Project, chosen: Candidate) -> tuple[Project, SystemKind, S
         project = replace(project, problems=problems)
     if settings is not None:
         project = project.with_settings_of(kind, settings)
+    if chosen.notes:
+        project = project.with_texts(chosen.notes)
     return project, kind, settings
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -50,6 +50,7 @@ from lorestudio.systems.base import Scene, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, kind_of
 from lorestudio.trace.wording import plural
 from lorestudio.vault.data_folder import refused
+from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import VaultState, state_of
 from lorestudio.vault.lint.settings import sign_of_newer
@@ -310,6 +311,27 @@ class Project:
         """
         reading = kind.reading(settings)
         return self if reading is None else self.with_settings(reading)
+
+    @property
+    def known_state(self) -> VaultState:
+        """What its index was made of. Raises ValueError where nobody knows, so that no note can be tried out."""
+        state = self.vault_state
+        if state is None or state.index is not self.index:
+            message = "The project does not say what its index was made of, so no note can be tried out."
+            raise ValueError(message)
+        return state
+
+    def edited_vaults(self) -> EditedVaults:
+        """What its vaults become with other texts; looks once at every note. Raises what `known_state` raises."""
+        return EditedVaults(self.known_state, self.settings, self.counter)
+
+    def with_texts(self, notes: Iterable[NoteText], vaults: EditedVaults | None = None) -> Project:
+        """The project with other texts for some notes; `vaults` are its `edited_vaults`, where they were made already.
+
+        Raises VaultError, and what `edited_vaults` raises.
+        """
+        state = (vaults or self.edited_vaults()).with_texts(notes)
+        return replace(self, index=state.index, vault_state=state)
 
     def reloaded(self) -> Project:
         """The project read from disk again."""

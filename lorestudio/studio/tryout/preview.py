@@ -19,7 +19,6 @@ from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.differences import SettingChange, differences
 from lorestudio.studio.notes.book_entries import with_texts
-from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import StopBetweenStages
@@ -28,7 +27,6 @@ from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.matching.found_keys import WouldMatch
 from lorestudio.trace.model import Trace
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
-from lorestudio.vault.index_refresh import VaultState
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +108,12 @@ class Previewer:
         self._project = simulator.project
         self._of_books = bool(self._project.books and not self._project.places)
         if not self._of_books:
-            state_of(self._project)
+            _ = self._project.known_state
         self._reread: tuple[DeepLoreSettings, EditedVaults] | None = None
 
     @cached_property
     def _vaults(self) -> EditedVaults:
-        return EditedVaults(state_of(self._project), self._project.settings, self._project.counter)
+        return self._project.edited_vaults()
 
     def takes(self, settings: Section) -> bool:
         """Whether these are settings of the system that decides here."""
@@ -128,7 +126,7 @@ class Previewer:
         known = self._reread
         if known is not None and replace(self._project, settings=known[0]).reads_alike(settings):
             return known[1]
-        made = EditedVaults(state_of(self._project.with_settings(settings)), settings, self._project.counter)
+        made = self._project.with_settings(settings).edited_vaults()
         self._reread = settings, made
         return made
 
@@ -193,15 +191,6 @@ class Previewer:
         if self._of_books or (not notes and self._project.reads_alike(reading)):
             return self._rerun.moment.index
         return self._vaults_with(reading).with_texts(notes).index
-
-
-def state_of(project: Project) -> VaultState:
-    """What the project's index was made of. Raises ValueError where nobody knows."""
-    state = project.vault_state
-    if state is None or state.index is not project.index:
-        message = "The project does not say what its index was made of, so no note can be tried out."
-        raise ValueError(message)
-    return state
 
 
 def _edited(note: NoteText, index: VaultIndex, journeys: Journeys, ran: Rerun) -> EditedNote:

@@ -60,10 +60,10 @@ class ProjectChanges:
 
     @cached_property
     def _vaults(self) -> EditedVaults | None:
-        state = self.project.vault_state
-        if state is None or state.index is not self.project.index:
+        try:
+            return self.project.edited_vaults()
+        except ValueError:  # whoever wants to edit is told
             return None
-        return EditedVaults(state, self.project.settings, self.project.counter)
 
     def can_edit(self, vault: str, filename: str) -> bool:
         """Whether a note can be tried out with another text: its own text is at hand, and what the index is made of."""
@@ -94,8 +94,7 @@ class ProjectChanges:
         if vaults is None:
             raise InputError(edit.filename, "the project does not say what its index was made of.")
         text = edited_text(self.text(edit.vault, edit.filename), edit)
-        state = vaults.with_texts([NoteText(edit.vault, edit.filename, text)])
-        return replace(self.project, index=state.index, vault_state=state)
+        return self.project.with_texts([NoteText(edit.vault, edit.filename, text)], vaults)
 
     def _text(self, vault: str, filename: str) -> str | None:
         key = (vault, filename)

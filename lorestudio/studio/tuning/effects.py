@@ -16,13 +16,15 @@ from typing import Final
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.state import ChatControls
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
+from lorestudio.settings.differences import value_text
+from lorestudio.studio.chat.controls import ControlsPart, without_rule
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.preview import state_of
 from lorestudio.studio.tuning.checking import chat_name
 from lorestudio.studio.tuning.expectations import Expectation, Judged, judge, shown_swipes
 from lorestudio.studio.tuning.outcomes import TurnOutcome, turn_outcome
@@ -142,10 +144,15 @@ class WholeChat:
 
     @cached_property
     def _vaults(self) -> EditedVaults:
-        return EditedVaults(state_of(self.project), self.project.settings, self.project.counter)
+        return self.project.edited_vaults()
 
-    def with_change(self, settings: Section | None = None, notes: Sequence[NoteText] = ()) -> tuple[Project, Section]:
-        """The project with these settings and texts of notes, and the settings of the system that decides.
+    def with_change(
+        self,
+        settings: Section | None = None,
+        notes: Sequence[NoteText] = (),
+        controls: ChatControls | None = None,
+    ) -> tuple[Project, Section]:
+        """The project with these settings, texts of notes and choices, and the settings of the system that decides.
 
         Raises VaultError, InputError, and ValueError where the project does not know what its index was made of.
         """
@@ -153,10 +160,8 @@ class WholeChat:
         project = self.project.with_settings_of(self._rerun.system.kind, settings)
         if notes:
             same = project.index is self.project.index and project.settings == self.project.settings
-            vaults = self._vaults if same else EditedVaults(state_of(project), project.settings, project.counter)
-            state = vaults.with_texts(notes)
-            project = replace(project, index=state.index, vault_state=state)
-        return project, settings
+            project = project.with_texts(notes, self._vaults if same else None)
+        return replace(project, controls=controls or project.controls), settings
 
     def effects(
         self,
@@ -164,12 +169,15 @@ class WholeChat:
         notes: Sequence[NoteText] = (),
         report: Callable[[Effects], object] | None = None,
         cancel: CancelToken | None = None,
+        controls: ChatControls | None = None,
     ) -> Effects:
-        """Run the chat with these settings and texts. `report` hears of the first reply, then of twice as many.
+        """Run the chat with these settings, texts and choices of the person, from its first reply on.
+
+        `report` hears of the first reply, then of twice as many.
 
         For a worker thread. Raises Cancelled, and what `with_change` raises.
         """
-        project, used = self.with_change(settings, notes)
+        project, used = self.with_change(settings, notes, controls)
         offline = replace(self._rerun, project=project).with_settings(used).offline()
         simulator = Simulator(project, offline.system)
         done: list[TurnOutcome] = []
@@ -238,12 +246,18 @@ def _titles(index: VaultIndex, outcome: TurnOutcome) -> dict[Key, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingEffect:
-    """One setting with another value, everything else as it is, and what that does to the whole chat."""
+class StepEffect:
+    """One setting with another value, or a pin or block gone, everything else as it is, and what that does.
 
-    declaration: Declaration
+    `title` is short, `label` also says where it belongs; `words` tell both values.
+    """
+
+    name: str
+    title: str
+    label: str
     before: Value
     after: Value
+    words: tuple[str, str]
     effects: Effects
 
 
@@ -266,10 +280,8 @@ def one_step(known: Declaration, value: Value) -> tuple[Value, ...]:
     return tuple(known.type(each) for each in tried if each != value)
 
 
-def sensitivity(
-    chat: WholeChat, names: Sequence[str] = (), cancel: CancelToken | None = None
-) -> Iterator[SettingEffect]:
-    """What a step of each setting does to the whole chat, one after the other; `names` chooses settings.
+def sensitivity(chat: WholeChat, names: Sequence[str] = (), cancel: CancelToken | None = None) -> Iterator[StepEffect]:
+    """What a step of each setting does to the whole chat, then each pin and block gone; `names` chooses settings.
 
     Raises what `WholeChat.effects` raises.
     """
@@ -280,4 +292,12 @@ def sensitivity(
         before = getattr(settings, known.name)
         for value in one_step(known, before):
             tried = settings.model_copy(update={known.name: value})
-            yield SettingEffect(known, before, value, chat.effects(tried, cancel=cancel))
+            words = value_text(known, before), value_text(known, value)
+            found = chat.effects(tried, cancel=cancel)
+            yield StepEffect(known.alias, known.title, known.label, before, value, words, found)
+    controls = chat.project.controls
+    for part, what in ((ControlsPart.PINS, "Pin"), (ControlsPart.BLOCKS, "Block")) if not names else ():
+        for rule in getattr(controls, part.value):
+            label = f"{what} of {rule.title}"
+            found = chat.effects(controls=without_rule(controls, part, rule), cancel=cancel)
+            yield StepEffect(label, label, label, True, False, ("there", "gone"), found)

@@ -142,11 +142,11 @@ class Expectation:
             return f"{what} (reply #{self.reply.number}{of_chat})"
         return f"{what} whenever “{self.whenever}” is said" if self.whenever else what
 
-    def speaks_of(self, chat: Chat, outcome: TurnOutcome) -> bool:
-        """Whether one that stands for no single reply says something about a generation of this chat."""
+    def speaks_of(self, chat: Chat, reply: int) -> bool:
+        """Whether one that stands for no single reply says something about a reply of this chat, by its place."""
         if not self.whenever:
             return True
-        before = chat.messages[outcome.message - 1].text if 0 < outcome.message <= len(chat.messages) else ""
+        before = chat.messages[reply - 1].text if 0 < reply <= len(chat.messages) else ""
         return self.whenever.casefold() in before.casefold()
 
     def broken_by(self, notes: Sequence[frozenset[int]], outcome: TurnOutcome) -> frozenset[int] | None:
@@ -267,7 +267,7 @@ def _judged(
         return Judged(expectation, problem=f"There is no entry “{unknown}”. Name it by its file or its title.")
     turns = []
     for outcome in outcomes:
-        if outcome.message == place if mark is not None else expectation.speaks_of(chat, outcome):
+        if outcome.message == place if mark is not None else expectation.speaks_of(chat, outcome.message):
             entries = expectation.broken_by(notes, outcome)
             turns.append(
                 JudgedTurn(Generation(outcome.message, outcome.swipe), entries is None, entries or frozenset())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
+from lorestudio.studio.notes.changes.change_set import DiffLineKind, NoteFileChange, difference
 from lorestudio.studio.report.page import html_table, page_of
 from lorestudio.studio.report.pictures import fill, svg
-from lorestudio.studio.tuning.carrying import to_carry_over
+from lorestudio.studio.tuning.carrying import note_changes, to_carry_over
 from lorestudio.studio.tuning.scores import METRICS
 from lorestudio.studio.tuning.scoring import metric_words
 from lorestudio.studio.tuning.search import SearchOutcome, TriedPoint, between, change_words
@@ -16,10 +17,11 @@ from lorestudio.systems.registry import kind_of
 from lorestudio.trace.wording import plural
 
 _WIDTH, _HEIGHT, _EDGE = 640, 260, 36
+_CHANGING = frozenset({DiffLineKind.GONE, DiffLineKind.NEW})
 
 
 def tuning_page(trial: TuningTrial, found: SearchOutcome, chosen: TriedPoint) -> str:
-    """The page. Nothing of the chat's text is in it."""
+    """The page. Nothing of the chat's text is in it, and of notes the lines that a point changes."""
     replies = len(found.now.training.turns), len(found.now.held.turns)
     names = ", ".join(escape(name) for name in trial.chats() if name)
     head = (
@@ -36,11 +38,18 @@ def tuning_page(trial: TuningTrial, found: SearchOutcome, chosen: TriedPoint) ->
             "To carry over",
             html_table("What is another one", ("What", "Was", "Becomes"), carried) or "<p>Nothing: all stays.</p>",
         ),
+        ("In the notes", "".join(map(_note, note_changes(trial, chosen.point).changes))),
         ("The points", _picture(found, chosen) + _front(found, chosen)),
         ("What mattered", html_table("Share of reaching the good points", ("Turned", "Importance"), importance, (1,))),
     )
     body = "".join(f"<section class='part'><h2>{title}</h2>{text}</section>" for title, text in parts if text)
     return page_of(f"Tuning report: {trial.projects[0].name}", head, f"<main>{body}</main>")
+
+
+def _note(change: NoteFileChange) -> str:
+    """The lines that change in a note."""
+    lines = (f"{each.kind.value} {each.text}" for each in difference(change) if each.kind in _CHANGING)
+    return f"<h3>{escape(change.path.name)}</h3><pre>{escape(chr(10).join(lines))}</pre>"
 
 
 def _scores(found: SearchOutcome, chosen: TriedPoint) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lorestudio.domain.chat import Generation
+from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress, heed
 from lorestudio.exchange.problems import InputError
@@ -196,13 +196,26 @@ _ENOUGH: Final = 4
 """Blocks that are held out at least, where as many are left: an interval needs them."""
 
 
-def held_blocks(count: int, share: float, seed: int) -> frozenset[int]:
-    """Which of so many blocks are held out: drawn at random, about this share of them."""
+def held_blocks(speaking: Sequence[frozenset[int]], share: float, seed: int) -> frozenset[int]:
+    """Which blocks are held out: drawn at random, about this share of them.
+
+    `speaking` are for each block the rules that say something about it. Of one that speaks of held-out blocks alone
+    nothing can be learnt, so it is drawn again until there is none, or as few as can be.
+    """
+    count, every = len(speaking), frozenset().union(*speaking)
     wanted = round(share * count)
     if share > 0 and count >= 2 * _ENOUGH:
         wanted = max(wanted, _ENOUGH)
     chance = np.random.default_rng(seed)
-    return frozenset(chance.permutation(count)[: min(wanted, max(0, count - 1))].tolist())
+    best, fewest = frozenset[int](), math.inf
+    for _ in range(_DRAWS):
+        held = frozenset(chance.permutation(count)[: min(wanted, max(0, count - 1))].tolist())
+        unseen = len(every - frozenset().union(*(rules for place, rules in enumerate(speaking) if place not in held)))
+        if unseen < fewest:
+            best, fewest = held, unseen
+        if not unseen:
+            break
+    return best
 
 
 def _part(scores: Scores, wanted: frozenset[int]) -> Scores:
@@ -216,22 +229,40 @@ def _part(scores: Scores, wanted: frozenset[int]) -> Scores:
     return Scores(tuple(turns), tuple(ranges))
 
 
-@dataclass(frozen=True, slots=True)
 class Split:
     """Which part of which chat is held out."""
 
-    plan: Plan
-    chats: tuple[str, ...]
+    def __init__(self, trial: TuningTrial, plan: Plan) -> None:
+        self._plan, self._chats = plan, tuple(zip(trial.chats(), trial.projects, strict=True))
+        self._rules = [each for each in trial.expectations if each.reply is None]
+        self._held: tuple[frozenset[int], ...] = ()
+
+    def _of(self, scores: Sequence[Scores]) -> tuple[frozenset[int], ...]:
+        """The blocks of each chat that are held out."""
+        plan, held, seen = self._plan, [], frozenset[int]()
+        for place, ((name, project), each) in enumerate(zip(self._chats, scores, strict=True)):
+            chat, replies = project.chat or Chat(), [turn.generation.message for turn in each.turns]
+            speaking = [
+                frozenset(
+                    number
+                    for number, rule in enumerate(self._rules)
+                    if any(rule.speaks_of(chat, reply) for reply in replies[block.start : block.stop])
+                )
+                for block in each.blocks
+            ]
+            whole = name in plan.held_chats
+            unseen = [rules - seen for rules in speaking]
+            kept = range(len(speaking)) if whole else held_blocks(unseen, plan.held_out, plan.seed + place)
+            held.append(frozenset(kept))
+            seen |= frozenset().union(*(rules for at, rules in enumerate(speaking) if at not in held[-1]))
+        return tuple(held)
 
     def apart(self, number: int, point: Point, scores: Sequence[Scores]) -> TriedPoint:
         """The scores of all chats, those for choosing apart from those held out."""
         training, held = [], []
-        for place, (chat, each) in enumerate(zip(self.chats, scores, strict=True)):
-            every = frozenset(range(len(each.blocks)))
-            kept = every
-            if chat not in self.plan.held_chats:
-                kept = held_blocks(len(each.blocks), self.plan.held_out, self.plan.seed + place)
-            training.append(_part(each, every - kept))
+        self._held = self._held or self._of(scores)
+        for each, kept in zip(scores, self._held, strict=True):
+            training.append(_part(each, frozenset(range(len(each.blocks))) - kept))
             held.append(_part(each, kept))
         return TriedPoint(number, point, pooled(training), pooled(held))
 
@@ -240,6 +271,8 @@ class Split:
 
 _COUNTS: Final = tuple(each.name for each in fields(TurnScore) if each.name != "generation")
 _NAME: Final = "search"
+_FEWEST_TRIALS: Final = 2
+"""Of fewer points there are no good ones among others."""
 _OF, _NOW, _SCORES = "of", "now", "scores"
 _GRACE_SECONDS: Final = 3
 """After so long a lock that somebody left behind is taken away; a search is the only one that writes its journal."""
@@ -275,7 +308,7 @@ class _Journal:
     def __init__(self, trial: TuningTrial, plan: Plan, path: Path | None) -> None:
         self.optuna = needed("optuna", "tune")
         self.optuna.logging.set_verbosity(self.optuna.logging.ERROR)
-        self._space, self._split = trial.space, Split(plan, trial.chats())
+        self._space, self._split = trial.space, Split(trial, plan)
         self._plan = plan
         samplers = self.optuna.samplers
         sampler = samplers.TPESampler if plan.way is SearchWay.OPTUNA else samplers.RandomSampler
@@ -376,6 +409,8 @@ class _Journal:
 
     def importance(self) -> dict[str, float]:
         """How much each axis decides, by PED-ANOVA; nothing where too little was run to tell."""
+        if len(self.tried()) < _FEWEST_TRIALS:
+            return {}
         try:
             evaluator = self.optuna.importance.PedAnovaImportanceEvaluator()
             found = self.optuna.importance.get_param_importances(self.study, evaluator=evaluator)

@@ -29,7 +29,6 @@ from lorestudio.studio.tuning.outcomes import TurnOutcome, turn_outcome
 from lorestudio.studio.tuning.scores import Scores, score
 from lorestudio.studio.tuning.space import Point, Space, space_of
 from lorestudio.systems.registry import kind_of, system_of
-from lorestudio.vault.edited_vaults import EditedVaults
 
 
 def _mapping(items: dict[str, Any]) -> Mapping[str, Any]:
@@ -121,8 +120,8 @@ class PointRunner:
         self.trial = trial
         first = trial.projects[0]
         _, self._known = _run(first, trial.system, trial.settings)
-        state, turned = first.vault_state, any(axis.note is not None for axis in trial.space.axes)
-        self._vaults = EditedVaults(state, first.settings, first.counter) if turned and state is not None else None
+        turned = any(axis.note is not None for axis in trial.space.axes)
+        self._vaults = first.edited_vaults() if turned else None
 
     def outcomes(self, point: Point, cancel: CancelToken | None = None) -> tuple[tuple[TurnOutcome, ...], ...]:
         """What every generation of each chat comes to there. Raises Cancelled between two of them."""
@@ -144,9 +143,9 @@ class PointRunner:
         settings = trial.space.settings_at(trial.settings, point)
         notes = trial.space.notes_at(point)
         projects = trial.projects
-        if notes and self._vaults is not None:
-            state = self._vaults.with_texts(notes)
-            projects = tuple(replace(each, index=state.index, vault_state=state) for each in projects)
+        if notes:
+            state = projects[0].with_texts(notes, self._vaults)
+            projects = tuple(replace(each, index=state.index, vault_state=state.vault_state) for each in projects)
         made = []
         for project in projects:
             read, system = _run(project, trial.system, settings)

@@ -6,8 +6,10 @@ what was handed back stays.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -80,7 +82,9 @@ class Crew(Closing):
         if self._runner is not None:
             for number, point in points.items():
                 heed(cancel)
-                yield number, self._runner.scores(point, cancel)
+                with _uncollected():
+                    scores = self._runner.scores(point, cancel)
+                yield number, scores
             return
         left, failed = dict(points), 0
         while left:
@@ -131,4 +135,18 @@ def _prepared(packed: Packed) -> PointRunner:
 
 def _scored(packed: Packed, number: int, point: Point) -> tuple[int, tuple[Scores, ...]]:
     """In a worker: the scores at a point."""
-    return number, _prepared(packed).scores(point)
+    runner = _prepared(packed)
+    with _uncollected():
+        return number, runner.scores(point)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Have Python look for cycles between points, not among the verdicts of one: that takes a fifth of the time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

@@ -13,17 +13,19 @@ conversation is on the main page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
+from lorestudio.domain.state import EntryRule
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.contextwindow.locks import Lock, LockTable
-from lorestudio.systems.contextwindow.window import ContextWindow, LoreEntry, WindowTurn
+from lorestudio.systems.contextwindow.window import ContextWindow, KnownBook, LoreEntry, WindowTurn
+from lorestudio.systems.known import Known
 
 MAIN_PAGE: Final = "main"
 
@@ -91,13 +93,10 @@ class MappedVault:
     hidden: tuple[Entry, ...] = ()
 
 
-def mapped_pages(moment: Moment, settings: ContextWindowSettings, text: str) -> tuple[MappedVault, ...]:
+def mapped_pages(moment: Moment, settings: ContextWindowSettings, text: str, known: Known) -> tuple[MappedVault, ...]:
     """The pages that the vault and the chat of a moment make, in their order; `text` is the one that is looked at."""
-    pages = Pages.of(settings)
-    notes: dict[str, list[Entry]] = {}
-    for entry in moment.index.entries:
-        if not entry.guide:
-            notes.setdefault(pages.page_of(entry), []).append(entry)
+    pages, lowered, blocks = Pages.of(settings), text.lower(), moment.controls.blocks
+    made = known.of(moment.index, ("pages", pages, blocks), lambda: tuple(_of_vault(moment.index, pages, blocks)))
     turns: tuple[WindowTurn, ...] = ()
     if settings.with_conversation:
         turns = tuple(
@@ -105,10 +104,26 @@ def mapped_pages(moment: Moment, settings: ContextWindowSettings, text: str) -> 
             for place, message in enumerate(moment.chat)
         )
     found = []
+    for page, lockable in made:
+        locks = {key: lock for key, entry in lockable.items() if (lock := _lock(entry, blocks, lowered)) is not None}
+        table = LockTable.of(locks, source_compatible=settings.source_compatible)
+        window = replace(page.window, history=turns) if turns and page.name == pages.main else page.window
+        found.append(page if page.name in pages.locked else replace(page, window=window, locks=table))
+    return tuple(found)
+
+
+def _of_vault(
+    index: VaultIndex, pages: Pages, blocks: Sequence[EntryRule]
+) -> Iterator[tuple[MappedVault, Mapping[str, Entry]]]:
+    """The pages without the chat, each with the entries that have a lock, by their keys."""
+    notes: dict[str, list[Entry]] = {}
+    for entry in index.entries:
+        if not entry.guide:
+            notes.setdefault(pages.page_of(entry), []).append(entry)
     for name in pages.named(notes):
         here = notes.get(name, ())
         if name in pages.locked:
-            found.append(MappedVault(name, hidden=tuple(here)))
+            yield MappedVault(name, hidden=tuple(here)), {}
             continue
         entries: dict[str, Entry] = {}
         elements: list[Entry] = []
@@ -118,20 +133,17 @@ def mapped_pages(moment: Moment, settings: ContextWindowSettings, text: str) -> 
             else:
                 entries[entry.title if entry.title not in entries else f"{entry.title} ({entry.filename})"] = entry
         elements.sort(key=lambda entry: entry.priority)
-        book = {key: _lore_entry(key, entry) for key, entry in entries.items()}
-        window = ContextWindow(book, tuple(entry.content for entry in elements), turns if name == pages.main else ())
-        locks = {key: lock for key, entry in entries.items() if (lock := _lock(entry, moment, text)) is not None}
-        table = LockTable.of(locks, source_compatible=settings.source_compatible)
-        found.append(MappedVault(name, window, entries, tuple(elements), table))
-    return tuple(found)
+        book = KnownBook({key: _lore_entry(key, entry) for key, entry in entries.items()})
+        window = ContextWindow(book, tuple(entry.content for entry in elements))
+        lockable = {key: entry for key, entry in entries.items() if _lock(entry, blocks, "") is not None}
+        yield MappedVault(name, window, entries, tuple(elements)), lockable
 
 
-def _lock(entry: Entry, moment: Moment, text: str) -> Lock | None:
-    """The lock of a note. What is blocked in the chat stays out, whatever the note says."""
-    if any(rule.matches(entry) for rule in moment.controls.blocks):
+def _lock(entry: Entry, blocks: Sequence[EntryRule], lowered: str) -> Lock | None:
+    """The lock of a note over a text in lower case. What is blocked in the chat stays out, whatever the note says."""
+    if any(rule.matches(entry) for rule in blocks):
         return Lock()
     words, locked = texts_of(entry.system_fields.get("cw_passthrough")), entry.system_fields.get("cw_lock")
-    lowered = text.lower()
     if words:
         return Lock(_flag(locked, otherwise=False), lambda: any(word.lower() in lowered for word in words))
     return Lock() if _flag(locked, otherwise=False) else None

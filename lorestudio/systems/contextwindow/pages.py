@@ -22,6 +22,7 @@ from lorestudio.systems.contextwindow.mapping import MappedVault, mapped_pages, 
 from lorestudio.systems.contextwindow.selecting import CandidateFate, PageSelection, SelectionPhase
 from lorestudio.systems.contextwindow.truncating import Method
 from lorestudio.systems.contextwindow.window import ContextWindow, window_to_json
+from lorestudio.systems.known import Known
 
 ROUNDS: Final = 3
 """So often what nobody uses is handed out by need; what is left then goes out token by token."""
@@ -254,7 +255,7 @@ def _shares(
 
 
 def fitted_pages(
-    moment: Moment, settings: ContextWindowSettings, text: str, budget: int, counter: TokenCounter
+    moment: Moment, settings: ContextWindowSettings, text: str, budget: int, counter: TokenCounter, known: Known
 ) -> tuple[LorePage, ...]:
     """The pages of a moment, fitted. Raises ValueError where a setting cannot be read."""
     sharing = Sharing(
@@ -266,7 +267,7 @@ def fitted_pages(
         settings.preserve_text_matches,
         settings.source_compatible,
     )
-    return fit_pages(mapped_pages(moment, settings, text), text, sharing, counter, paging_of(settings))
+    return fit_pages(mapped_pages(moment, settings, text, known), text, sharing, counter, paging_of(settings))
 
 
 def paging_of(settings: ContextWindowSettings) -> Paging:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.systems.contextwindow.window import LoreBook, LoreEntry
+from lorestudio.systems.contextwindow.window import KnownBook, LoreBook, LoreEntry
 
 MayTake = Callable[[str], bool]
 """Whether no lock refuses the entry of this key."""
@@ -99,9 +99,13 @@ class PageSelection:
 
 def matches(book: LoreBook, text: str) -> tuple[Match, ...]:
     """The entries whose key or an alias occurs anywhere in the text, without case and word ends, in map order."""
-    lowered = text.lower()
-    found = (_match(key, entry, lowered) for key, entry in book.items())
-    return tuple(match for match in found if match is not None)
+
+    def found() -> tuple[Match, ...]:
+        lowered = text.lower()
+        every = (_match(key, entry, lowered) for key, entry in book.items())
+        return tuple(match for match in every if match is not None)
+
+    return book.found.of(book, text, found) if isinstance(book, KnownBook) else found()
 
 
 def select(

@@ -27,6 +27,7 @@ from lorestudio.systems.contextwindow.selecting import SelectionPhase as Pass
 from lorestudio.systems.contextwindow.truncating import effective
 from lorestudio.systems.contextwindow.words import VOCABULARY
 from lorestudio.systems.ideas import Situation, declared_options, without_property
+from lorestudio.systems.known import Known
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
 from lorestudio.trace.model import (
@@ -48,8 +49,8 @@ TAG: Final = "context_window"
 class _WindowRun:
     """One generation under way."""
 
-    def __init__(self, moment: Moment, settings: ContextWindowSettings, counter: TokenCounter) -> None:
-        self.moment, self.settings, self.counter = moment, settings, counter
+    def __init__(self, moment: Moment, settings: ContextWindowSettings, counter: TokenCounter, known: Known) -> None:
+        self.moment, self.settings, self.counter, self.known = moment, settings, counter, known
         self.told = Run(moment)
         self.candidates = self.told.candidates
         self.pages: tuple[LorePage, ...] = ()
@@ -84,7 +85,7 @@ class _WindowRun:
         """Map vault and chat, and let the pages be fitted; the stages below tell what that decided."""
         text = "\n".join(self.moment.chat[place].text for place in self.scanned)
         self.budget = budget_of(self.settings, self.moment.context_size, text, self.counter)
-        self.pages = fitted_pages(self.moment, self.settings, text, self.budget, self.counter)
+        self.pages = fitted_pages(self.moment, self.settings, text, self.budget, self.counter, self.known)
         for entry in self.moment.index.entries:
             if entry.guide:
                 ledger.refuse(entry, "guide_hidden")
@@ -304,6 +305,8 @@ class ContextWindowSystem(System):
 
     settings: ContextWindowSettings = field(default_factory=ContextWindowSettings)
     counter: TokenCounter | None = None
+    shared: Known = field(default_factory=Known, repr=False, compare=False)
+    """The vault as pages, and which of their keys stand in each text that was looked at."""
 
     @property
     def inputs(self) -> str:
@@ -319,7 +322,7 @@ class ContextWindowSystem(System):
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""
-        run = _WindowRun(moment, self.settings, self.counter or moment.counter)
+        run = _WindowRun(moment, self.settings, self.counter or moment.counter, self.shared)
         return Decided(_trace(run, await run.told.through(run.steps())), state)
 
     def options(self, situation: Situation, moment: Moment, state: State) -> tuple[Option, ...]:  # noqa: ARG002

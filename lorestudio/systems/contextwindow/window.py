@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from lorestudio.domain.javascript import Json
+from lorestudio.systems.known import Known
 
 PROPOSED_SIZE: Final = 8000
 """What a window's document says of its size in tokens; only a proposal (rules: context-window 17 row 1)."""
@@ -33,6 +34,14 @@ class LoreEntry:
 
 LoreBook: TypeAlias = Mapping[str, LoreEntry]
 """Entries by their keys; their order counts (rules: context-window 4)."""
+
+
+class KnownBook(dict[str, LoreEntry]):
+    """A book that is looked through again and again: `found` keeps what looking for its keys in a text came to."""
+
+    def __init__(self, entries: LoreBook) -> None:
+        super().__init__(entries)
+        self.found = Known()
 
 
 @dataclass(frozen=True, slots=True)

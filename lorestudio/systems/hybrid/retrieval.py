@@ -92,36 +92,64 @@ class Retrieved:
     unplaced: tuple[WorldEntry, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LookedThrough:
+    """A worldbook with the keys that were found in a text. `possible` are the entries that keys are looked for of."""
+
+    constants: tuple[WorldEntry, ...]
+    possible: tuple[WorldEntry, ...]
+    hits: Mapping[str, EntryKeyHit]
+    remarks: Mapping[str, str]
+
+
+def look_through(book: Sequence[WorldEntry], context: str, options: Options) -> LookedThrough:
+    """The keys found in a context text. Of the options it reads `mode` and `strict` alone. Raises TypeError (R6)."""
+    possible = tuple(entry for entry in book if _is_possible(entry, options))
+    remarks: dict[str, str] = {}
+    found = {entry.id: hit for entry in possible if (hit := _hit(entry, context, options, remarks)) is not None}
+    constants = tuple(entry for entry in book if truthy(entry.constant) and entry.enabled is not False)
+    return LookedThrough(constants, possible, found, remarks)
+
+
+def context_text(history: str, user_input: str) -> str:
+    """The text that keys are looked for in."""
+    return f"{history}\nUser: {user_input}".lower()
+
+
 def prepare(
-    book: Sequence[WorldEntry], history: str, user_input: str, options: Options, *, has_model: bool, held: str = ""
+    book: Sequence[WorldEntry],
+    history: str,
+    user_input: str,
+    options: Options,
+    *,
+    has_model: bool,
+    held: str = "",
+    looked: LookedThrough | None = None,
+    embedded_as: Callable[[WorldEntry], WorldEntry] = lambda entry: entry,
 ) -> PreparedRanking:
     """Steps 1 to 3. `has_model` says that somebody can make a query vector; `held` names an entry that is to be ranked
-    and to go in in any case. Raises TypeError in strict mode (R6).
+    and to go in in any case. `looked` is what looking through the book came to, where that is known; `embedded_as`
+    gives a candidate its vector. Raises TypeError in strict mode (R6).
     """
     if not book:
         return PreparedRanking((), options)
-    context = f"{history}\nUser: {user_input}".lower()
-    constants = tuple(entry for entry in book if truthy(entry.constant) and entry.enabled is not False)
-    possible = [entry for entry in book if _is_possible(entry, options)]
-    hits: dict[str, EntryKeyHit] = {}
-    remarks: dict[str, str] = {}
-    for entry in possible:
-        hit = _hit(entry, context, options, remarks)
-        if hit is not None:
-            hits[entry.id] = hit
-    semantic = options.mode is FirstStep.SEMANTIC
-    candidates = tuple(entry for entry in possible if semantic or entry.id in hits or entry.id == held)
+    context = context_text(history, user_input)
+    looked = looked or look_through(book, context, options)
+    hits, semantic = looked.hits, options.mode is FirstStep.SEMANTIC
+    candidates = tuple(
+        embedded_as(entry) for entry in looked.possible if semantic or entry.id in hits or entry.id == held
+    )
     embedded = any(len(entry.embedding) for entry in candidates)
     return PreparedRanking(
         tuple(book),
         options,
         context,
-        constants,
+        looked.constants,
         candidates,
         hits,
         query_text(history, user_input, strict=options.strict),
         options.use_semantic and has_model and embedded,
-        remarks,
+        looked.remarks,
         held,
     )
 

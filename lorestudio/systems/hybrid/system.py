@@ -36,8 +36,18 @@ from lorestudio.systems.hybrid.book import (
     with_vector,
     worldbook,
 )
-from lorestudio.systems.hybrid.retrieval import PreparedRanking, Retrieved, Way, embedded_text, finish, prepare
+from lorestudio.systems.hybrid.retrieval import (
+    PreparedRanking,
+    Retrieved,
+    Way,
+    context_text,
+    embedded_text,
+    finish,
+    look_through,
+    prepare,
+)
 from lorestudio.systems.hybrid.words import VOCABULARY
+from lorestudio.systems.known import Known
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
 from lorestudio.systems.vectors import (
@@ -78,6 +88,8 @@ class HybridSystem(System):
 
     settings: HybridSettings = field(default_factory=HybridSettings)
     vectors: TextVectors | None = None
+    shared: Known = field(default_factory=Known, repr=False, compare=False)
+    """The vault as a worldbook, and which of its keys stand in each text that was looked at."""
 
     @property
     def inputs(self) -> str:
@@ -94,7 +106,7 @@ class HybridSystem(System):
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""
-        run = _HybridRun(moment, self.settings, self.vectors)
+        run = _HybridRun(moment, self.settings, self.vectors, self.shared)
         return Decided(run.trace(await run.told.through(run.steps())), state)
 
     def entry_text(self, moment: Moment, entry: Entry) -> str:
@@ -106,9 +118,10 @@ class HybridSystem(System):
 class _HybridRun:
     """One generation under way."""
 
-    def __init__(self, moment: Moment, settings: HybridSettings, vectors: TextVectors | None) -> None:
-        self.moment, self.settings, self.vectors = moment, settings, vectors
-        self.entries = {str(entry.id): entry for entry in moment.index.entries}
+    def __init__(self, moment: Moment, settings: HybridSettings, vectors: TextVectors | None, known: Known) -> None:
+        self.moment, self.settings, self.vectors, self.known = moment, settings, vectors, known
+        index = moment.index
+        self.entries = known.of(index, "entries", lambda: {str(entry.id): entry for entry in index.entries})
         self.options = Options(
             settings.limit,
             settings.semantic_threshold,
@@ -146,17 +159,35 @@ class _HybridRun:
     async def _load(self, ledger: Ledger) -> StageRecord:
         self.texts = texts_of(self.moment.chat, self.settings.exchanges)
         held = "" if self.moment.held is None else str(self.moment.held.entry)
-        book = worldbook(self.moment.index, self.moment.controls, held)
-        for entry in self.moment.index.entries:
+        index, controls = self.moment.index, self.moment.controls
+        of = (controls.blocks, held)
+        book = self.known.of(index, ("book", of), lambda: worldbook(index, controls, held))
+        for entry in index.entries:
             if entry.guide:
                 ledger.refuse(entry, "guide_hidden")
         for each in book:
             if each.enabled is False:
                 ledger.refuse(self.entries[each.id], "hy_blocked")
-        has_model = self.vectors is not None and self.options.use_semantic
-        book = await self._with_vectors(book) if has_model else book
+        texts: Mapping[str, str] = {}
+        vectors: Mapping[str, Vector] = {}
+        if self.vectors is not None and self.options.use_semantic:
+            texts = self.known.of(
+                index, ("texts", of), lambda: {each.id: embedded_text(each) for each in book if not each.constant}
+            )
+            vectors = await self._vectors([text for text in texts.values() if text])
+        history, said, options = self.texts.history, self.texts.user_input, self.options
+        context = context_text(history, said)
         self.prepared = prepare(
-            book, self.texts.history, self.texts.user_input, self.options, has_model=self.vectors is not None, held=held
+            book,
+            history,
+            said,
+            options,
+            has_model=self.vectors is not None,
+            held=held,
+            looked=self.known.of(
+                index, ("keys", of, context, options.mode, options.strict), lambda: look_through(book, context, options)
+            ),
+            embedded_as=lambda each: with_vector(each, vectors.get(texts.get(each.id, ""))),
         )
         return ledger.close(())
 
@@ -290,11 +321,6 @@ class _HybridRun:
             warnings=(f"No vectors: {self.problem}.",) if self.problem else (),
             facts={**trace.facts, "vectors": vectors, "threshold": self.options.threshold},
         )
-
-    async def _with_vectors(self, book: tuple[WorldEntry, ...]) -> tuple[WorldEntry, ...]:
-        texts = {each.id: embedded_text(each) for each in book if not each.constant}
-        known = await self._vectors([text for text in texts.values() if text])
-        return tuple(with_vector(each, known.get(texts.get(each.id, ""))) for each in book)
 
     async def _query(self) -> Vector | None:
         query = self.prepared.query_text

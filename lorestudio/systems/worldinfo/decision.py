@@ -19,6 +19,7 @@ from lorestudio.llm.errors import LlmError
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.hybrid.retrieval import cosine
+from lorestudio.systems.known import Known
 from lorestudio.systems.macros import Macros
 from lorestudio.systems.randomness import Mulberry32
 from lorestudio.systems.vectors import TextVectors
@@ -155,23 +156,13 @@ class World:
     digest: str = ""
 
 
-class Worlds:
-    """The entries in play as they were made last, for a chat whose generations all have the same."""
-
-    def __init__(self) -> None:
-        self._last: tuple[object, tuple[object, ...], World] | None = None
-
-    def world(self, moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook, ...] | None) -> World:
-        """The entries of a moment, of these books or of the vault where there are none."""
-        source = moment.index if books is None else books
-        by = (moment.controls.blocks,) if books is None else (
-            moment.counter, settings.character_strategy, settings.version,
-        )  # fmt: skip
-        last = self._last
-        if last is None or last[0] is not source or last[1] != by:
-            made = _of_vault(moment) if books is None else _of_books(moment, settings, books)
-            self._last = last = (source, by, made)
-        return last[2]
+def world_of(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook, ...] | None, known: Known) -> World:
+    """The entries of a moment, of these books or of the vault where there are none."""
+    if books is None:
+        return known.of(moment.index, ("world", moment.controls.blocks), lambda: _of_vault(moment))
+    counter = moment.counter  # kept beside what it counted, so that no other one has its number
+    by = ("world", id(counter), settings.character_strategy, settings.version)
+    return known.of(books, by, lambda: (counter, _of_books(moment, settings, books)))[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,10 +183,10 @@ async def decided(
     around: Surroundings,
     vectors: TextVectors | None,
     state: WorldInfoState,
-    worlds: Worlds | None = None,
+    known: Known | None = None,
 ) -> Decision:
     """Decide one generation. Timed effects count the messages that the generation sees."""
-    world = (worlds or Worlds()).world(moment, settings, books)
+    world = world_of(moment, settings, books, known or Known())
     macros = _macros(moment, around, around.variables if state.variables is None else state.variables)
     due = around.note_due(moment.turn.message)
     newest = [macros.fill(message.text) for message in reversed(moment.chat)] if settings.vectors else ()

@@ -29,10 +29,11 @@ from lorestudio.systems.base import (
     inputs_digest,
 )
 from lorestudio.systems.differences import InputDifference
+from lorestudio.systems.known import Known
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
 from lorestudio.systems.vectors import TextVectors, asked_for_vectors, offline_vectors
-from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, Worlds, decided
+from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, decided
 from lorestudio.systems.worldinfo.haystack import Scan
 from lorestudio.systems.worldinfo.scan import Loop, LoopPart, Scanned
 from lorestudio.systems.worldinfo.timed import at
@@ -75,7 +76,8 @@ class WorldInfoSystem(System):
     vectors: TextVectors | None = None
     remarks: tuple[str, ...] = ()
     """Sentences for the person about books that are not scanned, or not as their author may expect."""
-    worlds: Worlds = field(default_factory=Worlds, repr=False, compare=False)
+    shared: Known = field(default_factory=Known, repr=False, compare=False)
+    """The entries in the order of the budget, with what finds all their keys in one pass over a text."""
     swipes_go_on: ClassVar[bool] = True  # each draws lots of its own, as the host's random numbers go on
 
     @property
@@ -84,10 +86,6 @@ class WorldInfoSystem(System):
         books = self.books if self.books is None else [(book.name, book.role, book.entries) for book in self.books]
         maker = self.vectors.label if self.vectors is not None else None
         return inputs_digest(self.settings, books, self.around.told, maker)
-
-    def knowing(self, other: System) -> WorldInfoSystem:
-        """The same with the entries as the other has put them in order."""
-        return replace(self, worlds=other.worlds) if isinstance(other, WorldInfoSystem) else self
 
     def with_chat_of(self, other: System) -> System:
         """The same with who wrote which message as the other knows it."""
@@ -144,7 +142,7 @@ class WorldInfoSystem(System):
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation from the timed effects that the one before left."""
         known = state if isinstance(state, WorldInfoState) else WorldInfoState(random_state=moment.seed)
-        made = await decided(moment, self.settings, self.books, self.around, self.vectors, known, self.worlds)
+        made = await decided(moment, self.settings, self.books, self.around, self.vectors, known, self.shared)
         run = _WorldInfoRun(moment, self, made)
         return Decided(run.trace(await run.told.through(run.steps())), made.after)
 

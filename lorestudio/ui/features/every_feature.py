@@ -57,7 +57,7 @@ class Features:
         self.timeline = TimelineFeature(context, self.chat.pane, self.systems.make_page)
         self.tuning = TuningFeature(context, self.vault.work, self.timeline.jump, self.chat.message_menu)
         self.verify = VerifyFeature(context, self.timeline.jump, self.systems.change, self._show_beside)
-        self.searching = SearchFeature(context)
+        self.searching = SearchFeature(context, self.vault.work, self.systems.compare_with_now, self.tuning.show_change)
         self.reports = ReportsFeature(context)
         self.recap = RecapFeature(context, self.chat)
         self.memories = MemoriesFeature(context, self.chat.pane, self.trace, self.systems.open_settings)

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -101,9 +101,13 @@ def run(
 
 
 def render_window(
-    project: Project | None, path: Path, size: tuple[int, int] = (1280, 800), theme: str = "light"
+    project: Project | None,
+    path: Path,
+    size: tuple[int, int] = (1280, 800),
+    theme: str = "light",
+    then: Callable[[MainWindow], object] = lambda _window: None,
 ) -> None:
-    """Write a picture (PNG) of the window with `project` replayed; needs no display.
+    """Write a picture (PNG) of the window with `project` replayed, and with what is done `then`; needs no display.
 
     `size` is in device-independent pixels. Raises OSError where the picture cannot be written, and TimeoutError where
     the replay does not end.
@@ -118,10 +122,17 @@ def render_window(
         with collected_on_gui_thread():
             with dress.held_back():
                 window = MainWindow(session, dress, settings)
-            _render(project, path, size, window, app)
+            _render(project, path, size, window, app, then)
 
 
-def _render(project: Project | None, path: Path, size: tuple[int, int], window: MainWindow, app: QApplication) -> None:
+def _render(
+    project: Project | None,
+    path: Path,
+    size: tuple[int, int],
+    window: MainWindow,
+    app: QApplication,
+    then: Callable[[MainWindow], object],
+) -> None:
     window.session.setParent(window)
     window.resize(*size)
     window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
@@ -131,6 +142,8 @@ def _render(project: Project | None, path: Path, size: tuple[int, int], window: 
             window.session.set_project(project)
             wait_until_idle(window.session)
             show_something(window)
+            _come_to_rest(window, app)
+            then(window)
             _come_to_rest(window, app)
         _settle(app)
         if not window.grab().save(str(path), "PNG"):

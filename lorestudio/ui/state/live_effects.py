@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
+from lorestudio.domain.state import ChatControls
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.effects import Effects, WholeChat
@@ -13,6 +15,8 @@ from lorestudio.studio.tuning.expectations import Expectation
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.vault.edited_vaults import NoteText
+
+_NOTHING: Final = (None, (), None)
 
 
 class LiveEffects(QObject):
@@ -31,16 +35,16 @@ class LiveEffects(QObject):
         self._newest = Newest(jobs)
         self._expectations: tuple[Expectation, ...] = ()
         self._chat: tuple[Simulator, WholeChat] | None = None
-        self._tried: tuple[Section | None, tuple[NoteText, ...]] = (None, ())
-        self._of: tuple[object, ...] = (None, (), None)
+        self._tried: tuple[Section | None, tuple[NoteText, ...], ChatControls | None] = _NOTHING
+        self._of: tuple[object, ...] = (*_NOTHING, None)
         self.effects: Effects | None = None
-        self.current = False
+        self.current = self.aside = False
         self.problem = ""
 
     @property
     def trying(self) -> bool:
         """Whether something is tried out."""
-        return self._tried != (None, ())
+        return self._tried != _NOTHING
 
     @property
     def words(self) -> str:
@@ -65,7 +69,7 @@ class LiveEffects(QObject):
         """Judge by these from now on."""
         if self._expectations != tuple(expectations):
             self._expectations, self._chat = tuple(expectations), None
-            self.try_changes(*self._tried)
+            self.try_changes(*self._tried, aside=self.aside)
 
     def chat(self) -> WholeChat | None:
         """The chat as it was run, None where it has not been run whole, or nothing can be tried out on its notes."""
@@ -78,17 +82,28 @@ class LiveEffects(QObject):
 
     def try_settings(self, settings: Section | None) -> None:
         """Try these with the texts that are tried out already."""
-        self.try_changes(settings, self._tried[1])
+        self.try_changes(settings, *self._tried[1:], aside=self.aside)
 
-    def try_changes(self, settings: Section | None, notes: tuple[NoteText, ...]) -> None:
-        """Try these from now on; settings of a system that did not decide make no difference."""
-        chat = self.chat() if settings is not None or notes else None
+    def try_changes(
+        self,
+        settings: Section | None,
+        notes: tuple[NoteText, ...],
+        controls: ChatControls | None = None,
+        *,
+        aside: bool = False,
+    ) -> None:
+        """Try these from now on; settings of a system that did not decide make no difference.
+
+        `aside`: nobody is editing them, so that somebody has to say when they are tried no more.
+        """
+        self.aside = aside
+        chat = self.chat() if (settings, notes, controls) != _NOTHING else None
         if chat is not None and settings is not None and type(settings) is not type(chat.settings):
             settings = None
-        of = (settings, notes, chat)
+        of = (settings, notes, controls, chat)
         if of == self._of:
             return
-        self._tried, self._of = (settings, notes), of
+        self._tried, self._of = (settings, notes, controls), of
         self.current, self.problem = False, ""
         if chat is None or not self.trying:
             self._newest.cancel()
@@ -96,7 +111,7 @@ class LiveEffects(QObject):
         else:
 
             def work(job: Job) -> Effects:
-                return chat.effects(settings, notes, job, job.token)
+                return chat.effects(settings, notes, job, job.token, controls)
 
             title = tr("Running the whole chat with what is tried out")
             self._newest.start(title, work, done=self._found, failed=self._failed, reported=self._found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,6 +57,20 @@ def test_every_setting_by_a_step(lorestudio: Run, expecting: Path, chat: Path) -
     ]
     printed = lorestudio("effects", expecting, "--chat", chat, "--each", "--setting", "enabled").stdout
     assert "on -> off" in printed
+
+
+def test_a_pin_a_block_and_both_taken_away(lorestudio: Run, expecting: Path, chat: Path) -> None:
+    def told(*change: str) -> dict[str, Any]:
+        result = lorestudio("effects", expecting, "--chat", chat, *change, "--json")
+        assert result.exit_code == 0, result.output
+        (found,) = json.loads(result.stdout)["effects"]
+        return found
+
+    assert {title for turn in told("--block", "Lamp")["turns"] for title in turn["left"]} == {"Lamp"}
+    assert {title for turn in told("--pin", "Tide")["turns"] for title in turn["entered"]} >= {"Tide"}
+    assert told("--free", "Lamp")["changed"] == 0
+    result = lorestudio("effects", expecting, "--chat", chat, "--free", "Limp")
+    assert (result.exit_code, "--free: no entry is called “Limp”" in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,59 @@ def test_a_point_is_chosen_and_told_in_words(lorestudio: Run, world: Path) -> No
     result = lorestudio(*arguments(world, *GRID, "--keep", "two", "--point", 1))
     assert result.exit_code == 0, result.output
     assert "12 points run." in result.stdout
-    assert "this is to be written into notes: Lamp.md: priority 99." in result.stderr
+    assert "the point turns 1 note, too: --apply writes that into them." in result.stderr
+
+
+@pytest.fixture
+def own_world(tmp_path: Path) -> Path:
+    make_world(tmp_path / "vault")
+    (tmp_path / "vault" / "lorestudio-expectations.yaml").write_text(EXPECTED, encoding="utf-8")
+    return tmp_path
+
+
+def test_what_a_point_turns_in_notes_is_written_and_taken_back(lorestudio: Run, own_world: Path) -> None:
+    lamp = own_world / "vault" / "Lamp.md"
+    before = lamp.read_text(encoding="utf-8")
+    over = ("--over", "Lamp:priority=10,99", "--over", "Lamp:keys", "--by", "grid", "--journal", "search.log")
+    found = json.loads(lorestudio(*arguments(own_world, *over, "--json")).stdout)
+    at = {"Lamp.md: priority": 99, "Lamp.md: key lamp": False, "Lamp.md: key lantern": True}
+    (number,) = (each["number"] for each in found["points"] if each["settings"] == at)
+    chosen = arguments(own_world, *over, "--point", number)
+    result = lorestudio(*chosen, "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert "-keys: [lamp, lantern]\n-priority: 10\n+keys: [lantern]\n+priority: 99\n" in result.stderr
+    assert "Tune 1 note: 1 file would change." in result.stderr
+    assert lamp.read_text(encoding="utf-8") == before
+    result = lorestudio(*chosen, "--apply", "--report", "page.html")
+    assert result.exit_code == 0, result.output
+    after = lamp.read_text(encoding="utf-8")
+    assert "priority: 99" in after
+    assert "lamp," not in after
+    assert "lantern" in after
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "<h3>Lamp.md</h3>" in page
+    assert "- priority: 10" in page
+    assert "+ priority: 99" in page
+    assert lorestudio("undo", own_world / "vault").exit_code == 0
+    assert lamp.read_text(encoding="utf-8") == before
+
+
+def test_a_point_is_looked_at_and_compared(lorestudio: Run, world: Path) -> None:
+    # Without a change of the lamp nothing is in but what is now; with six messages it is in from then on.
+    point = (*GRID, "--point", 10)  # scan depth 6
+    found = json.loads(lorestudio(*arguments(world, *point, "--look", "--compare", "--json")).stdout)
+    settings = next(each["settings"] for each in found["points"] if each["number"] == 10)
+    assert settings["scanDepth"] == 6
+    (told,), (compared,) = found["effects"], found["comparisons"]
+    assert [each["label"] for each in compared["runs"]] == ["now", "point 10"]
+    entered = {turn["reply"] for turn in told["turns"] if turn["entered"]}
+    alone = {turn["message"] for turn in compared["turns"] if turn["runs"][1]["alone"]}
+    assert entered == alone
+    assert told["changed"] == compared["changed"]
+    words = lorestudio(*arguments(world, *point, "--look", "--compare"))
+    assert words.exit_code == 0, words.output
+    assert "over the whole chat" in words.stdout
+    assert "replies change" in words.stdout
 
 
 @pytest.mark.parametrize(

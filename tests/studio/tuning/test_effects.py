@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.settings.declaration import Value, declared
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.chat.controls import ControlsPart, toggled
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.effects import Effects, TurnEffect, WholeChat, one_step, sensitivity
@@ -118,6 +120,32 @@ def test_the_effect_is_that_of_a_replay_with_the_setting(change: dict[str, Value
     assert found.changed
 
 
+@pytest.mark.parametrize("system", KINDS)
+def test_a_pin_and_a_block_do_what_a_replay_with_them_does(system: str, demo: Project) -> None:
+    chat = ran(demo, system=system)
+    entries = demo.index.entries[:2]
+    for part in (ControlsPart.PINS, ControlsPart.BLOCKS):
+        controls = toggled(demo.controls, part, entries, demo.index)
+        found = chat.effects(controls=controls)
+        single = ran(replace(demo, controls=controls), system=system)
+        assert demo.chat is not None
+        shown = shown_swipes(demo.chat, single.outcomes)
+        assert [turn.tokens[1] for turn in found.turns] == [each.tokens for each in shown]
+
+
+def test_a_pin_brings_its_entry_into_every_reply_and_each_is_tried_without(project: Project) -> None:
+    (oil,) = (each for each in project.index.entries if each.title == "Oil")
+    controls = toggled(project.controls, ControlsPart.PINS, [oil], project.index)
+    chat = ran(project, [OIL_LATER])
+    found = chat.effects(controls=controls)
+    assert [turn.entered for turn in found.turns] == [("Oil",), (), ("Oil",)]
+    assert found.won == 1
+    *_, step = sensitivity(ran(replace(project, controls=controls), [OIL_LATER]))
+    assert (step.name, step.words) == ("Pin of Oil", ("there", "gone"))
+    assert [turn.left for turn in step.effects.turns] == [("Oil",), (), ("Oil",)]
+    assert step.effects.lost == 1
+
+
 def test_the_first_replies_are_told_while_the_others_run(project: Project) -> None:
     chat, heard = ran(project, [OIL_LATER]), list[Effects]()
     whole = chat.effects(deeper(chat), report=heard.append)
@@ -130,12 +158,12 @@ def test_the_first_replies_are_told_while_the_others_run(project: Project) -> No
 
 def test_each_setting_is_tried_one_step_to_both_sides(project: Project) -> None:
     chat = ran(project, [OIL_LATER, NO_LAMP])
-    rows = {(row.declaration.name, row.after): row.effects for row in sensitivity(chat)}
-    assert (rows["scan_depth", 2].won, rows["scan_depth", 2].lost) == (0, 0)
+    rows = {(row.name, row.after): row.effects for row in sensitivity(chat)}
+    assert (rows["scanDepth", 2].won, rows["scanDepth", 2].lost) == (0, 0)
     assert rows["enabled", False].lost == 0  # nothing is in, and Oil was not in before
     assert rows["enabled", False].tokens < 0
     one = list(sensitivity(chat, ["scanDepth"]))
-    assert {row.declaration.name for row in one} == {"scan_depth"}
+    assert {row.name for row in one} == {"scanDepth"}
 
 
 @pytest.mark.parametrize(

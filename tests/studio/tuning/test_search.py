@@ -21,11 +21,20 @@ from lorestudio.domain.resources import resource
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Value
 from lorestudio.studio.compare.comparing import candidate
-from lorestudio.studio.project.project import Project, demo_project
+from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.tuning import search as searching
-from lorestudio.studio.tuning.expectations import load
+from lorestudio.studio.tuning.expectations import Expectation, Should, load
 from lorestudio.studio.tuning.scores import Interval, Scores, TurnScore
-from lorestudio.studio.tuning.search import Gain, Plan, SearchOutcome, SearchWay, TriedPoint, held_blocks, search
+from lorestudio.studio.tuning.search import (
+    Gain,
+    Plan,
+    SearchOutcome,
+    SearchWay,
+    Split,
+    TriedPoint,
+    held_blocks,
+    search,
+)
 from lorestudio.studio.tuning.space import Axis, NumberSpan, Point
 from lorestudio.studio.tuning.trials import PointRunner, trial_of
 from lorestudio.studio.tuning.workers import Workers
@@ -139,15 +148,22 @@ def test_of_equal_points_the_nearest_to_now_is_the_best_and_now_is_one_of_them()
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("budget", [1300, 420])
 @pytest.mark.parametrize("seed", range(10))
-def test_on_the_demo_the_best_holds_as_much_as_the_designed_settings_on_replies_held_out(seed: int) -> None:
+def test_on_the_demo_the_best_holds_as_much_as_the_designed_settings(seed: int, budget: int) -> None:
+    """From the designed settings, and from the budget that is broken in the practice copy."""
     expected = load(resource("demo", "practice", "The Brume", "lorestudio-expectations.yaml")).every
     over = ("scanDepth=1..10", "maxEntries=1..20", "maxTokensBudget=400..3000/100")
-    found = search(trial_of([demo_project()], candidate("deeplore"), expected, over), Plan(runs=20, seed=seed))
-    best, designed = found.best.held.value("met"), found.now.held.value("met")
-    assert best is not None
-    assert designed is not None
-    assert best >= designed
+    demo, plan = demo_project(), Plan(runs=10, seed=seed)
+    assert demo.settings.max_tokens_budget == 1300
+    designed = trial_of([demo], candidate("deeplore"), expected, over)
+    wanted = Split(designed, plan).apart(-1, {}, PointRunner(designed).scores({}))
+    start = demo.with_settings(demo.settings.model_copy(update={"max_tokens_budget": budget}))
+    best = search(trial_of([start], candidate("deeplore"), expected, over), plan).best
+    for reached, least in ((best.held, wanted.held), (best.training, wanted.training)):
+        values = reached.value("met"), least.value("met")
+        assert None not in values
+        assert values[0] >= values[1]  # type: ignore[operator]  # neither is None
 
 
 @pytest.mark.parametrize(
@@ -180,12 +196,44 @@ def test_what_was_not_won_needs_no_warning_and_fewer_tokens_are_a_gain() -> None
 
 
 def test_blocks_are_held_out_whole_and_at_least_enough_for_an_interval() -> None:
-    assert len(held_blocks(30, 1 / 3, 1)) == 10
-    assert held_blocks(30, 1 / 3, 1) == held_blocks(30, 1 / 3, 1) != held_blocks(30, 1 / 3, 2)
-    assert len(held_blocks(9, 0.1, 0)) == 4
-    assert len(held_blocks(3, 1 / 3, 0)) == 1
-    assert held_blocks(30, 0, 0) == frozenset()
-    assert held_blocks(1, 0.5, 0) == frozenset()  # something must be left to search by
+    def held(count: int, share: float, seed: int) -> frozenset[int]:
+        return held_blocks([frozenset()] * count, share, seed)
+
+    assert len(held(30, 1 / 3, 1)) == 10
+    assert held(30, 1 / 3, 1) == held(30, 1 / 3, 1) != held(30, 1 / 3, 2)
+    assert len(held(9, 0.1, 0)) == 4
+    assert len(held(3, 1 / 3, 0)) == 1
+    assert held(30, 0, 0) == frozenset()
+    assert held(1, 0.5, 0) == frozenset()  # something must be left to search by
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_of_every_rule_there_is_a_reply_to_search_by_where_that_can_be(seed: int) -> None:
+    """Rule 0 speaks everywhere, 1 and 2 in one block each, 3 in two."""
+    speaking = [frozenset({0})] * 9
+    for block, rules in {2: {0, 1}, 4: {0, 2, 3}, 7: {0, 3}}.items():
+        speaking[block] = frozenset(rules)
+    held = held_blocks(speaking, 4 / 9, seed)
+    assert len(held) == 4
+    assert not held & {2, 4}
+    alone = [frozenset({place}) for place in range(9)]  # each is lost with its block, whichever is held out
+    assert len(held_blocks(alone, 4 / 9, seed)) == 4
+
+
+def test_a_rule_that_another_chat_shows_may_be_held_out_in_one(world: Project, tmp_path: Path) -> None:
+    said = ["nothing"] * 40
+    rule = Expectation(Should.IN, ("Lamp.md",), whenever="oil")
+    lines = [f"Wren: {'oil' if turn == 20 else 'nothing'} {turn}\nAnn: Yes, {turn}." for turn in range(len(said))]
+    chats = []
+    for name in ("first", "second"):
+        file = tmp_path / f"{name}.txt"
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        chats.append(open_project(list(world.roots), file))
+    trial = trial_of(chats, candidate("deeplore"), [rule], ["scanDepth=1..2"])
+    scores = PointRunner(trial).scores({})
+    parts = [Split(trial, Plan(seed=seed)).apart(-1, {}, scores) for seed in range(20)]
+    assert all(part.training.value("met") is not None for part in parts)  # the rule is there to be learnt
+    assert any(part.held.value("met") is not None for part in parts)  # and told by the other chat
 
 
 def test_training_and_held_out_replies_are_apart(world: Project) -> None:

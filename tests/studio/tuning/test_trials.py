@@ -7,6 +7,8 @@ import os
 import random
 import shutil
 import signal
+from collections.abc import Callable, Hashable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from lorestudio.studio.tuning.search import Plan, SearchWay, TriedPoint, search
 from lorestudio.studio.tuning.space import Point
 from lorestudio.studio.tuning.trials import PointRunner, trial_of
 from lorestudio.studio.tuning.workers import ATTEMPTS, Crew, Workers
+from lorestudio.systems.known import Known
 from lorestudio.systems.registry import KINDS, kind_of, system_of
 from tests.studio.tuning.searches import LAMP, lamp_trial, make_world, text_of
 
@@ -80,6 +83,39 @@ def test_every_system_can_be_searched(name: str, world: Project) -> None:
         project = world.with_settings_of(kind, settings)
         traces = asyncio.run(Simulator(project, system_of(project.scene(), kind, settings)).replay())
         assert bench.outcomes({setting.alias: value}) == (tuple(map(turn_outcome, traces)),)
+
+
+class Forgetful(Known):
+    """Has everything made anew."""
+
+    def of(self, source: object, key: Hashable, make: Callable[[], Any]) -> Any:  # noqa: ARG002
+        return make()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_points_have_in_common_changes_none_of_them(name: str, world: Project) -> None:
+    """Points over all switches, choices and ranges of a system and over a note, run by one runner after the other."""
+    from lorestudio.settings.declaration import declared  # noqa: PLC0415
+
+    kind, chance = kind_of(name), random.Random(7)
+    over = ["Lamp.md:priority=10,99", "Lamp.md:keys"]
+    for each in declared(kind.settings):
+        ends = f"={each.low:g},{each.high:g}" if each.low is not None and each.high is not None else ""
+        try:
+            trial_of([world], candidate(name), LAMP, [each.alias + ends])
+        except InputError:  # it changes nothing in a run, has no range, or says how notes are read
+            continue
+        over.append(each.alias + ends)
+    bench = PointRunner(trial_of([world], candidate(name), LAMP, over))
+    for _ in range(6):
+        turned = chance.sample(bench.trial.space.axes, min(4, len(over)))
+        point = {axis.label: chance.choice(axis.values or ()) for axis in turned}
+        (alone,) = PointRunner(bench.trial).simulators(point)
+        own = kind.make(alone.system.settings, alone.project.scene())
+        if hasattr(own, "shared"):
+            own = replace(own, shared=Forgetful())  # type: ignore[type-var]  # every system is a dataclass
+        traces = asyncio.run(Simulator(alone.project, own).replay())
+        assert bench.outcomes(point) == (tuple(map(turn_outcome, traces)),)
 
 
 def test_a_packed_trial_comes_to_the_same(world: Project) -> None:

@@ -14,6 +14,7 @@ from lorestudio.systems.base import Moment
 from lorestudio.systems.contextwindow.mapping import mapped_pages
 from lorestudio.systems.contextwindow.system import ContextWindowSystem
 from lorestudio.systems.contextwindow.words import VOCABULARY
+from lorestudio.systems.known import Known
 from lorestudio.trace.explain import explain
 from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Outcome, RunOutcome, Turn
@@ -94,7 +95,7 @@ def test_elements_are_cut_and_the_conversation_is_told():
 
 
 def mapped(entries):
-    return mapped_pages(Moment(VaultIndex(entries), (), Turn(0, 0, 0)), ContextWindowSettings(), "")[0]
+    return mapped_pages(Moment(VaultIndex(entries), (), Turn(0, 0, 0)), ContextWindowSettings(), "", Known())[0]
 
 
 def test_own_properties_of_notes_win():

@@ -13,6 +13,7 @@ from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.macros import Macros
+from lorestudio.systems.worldinfo.decision import world_of
 from lorestudio.systems.worldinfo.haystack import Haystack, Scan, TextSource
 from lorestudio.systems.worldinfo.scan import Scanner
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
@@ -68,9 +69,9 @@ def test_the_vault_is_made_a_lorebook_once() -> None:
     """A vault of thousands of notes takes a quarter of a second; a generation must not pay for it again."""
     system, same = WorldInfoSystem(), VaultIndex(NOTES)
     made = [
-        system.worlds.world(Moment(index, (), Turn(0, 0, 0)), system.settings, None)
+        world_of(Moment(index, (), Turn(0, 0, 0)), system.settings, None, system.shared)
         for index in (same, same, VaultIndex(NOTES))
     ]
     assert made[0] is made[1]
     assert made[2] is not made[1]
-    assert WorldInfoSystem(WorldInfoSettings(depth=9)).knowing(system).worlds is system.worlds
+    assert WorldInfoSystem(WorldInfoSettings(depth=9)).knowing(system).shared is system.shared

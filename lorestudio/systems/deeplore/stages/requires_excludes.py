@@ -61,12 +61,11 @@ def resolve(
     def names(entry: Entry) -> tuple[CollationKey, CollationKey]:
         return sort_key(entry.title), sort_key(entry.vault if by_vault else "")
 
-    def order(entry: Entry) -> tuple[float, tuple[CollationKey, CollationKey]]:
-        return sign * importance(entry), names(entry)
-
+    by_name = sorted(entries, key=names)  # what is sorted again stays in this order where it is equally important
+    most_first = sorted(by_name, key=lambda entry: sign * importance(entry))
     if not any(entry.requires or entry.excludes for entry in entries):
-        return sorted(entries, key=order)
-    queue = sorted(entries, key=lambda entry: (-sign * importance(entry), names(entry)))
+        return most_first
+    queue = sorted(by_name, key=lambda entry: -sign * importance(entry))
     present = Counter(entry.title.lower() for entry in queue)
     for _ in range(PASSES):
         kept: list[Entry] = []
@@ -85,7 +84,8 @@ def resolve(
         queue = kept
         if not changed:
             break
-    return sorted(queue, key=order)
+    left = {entry.id for entry in queue}
+    return [entry for entry in most_first if entry.id in left]
 
 
 class RequiresExcludesStage:

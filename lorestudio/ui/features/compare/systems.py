@@ -52,7 +52,10 @@ class Offer:
 
 
 def offers(
-    session: Session, profiles: Sequence[SettingsProfile], files: Sequence[tuple[str, Path]]
+    session: Session,
+    profiles: Sequence[SettingsProfile],
+    files: Sequence[tuple[str, Path]],
+    added: Sequence[Offer] = (),
 ) -> tuple[Offer, ...]:
     """All that can be compared now; `files` are settings files that were added, each with its system."""
     found = []
@@ -72,7 +75,7 @@ def offers(
     for name, path in files:
         label = tr("{system}: {file}", system=system_title(name), file=path.name)
         found.append(Offer(f"file:{name}:{path}", label, str(path), Candidate(label, name, settings_path=path)))
-    return tuple(found)
+    return (*found, *added)
 
 
 @dataclass(frozen=True, slots=True)

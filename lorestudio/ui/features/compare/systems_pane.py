@@ -61,6 +61,8 @@ class SystemsPane(Pane):
         self.chosen: list[str] = list(COMPARED_AT_FIRST)
         self.profiles: tuple[SettingsProfile, ...] = ()
         self.files: list[tuple[str, Path]] = []
+        self.added: dict[str, Offer] = {}
+        """By key what other panes want compared."""
         self._job: Job | None = None
         """The comparison under way."""
         self._only_kept = False
@@ -134,7 +136,7 @@ class SystemsPane(Pane):
 
     def offers(self) -> tuple[Offer, ...]:
         """All that can be compared now."""
-        return offers(self._session, self.profiles, self.files)
+        return offers(self._session, self.profiles, self.files, tuple(self.added.values()))
 
     def set_profiles(self, profiles: tuple[SettingsProfile, ...]) -> None:
         """DeepLore can be compared with the settings of these."""
@@ -149,6 +151,12 @@ class SystemsPane(Pane):
         if (system, path) not in self.files:
             self.files.append((system, path))
         self.choose(f"file:{system}:{path}", on=True)
+
+    def compare_with_now(self, offer: Offer) -> None:
+        """Compare this, which nobody knows yet, with the system that is chosen as it is set now."""
+        self.added[offer.key] = offer
+        self.chosen = [self._session.choice.system, offer.key]
+        self.run()
 
     def choose(self, key: str, *, on: bool) -> None:
         """Compare this, or don't."""
@@ -276,6 +284,8 @@ class SystemsPane(Pane):
             self._show_choice()
         else:
             self._looked_for, self._run_then = "", False
+            self.chosen = [key for key in self.chosen if key not in self.added]
+            self.added.clear()
             self._show(None)
 
     def _choice_changed(self) -> None:

@@ -17,7 +17,7 @@ from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFile
 from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.compare.runs_pane import ComparePane
-from lorestudio.ui.features.compare.systems import UPGRADE
+from lorestudio.ui.features.compare.systems import UPGRADE, Offer
 from lorestudio.ui.features.compare.systems_pane import BUTTONS, SystemsPane
 from lorestudio.ui.features.settings.profiles import ProfileLibrary
 from lorestudio.ui.features.settings.trial import Trial
@@ -238,6 +238,11 @@ class SystemsFeature(Feature):
         self.show_page()
         self.compare.chosen = list(UPGRADE)
         self.compare.run()
+
+    def compare_with_now(self, offer: Offer) -> None:
+        """Compare this with the system that is chosen as it is set now."""
+        self.show_page()
+        self.compare.compare_with_now(offer)
 
     def show_page(self) -> None:
         """Bring the page of systems to the front of the pane of comparisons."""

@@ -9,13 +9,14 @@ from typing import Final
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import Entry
+from lorestudio.studio.chat.controls import ControlsPart, toggled
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import CheckedChat, chat_name, checked
-from lorestudio.studio.tuning.effects import SettingEffect, sensitivity
+from lorestudio.studio.tuning.effects import StepEffect, sensitivity
 from lorestudio.studio.tuning.expectations import (
     CONSTANTS,
     Expectation,
@@ -160,6 +161,20 @@ class TuningFeature(Feature):
             Action(
                 "scores.stop", "Stop trying every setting", MENU, 661, self._stop_steps,
                 when=lambda: self._stepping.busy,
+            ),
+            Action(
+                "scores.pin", "Try a pin on the whole chat", MENU, 662, partial(self.try_choice, ControlsPart.PINS),
+                when=self._can_try, tip="Say of every reply what pinning the chosen entry would do, or freeing it",
+            ),
+            Action(
+                "scores.block", "Try a block on the whole chat", MENU, 663, partial(self.try_choice,
+                ControlsPart.BLOCKS),
+                when=self._can_try, tip="Say of every reply what blocking the chosen entry would do, or freeing it",
+            ),
+            Action(
+                "scores.back", "Try this no more", MENU, 664, self.context.preview.run,
+                when=lambda: self.context.preview.whole.aside,
+                tip="Back to the texts and settings that are being edited",
             ),
         )  # fmt: skip
 
@@ -397,8 +412,24 @@ class TuningFeature(Feature):
             owner=self.scores,
         )
 
+    def _can_try(self) -> bool:
+        return self._has_run() and self.context.session.entry(self.context.selection.entry) is not None
+
+    def try_choice(self, part: ControlsPart) -> None:
+        """Run the whole chat with the chosen entry pinned or blocked, or free where it is that."""
+        project, entry = self.context.session.project, self.context.session.entry(self.context.selection.entry)
+        if project is not None and entry is not None:
+            controls = toggled(project.controls, part, [entry], project.index)
+            self.context.preview.whole.try_changes(None, (), controls, aside=True)
+            self.show_change()
+
+    def show_change(self) -> None:
+        """Show what is tried out does to every reply."""
+        self.context.show("scores")
+        self.scores.tabs.setCurrentWidget(self.scores.change_page)
+
     def try_every_setting(self) -> None:
-        """Run the whole chat with a step of each setting."""
+        """Run the whole chat with a step of each setting, and without each pin and block."""
         chat, session = self.context.preview.whole.chat(), self.context.session
         if chat is None:
             return
@@ -406,14 +437,14 @@ class TuningFeature(Feature):
         self.context.uncover("scores")
         self.scores.tabs.setCurrentWidget(self.scores.steps_page)
 
-        def work(job: Job) -> tuple[SettingEffect, ...]:
-            found: list[SettingEffect] = []
+        def work(job: Job) -> tuple[StepEffect, ...]:
+            found: list[StepEffect] = []
             for each in sensitivity(chat, cancel=job.token):
                 found.append(each)
                 job(tuple(found))
             return tuple(found)
 
-        def told(found: Sequence[SettingEffect], *, running: bool) -> None:
+        def told(found: Sequence[StepEffect], *, running: bool) -> None:
             steps = count(len(found), "step was tried", "steps were tried")
             quiet = sum(not each.effects.changed for each in found)
             words = tr("{steps}; {quiet} change nothing.", steps=steps, quiet=number(quiet))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import pyqtgraph as pg
@@ -50,7 +50,8 @@ class PointChart(Plot):
 
     def set_points(self, points: Points) -> None:
         """Show these."""
-        self.points = points
+        on_top = sorted(points.places, key=lambda each: each in points.front)  # what equals them hides none of them
+        self.points = replace(points, places={each: points.places[each] for each in on_top})
         self._draw()
 
     def choose(self, chosen: int | None) -> None:

@@ -12,8 +12,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QTabWidget, QWidget
 
-from lorestudio.settings.differences import value_text
-from lorestudio.studio.tuning.effects import Effects, SettingEffect, TurnEffect
+from lorestudio.studio.tuning.effects import Effects, StepEffect, TurnEffect
 from lorestudio.studio.tuning.scores import METRICS, Scores
 from lorestudio.studio.tuning.scoring import ScoredChat, value_words
 from lorestudio.trace.wording import signed_words
@@ -106,7 +105,9 @@ class ScoresPane(Pane):
         self.tabs.addTab(self.scored, tr("Scores"))
         self.tabs.addTab(self.uses.view, tr("Use"))
         self.tabs.addTab(self.gaps.view, tr("Gaps"))
-        self.change_page = holding(tight(self.changed_words, (self.effects.view, 1)))
+        self.back_button = button(self, tr("Try no more"), lambda: self.wanted.emit("scores.back"), kind="small")
+        told = row((self.changed_words, 1), self.back_button, spacing=6, margins=(0, 0, 8, 0))
+        self.change_page = holding(tight(told, (self.effects.view, 1)))
         self.tabs.addTab(self.change_page, tr("This change"))
         self.steps_page = holding(tight(head, (split(self.chart, self.steps.view, sizes=(110, 160), stretch=1), 1)))
         self.tabs.addTab(self.steps_page, tr("Every setting"))
@@ -158,14 +159,17 @@ class ScoresPane(Pane):
         """Show what is tried out and what it does, greyed until it is known of what is tried out now."""
         whole = self._whole
         found = whole.effects if whole.effects is not None else Effects()
-        nothing = tr("Move a setting or the budget, or edit a note: here stands what that does to every reply.")
+        nothing = tr(
+            "Move a setting or the budget, edit a note, or try a pin: here stands what that does to every reply."
+        )
         self.changed_words.setText(whole.words or nothing)
+        self.back_button.setVisible(whole.aside)
         first = {turn.generation for turn in found.worth_a_look} if found.complete else set()
         rows = [EffectRow(turn, turn.generation in first) for turn in found.changed]
         self.effects.model.set_rows(rows)
         self.effects.view.setEnabled(whole.current)
 
-    def show_steps(self, steps: Sequence[SettingEffect], words: str, *, running: bool = False) -> None:
+    def show_steps(self, steps: Sequence[StepEffect], words: str, *, running: bool = False) -> None:
         """Show what the steps do that change something, those that win most first."""
         moving = [each for each in steps if each.effects.changed]
         moving.sort(key=lambda each: (each.effects.lost - each.effects.won, -len(each.effects.changed)))
@@ -211,7 +215,7 @@ class EffectRow:
         return "; ".join([*won, *(f"✗ {each.sentence}" for each in self.turn.lost)])
 
 
-def _bars(steps: Sequence[SettingEffect], *, judged: bool) -> Bars:
+def _bars(steps: Sequence[StepEffect], *, judged: bool) -> Bars:
     """Expectations won and lost by each step; without any, the replies that it changes."""
 
     def values(of: Callable[[Effects], int]) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -232,12 +236,12 @@ def _counted(title: str, amount: int) -> str:
     return f"{title} ({number(amount)})" if amount else title
 
 
-def _setting(each: SettingEffect) -> str:
-    return tr(each.declaration.label)
+def _setting(each: StepEffect) -> str:
+    return tr(each.label)
 
 
-def _step(each: SettingEffect) -> str:
-    return f"{value_text(each.declaration, each.before)} → {value_text(each.declaration, each.after)}"
+def _step(each: StepEffect) -> str:
+    return " → ".join(each.words)
 
 
 _SCORES: Final = (
@@ -275,7 +279,7 @@ _EFFECTS: Final = (
            tone=lambda each: "error" if each.turn.lost else "good"),
 )  # fmt: skip
 _STEPS: Final = (
-    Column("Setting", lambda each: tr(each.declaration.title), tip=_setting),
+    Column("Setting", lambda each: tr(each.title), tip=_setting),
     Column("Step", _step, width=132),
     Column("Replies", lambda each: number(len(each.effects.changed)), width=58, numeric=True,
            sort=lambda each: len(each.effects.changed), help="Replies that it changes"),

@@ -104,10 +104,11 @@ class TuningPane(Pane):
         self.story = named(label(self, selectable=True), tr("The chosen point"))
         self.story.setContentsMargins(10, 5, 10, 5)
         self.story.setAlignment(Qt.AlignmentFlag.AlignTop)
-        acts = (("look", tr("Look turn by turn")), ("use", tr("Use")), ("keep", tr("Keep…")), ("report", tr("Report…")))
+        acts = {"look": tr("Turn by turn"), "compare": tr("Compare"), "use": tr("Use…"), "keep": tr("Keep…")}
+        acts |= {"export": tr("Export…"), "report": tr("Report…")}
         self.acts = {
             name: button(self, text, lambda _=False, name=name: self.wanted.emit(f"tuning.{name}"), kind="small")
-            for name, text in acts
+            for name, text in acts.items()
         }
         self.found: SearchOutcome | None = None
         self._gone_to = False

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from PySide6.QtWidgets import QWidget
+
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Declaration, declared
 from lorestudio.settings.store import SettingsProfile
+from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tuning.carrying import keep_as_profile
+from lorestudio.studio.tuning.carrying import candidate_at, keep_as_profile, plan_notes, settings_file, to_carry_over
 from lorestudio.studio.tuning.expectations import expectations_path, load
 from lorestudio.studio.tuning.report import tuning_page
 from lorestudio.studio.tuning.search import GOALS, Plan, SearchOutcome, SearchWay, TriedPoint, search
@@ -21,12 +24,18 @@ from lorestudio.studio.tuning.space import point_words, space_of
 from lorestudio.studio.tuning.trials import TuningTrial
 from lorestudio.studio.tuning.workers import Workers
 from lorestudio.systems.registry import kind_of
+from lorestudio.ui.features.compare.systems import Offer
+from lorestudio.ui.features.notes.plan_dialog import PlanDialog
 from lorestudio.ui.features.tuning.search_pane import PointRow, TuningPane, point_rows
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.jobs import Job, Newest
-from lorestudio.ui.shell.words import Notice, count, tr
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.state.note_changes import NoteWork
+from lorestudio.ui.state.note_changes import Plan as NotePlan
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.layouts import label, resize_for_letters
 from lorestudio.ui.widgets.picker import Choice
 
 MENU: Final = "Run/Tuning"
@@ -39,8 +48,16 @@ Seen = tuple[TuningTrial, SearchOutcome, list[PointRow]]
 class SearchFeature(Feature):
     """Owns the pane Tuning. What it searches is the chat as it was run last, with its system and settings."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(
+        self,
+        context: Context,
+        work: NoteWork,
+        compare: Callable[[Offer], object],
+        show_change: Callable[[], object],
+    ) -> None:
+        """`compare` puts a run beside what is set now; `show_change` shows what is tried out does to every reply."""
         super().__init__(context)
+        self._work, self._compare, self._show_change = work, compare, show_change
         self._searching = Newest(context.session.jobs)
         self._trial: TuningTrial | None = None
         context.session.state_changed.connect(context.actions_changed)
@@ -68,12 +85,21 @@ class SearchFeature(Feature):
                 tip="Say of every reply who enters and who leaves with the chosen point",
             ),
             Action(
-                "tuning.use", "Use the settings of the point", MENU, 674, self.use, when=self._has_point,
-                tip="Take the settings of the chosen point into the project, as one step",
+                "tuning.compare", "Compare the point with now", MENU, 674, self.compare, when=self._has_point,
+                tip="Put what the chosen point puts in beside what is put in now, for every reply",
             ),
-            Action("tuning.keep", "Keep the point as a profile…", MENU, 675, self.keep, when=self._has_point),
             Action(
-                "tuning.report", "Save a report of the search…", MENU, 676, self.report,
+                "tuning.use", "Use the point…", MENU, 675, self.use, when=self._has_point,
+                tip="Take the settings of the chosen point into the project, and what it turns in notes into them; "
+                "you see the notes before",
+            ),
+            Action("tuning.keep", "Keep the point as a profile…", MENU, 676, self.keep, when=self._has_point),
+            Action(
+                "tuning.export", "Save the settings of the point…", MENU, 677, self.export, when=self._has_point,
+                tip="Write the settings of the chosen point into a file that other projects and the command line take",
+            ),
+            Action(
+                "tuning.report", "Save a report of the search…", MENU, 678, self.report,
                 when=lambda: self.is_made("tuning") and self.pane.found is not None,
             ),
         )  # fmt: skip
@@ -185,15 +211,34 @@ class SearchFeature(Feature):
             trial, _, at = chosen
             space = trial.space
             self.context.preview.whole.try_changes(
-                space.settings_at(trial.settings, at.point), space.notes_at(at.point)
+                space.settings_at(trial.settings, at.point), space.notes_at(at.point), aside=True
             )
-            self.context.show("scores")
+            self._show_change()
+
+    def compare(self) -> None:
+        """Put it beside what is set now, reply by reply."""
+        if (chosen := self._chosen()) is not None:
+            trial, _, at = chosen
+            label = tr("Point {number}", number=at.number)
+            made = candidate_at(trial, at.point, label)
+            self._compare(Offer(f"point:{at.number}", label, point_words(at.point), made))
 
     def use(self) -> None:
-        """Take its settings over; what it turns in notes is told, for the person to write."""
+        """Take its settings over; where it turns notes, show first what that does to them, and write it."""
         if (chosen := self._chosen()) is None:
             return
         trial, _, at = chosen
+        use_settings = partial(self._use_settings, trial, at) if _turns(trial, at, of_notes=False) else None
+        if _turns(trial, at, of_notes=True):
+            dialog = PointDialog(self.context.theme, self._work, trial, at, self.context.window)
+            if use_settings is not None:
+                dialog.accepted.connect(use_settings)
+            dialog.open()
+            dialog.preview()
+        elif use_settings is not None:
+            use_settings()
+
+    def _use_settings(self, trial: TuningTrial, at: TriedPoint) -> None:
         settings = trial.space.settings_at(trial.settings, at.point)
         title = tr("Settings of point {number}", number=at.number)
         reading = kind_of(trial.system).reading(settings)
@@ -201,10 +246,6 @@ class SearchFeature(Feature):
             self.context.session.parts.adjust(title, settings=reading)
         else:
             self.context.session.replays.configure({trial.system: settings}, title)
-        notes = {axis.label: at.point[axis.label] for axis in trial.space.axes if axis.note is not None}
-        if notes:
-            told = tr("In notes it turns, which is yours to write: {what}.", what=point_words(notes))
-            self.context.say(Notice(told, "neutral", key="tuning"))
 
     def keep(self) -> None:
         """Ask for a name, and keep its settings under it."""
@@ -224,6 +265,17 @@ class SearchFeature(Feature):
 
         dialogs.ask_name(self.context.window, tr("Keep the point as a profile"), tr("Name"), "", answered)
 
+    def export(self) -> None:
+        """Ask for a file, and write its settings there."""
+        if (chosen := self._chosen()) is None:
+            return
+        trial, _, at = chosen
+        data = settings_file(trial, at.point)
+        dialogs.choose_new_file(
+            self.context.window, tr("Save the settings of the point"), f"point-{at.number}.json",
+            tr("Settings (*.json)"), "json", lambda path: self.context.save_file(path, data),
+        )  # fmt: skip
+
     def report(self) -> None:
         """Ask for a file, and write the report of the search with the chosen point there."""
         if (chosen := self._chosen()) is None:
@@ -235,6 +287,34 @@ class SearchFeature(Feature):
         dialogs.choose_new_file(
             self.context.window, tr("Save the report"), "tuning.html", tr("Web pages (*.html)"), "html", save
         )
+
+
+def _turns(trial: TuningTrial, at: TriedPoint, *, of_notes: bool) -> tuple[tuple[str, str, str], ...]:
+    """What is another one at the point, in notes or in settings: what it is called, what it was, what it becomes."""
+    labels = {axis.label for axis in trial.space.axes if (axis.note is not None) is of_notes}
+    return tuple(each for each in to_carry_over(trial, at.point) if each[0] in labels)
+
+
+class PointDialog(PlanDialog):
+    """What a point does to notes, and which settings go with it, before either is taken over."""
+
+    def __init__(self, theme: Theme, work: NoteWork, trial: TuningTrial, at: TriedPoint, parent: QWidget) -> None:
+        super().__init__(theme, work, tr("Use point {number}", number=at.number), tr("Use"), parent)
+        self._planned = partial(plan_notes, trial, at.point)
+        settings = _turns(trial, at, of_notes=False)
+        if settings:
+            told = ", ".join(f"{what} {before} → {after}" for what, before, after in settings)
+            self.form.addRow(label(self, tr("Settings, as a step of their own: {settings}.", settings=told)))
+        resize_for_letters(self, 720, 420)
+
+    def _show(self, asked: int, planned: Planned, summary: str) -> None:
+        """Notes that are so already do not keep the settings from being taken over."""
+        super()._show(asked, planned, summary or ("" if planned.changes.changes else tr("The notes are so already.")))
+        self.ok.setEnabled(not self._going)
+
+    def plan(self) -> NotePlan:
+        """Write what the point turns into the notes."""
+        return lambda _vaults: self._planned()
 
 
 def _trial(simulator: Simulator, lines: tuple[str, ...]) -> TuningTrial:

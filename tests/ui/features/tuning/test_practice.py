@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lorestudio.settings.deeplore import declarations
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import checked as check
@@ -64,6 +65,14 @@ def test_the_three_faults_are_found_and_mended(window: MainWindow, qtbot) -> Non
     edited(window, GLASS, "era: before the flood\n", "")
     # The gate is open now, and the budget still keeps it out; without the café two others have room.
     assert set(broken(window, qtbot)) == {"Storm Glass", "Honey Lamp"}
+    # What a budget of 1,300 tokens would do is told before it is set.
+    window.features.settings.pane.trial.move(
+        next(each for each in declarations() if each.name == "max_tokens_budget"), 1300
+    )
+    settle(window)
+    effects = window.preview.whole.effects
+    assert (effects.won, effects.lost) == (2, 0)
+    window.features.settings.pane.trial.end()
     project = window.session.project
     window.session.parts.adjust("budget", settings=project.settings.model_copy(update={"max_tokens_budget": 1300}))
     settle(window)

@@ -103,6 +103,30 @@ def test_the_field_and_the_slider_say_it_too(window: MainWindow, qtbot) -> None:
     assert not window.preview.whole.trying
 
 
+def test_a_pin_is_tried_on_the_whole_chat_and_nothing_is_pinned(window: MainWindow) -> None:
+    project, whole, scores = window.session.project, window.preview.whole, pane(window)
+    bell = next(each for each in project.index.entries if each.title == "Bell")
+    window.selection.choose_entry(bell.id)
+    settle(window)
+    window.run("scores.pin")
+    settle(window)
+    assert scores.tabs.currentWidget() is scores.change_page
+    assert whole.effects.won == 1
+    assert window.commands.actions["scores.back"].isEnabled()
+    assert {title for turn in whole.effects.turns for title in turn.entered} == {"Bell"}
+    assert window.session.project.controls == project.controls
+    assert scores.back_button.isVisibleTo(scores)
+    scores.back_button.click()
+    settle(window)
+    assert not whole.trying
+    assert not scores.back_button.isVisibleTo(scores)
+    try_depth(window, 5)  # what is being edited is left where it is edited
+    assert whole.trying
+    assert not scores.back_button.isVisibleTo(scores)
+    window.preview.try_settings(None)
+    settle(window)
+
+
 def test_the_chat_is_scored_when_somebody_looks(window: MainWindow) -> None:
     scores = pane(window)
     window.show_pane("scores")
@@ -118,7 +142,7 @@ def test_every_setting_is_tried_by_a_step(window: MainWindow) -> None:
     window.run("scores.steps")
     assert scores.stop_button.isVisibleTo(scores)
     settle(window)
-    steps = {(each.declaration.name, each.after): each.effects for each in scores.steps.model.rows}
+    steps = {(each.name, each.after): each.effects for each in scores.steps.model.rows}
     assert all(effects.changed for effects in steps.values())
     assert steps["enabled", False].lost == 1
     assert scores.chart.bars.amount == len(steps)

@@ -8,10 +8,11 @@ import pytest
 from PySide6.QtCore import Qt
 
 from lorestudio.settings.deeplore import declarations
-from lorestudio.settings.store import SettingsProfiles
+from lorestudio.settings.store import SettingsProfiles, load
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.tuning.search_pane import TuningPane
+from lorestudio.ui.features.tuning.searching import PointDialog
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.widgets.picker import Picker
 from tests.studio.tuning.searches import make_world
@@ -98,6 +99,66 @@ def test_a_point_is_looked_at_kept_and_used(window: MainWindow, monkeypatch, tmp
     assert window.session.project.settings.scan_depth == 1
 
 
+@pytest.mark.own_window
+def test_what_a_point_turns_in_notes_is_shown_and_written_and_undone(window: MainWindow, tmp_path: Path) -> None:
+    window.features.vault.keep_in(tmp_path / "kept")
+    settle(window)
+    lamp = window.session.project.roots[0] / "Lamp.md"
+    before = lamp.read_text(encoding="utf-8")
+    there = searched(window, "scanDepth=4..6\nLamp.md:priority=10,99\nLamp.md:keys")
+    at = {"scanDepth": 6, "Lamp.md: priority": 99, "Lamp.md: key lamp": True, "Lamp.md: key lantern": False}
+    there.view.choose(next(each.number for each in there.found.tried if each.point == at))
+    there.acts["use"].click()
+    settle(window)
+    (dialog,) = window.findChildren(PointDialog)
+    assert lamp.read_text(encoding="utf-8") == before
+    assert window.session.project.settings.scan_depth == 1
+    assert "+ priority: 99" in dialog.view.text.toPlainText()
+    assert "scanDepth 1 → 6" in dialog.form.itemAt(0).widget().text()
+    dialog.ok.click()
+    settle(window)
+    after = lamp.read_text(encoding="utf-8")
+    assert "priority: 99" in after
+    assert "lantern" not in after
+    assert window.session.project.settings.scan_depth == 6
+    window.features.vault.work.undo()
+    settle(window)
+    assert lamp.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.own_window
+def test_a_note_that_was_changed_since_is_not_written_over(window: MainWindow, tmp_path: Path) -> None:
+    window.features.vault.keep_in(tmp_path / "kept")
+    settle(window)
+    there = searched(window, "Lamp.md:priority=99,100")
+    lamp = window.session.project.roots[0] / "Lamp.md"
+    lamp.write_text(lamp.read_text(encoding="utf-8") + "More.\n", encoding="utf-8")
+    there.view.choose(0)
+    there.acts["use"].click()
+    settle(window)
+    (dialog,) = window.findChildren(PointDialog)
+    assert "the note was changed since it was searched with" in dialog.problem.text()
+    assert not dialog.ok.isEnabled()
+    dialog.reject()
+
+
+def test_a_point_is_compared_and_saved(window: MainWindow, monkeypatch, tmp_path: Path) -> None:
+    there = searched(window)
+    number = there.current.number
+    there.acts["compare"].click()
+    settle(window)
+    found = window.features.systems.compare.found
+    assert found.labels[1] == f"Point {number}"
+    assert found.changed > 0
+    file = tmp_path / "point.json"
+    monkeypatch.setattr(
+        "lorestudio.ui.features.tuning.searching.dialogs.choose_new_file", lambda *given: given[-1](file)
+    )
+    there.acts["export"].click()
+    settle(window)
+    assert load(file).settings.scan_depth == 5
+
+
 def test_a_report_is_written(window: MainWindow, monkeypatch, tmp_path: Path) -> None:
     there = searched(window, "scanDepth=1..3\nLamp:keys")
     monkeypatch.setattr(
@@ -132,3 +193,9 @@ def test_a_search_is_stopped(window: MainWindow) -> None:
     settle(window)
     assert there.start.isVisible()
     assert "Stopped." in there.state.text()
+
+
+def test_points_that_equal_one_of_the_front_do_not_hide_it(window: MainWindow) -> None:
+    there = searched(window)
+    drawn, front = list(there.chart.points.places), there.chart.points.front
+    assert set(drawn[-len(front) :]) == set(front)
