@@ -207,7 +207,7 @@ def test_seed_decides_the_rolls(lorestudio: Run, tmp_path: Path) -> None:
         (["{tmp}/gone", "--chat", "{chat}"], "gone"),
         (["{vault}/Lamp.md", "--chat", "{chat}"], "Lamp.md"),
         (["{vault}", "--chat", "{tmp}/gone.jsonl"], "gone.jsonl: the chat cannot be read"),
-        (["{vault}", "--chat", "{tmp}/empty.jsonl"], "empty.jsonl: no line is a message"),
+        (["{vault}", "--chat", "{tmp}/empty.jsonl"], "empty.jsonl: the file is empty"),
         (["{vault}", "--chat", "{chat}", "--settings", "{tmp}/bad.json"], "bad.json, line 2"),
         (["{vault}", "--chat", "{chat}", "--settings", "{tmp}/gone.json"], "gone.json: there is no such file"),
         (["{vault}"], "--chat"),

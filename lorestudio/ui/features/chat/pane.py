@@ -456,7 +456,10 @@ class ChatPane(Pane):
         self.model.set_chat(chat)
         if message is not None and self.model.rowCount():
             self.choose(min(message, self.model.rowCount() - 1))
-            self._show_message()  # also where it is the same one: a list without a current row goes to its first
+            # Also where it is the same one: a list without a current row goes to its first. Nothing moves for it.
+            self.view.setAutoScroll(False)
+            self.view.setCurrentIndex(self.model.index(self._selection.message or 0))
+            self.view.setAutoScroll(True)
 
     def _traces_changed(self, generations: tuple[Generation, ...] | None) -> None:
         self.model.refresh(tuple({item.message for item in generations}) if generations is not None else None)

@@ -30,6 +30,7 @@ from lorestudio.studio.tuning.expectations import (
 from lorestudio.studio.tuning.scoring import ScoredChat, scored
 from lorestudio.ui.features.tuning.expectations_pane import ExpectationRow, ExpectationsPane
 from lorestudio.ui.features.tuning.scores_pane import ScoresPane
+from lorestudio.ui.features.tuning.searching import MENU as TUNING
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.jobs import Job, Newest
@@ -155,24 +156,24 @@ class TuningFeature(Feature):
                 when=self._has_chosen, icon="trash",
             ),
             Action(
-                "scores.steps", "Try every setting", MENU, 660, self.try_every_setting, when=self._has_run,
+                "scores.steps", "Try every setting", TUNING, 660, self.try_every_setting, when=self._has_run,
                 tip="Run the whole chat with each setting a step to either side, and say what that does",
             ),
             Action(
-                "scores.stop", "Stop trying every setting", MENU, 661, self._stop_steps,
+                "scores.stop", "Stop trying every setting", TUNING, 661, self._stop_steps,
                 when=lambda: self._stepping.busy,
             ),
             Action(
-                "scores.pin", "Try a pin on the whole chat", MENU, 662, partial(self.try_choice, ControlsPart.PINS),
+                "scores.pin", "Try a pin on the whole chat", TUNING, 662, partial(self.try_choice, ControlsPart.PINS),
                 when=self._can_try, tip="Say of every reply what pinning the chosen entry would do, or freeing it",
             ),
             Action(
-                "scores.block", "Try a block on the whole chat", MENU, 663, partial(self.try_choice,
+                "scores.block", "Try a block on the whole chat", TUNING, 663, partial(self.try_choice,
                 ControlsPart.BLOCKS),
                 when=self._can_try, tip="Say of every reply what blocking the chosen entry would do, or freeing it",
             ),
             Action(
-                "scores.back", "Try this no more", MENU, 664, self.context.preview.run,
+                "scores.back", "Try this no more", TUNING, 664, self.context.preview.run,
                 when=lambda: self.context.preview.whole.aside,
                 tip="Back to the texts and settings that are being edited",
             ),
