@@ -21,8 +21,10 @@ from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.chats.metadata import STATE_KEYS, written
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
 from lorestudio.exchange.lorebooks.entry import BookError
+from lorestudio.exchange.lorebooks.formats import parse_lore
 from lorestudio.exchange.lorebooks.reading import read_lorebook
-from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.lorebooks.recognition import what_it_is
+from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import unpacked
@@ -273,15 +275,33 @@ class ScenarioRecord:
 def read_records(path: Path) -> list[ScenarioRecord]:
     """All scenarios of a file with their places; a `.gz` file is unpacked, a recorded line's `scenario` is taken.
 
-    Raises InputError naming the file, line and field that are wrong; then nothing has been run.
+    Raises InputError naming the file, line and field that are wrong, or what else the file is; then nothing has been
+    run.
     """
-    text = _text(path)
-    if not text.strip():
-        raise InputError(path, "the file is empty. A scenario is a JSON object with vaults, messages and generations.")
-    scenarios = [_record(path, line, prefix, record) for line, prefix, record in _documents(path, text)]
+    try:
+        scenarios = [_record(path, line, prefix, record) for line, prefix, record in _documents(path, _text(path))]
+    except InputError as error:
+        raise _another_file(path) or error from None
     if not scenarios:
         raise InputError(path, "there is no scenario in it. A scenario is a JSON object with vaults and generations.")
     return scenarios
+
+
+def _another_file(path: Path) -> InputError | None:
+    """What a file is that holds lore, a chat or settings; None where it is none of them."""
+    data = path.read_bytes() if path.is_file() else b""
+    if not data.strip():
+        return None
+    if wrong := what_it_is(data, path):
+        return wrong
+    try:
+        parse_lore(data, path)
+    except WrongFileError as error:
+        what, _, _ = error.what.partition(",")
+        return WrongFileError(path, f"{what}, and no scenario", error.belongs)
+    except InputError:
+        return None
+    return WrongFileError(path, "this is a lorebook, and no scenario", Belongs.BOOK)
 
 
 def _text(path: Path) -> str:
@@ -290,11 +310,14 @@ def _text(path: Path) -> str:
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(path, f"the file cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     try:
-        return data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"byte {error.start} of the file is not UTF-8. Save it as UTF-8."
         raise InputError(path, message, line) from error
+    if not text.strip():
+        raise InputError(path, "the file is empty. A scenario is a JSON object with vaults, messages and generations.")
+    return text
 
 
 def _documents(path: Path, text: str) -> Iterator[tuple[int | None, str, object]]:

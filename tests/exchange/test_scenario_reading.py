@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.problems import Belongs, InputError
 from lorestudio.exchange.scenario_file import read_records
 
 SCENARIO: dict[str, Any] = {
@@ -142,6 +142,22 @@ def test_the_wrong_field_is_named(tmp_path: Path, changed: dict[str, Any], field
     assert recorded.field == f"scenario.{field}"
     in_list = refused(tmp_path, json.dumps([SCENARIO, changed]))
     assert in_list.field == f"1.{field}"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "belongs"),
+    [
+        ('{"entries": {"0": {"uid": 0, "key": ["fog"], "content": "Grey."}}}', "a lorebook, and no", Belongs.BOOK),
+        ('[{"id": "1", "keys": "fog", "entry": "Grey."}]', "“AI Dungeon”", Belongs.IMPORT),
+        ('{"chat_metadata": {}}\n{"name": "Ann", "mes": "Fog."}', "a chat, and no scenario", Belongs.CHAT),
+        ('{"power_user": {}}', "a settings file of SillyTavern's", Belongs.SETTINGS),
+        ("key,content\nfog,Grey.\nbell,Rings.", "this is a table", Belongs.IMPORT),
+    ],
+)
+def test_another_kind_of_file_is_named_with_its_place(tmp_path: Path, text: str, words: str, belongs: Belongs) -> None:
+    error = refused(tmp_path, text)
+    assert words in error.message
+    assert str(belongs) in error.message
 
 
 def test_further_problems_are_counted(tmp_path: Path) -> None:
