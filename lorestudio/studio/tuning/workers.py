@@ -7,6 +7,7 @@ what was handed back stays.
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -46,6 +47,9 @@ ALONE: Final = Workers()
 
 _PATIENCE_SECONDS: Final = 10
 """How long a scheduler may take to answer."""
+
+_TURN_SECONDS: Final = 0.1
+"""How long a worker's other threads may have to wait while it computes."""
 
 
 class Crew(Closing):
@@ -136,7 +140,7 @@ def _prepared(packed: Packed) -> PointRunner:
 def _scored(packed: Packed, number: int, point: Point) -> tuple[int, tuple[Scores, ...]]:
     """In a worker: the scores at a point."""
     runner = _prepared(packed)
-    with _uncollected():
+    with _uncollected(), _unhurried():
         return number, runner.scores(point)
 
 
@@ -150,3 +154,16 @@ def _uncollected() -> Iterator[None]:
     finally:
         if collecting:
             gc.enable()
+
+
+@contextmanager
+def _unhurried() -> Iterator[None]:
+    """Let a worker's other threads wait longer for their turn: Dask's ask for one some hundred times a second, to tell
+    that it lives and to see what it does, which takes a tenth of the time.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
