@@ -21,9 +21,7 @@ from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.chats.metadata import STATE_KEYS, written
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
 from lorestudio.exchange.lorebooks.entry import BookError
-from lorestudio.exchange.lorebooks.formats import parse_lore
 from lorestudio.exchange.lorebooks.reading import read_lorebook
-from lorestudio.exchange.lorebooks.recognition import what_it_is
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -289,6 +287,10 @@ def read_records(path: Path) -> list[ScenarioRecord]:
 
 def _another_file(path: Path) -> InputError | None:
     """What a file is that holds lore, a chat or settings; None where it is none of them."""
+    # Only a wrong file needs to know every format.
+    from lorestudio.exchange.lorebooks.formats import parse_lore  # noqa: PLC0415
+    from lorestudio.exchange.lorebooks.recognition import what_it_is  # noqa: PLC0415
+
     data = path.read_bytes() if path.is_file() else b""
     if not data.strip():
         return None

@@ -400,7 +400,7 @@ class BarChart(Plot):
 
 
 class Legend(QWidget):
-    """What the layers of a chart stand for, in one line; where there is little room, the first ones have words."""
+    """What the layers of a chart stand for, in one line; how many there is no room for is said at its end."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -424,25 +424,22 @@ class Legend(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Qt: squares with words."""
         painter, theme, font = QPainter(self), self._theme, scaled(self.font(), 0.88)
+        metrics = QFontMetricsF(font)
         painter.setFont(font)
         left, high = 0.5, float(self.height())
-        for fill, word, hatched in self._parts:
-            wide = QFontMetricsF(font).horizontalAdvance(word)
-            if not fill:  # the word has its own sign
-                if left + wide <= self.width():
-                    painter.setPen(theme.color("text_muted"))
-                    painter.drawText(QRectF(left, 0, wide + 2, high), V_LEFT, word)
-                left += wide + 8
-                continue
-            box = QRectF(left, high / 2 - 5, 10, 10)
-            if box.right() > self.width():
+        painter.setPen(theme.color("text_muted"))
+        for place, (fill, word, hatched) in enumerate(self._parts):
+            others = f"+{len(self._parts) - place}"
+            wide, box = metrics.horizontalAdvance(word), 14 if fill else 0
+            after = 0.0 if place + 1 == len(self._parts) else 8 + metrics.horizontalAdvance(others)
+            if left + box + wide + after > self.width():
+                painter.drawText(QRectF(left, 0, self.width() - left, high), V_LEFT, others)
                 break
-            painter.setPen(hairline(theme.color("fill_edge")))
-            painter.setBrush(hatch(theme.fill(fill)[0], theme) if hatched else QBrush(theme.fill(fill)[0]))
-            painter.drawRect(box)
-            left += 14
-            if left + wide <= self.width():
+            if fill:  # a word without one has its own sign
+                painter.setPen(hairline(theme.color("fill_edge")))
+                painter.setBrush(hatch(theme.fill(fill)[0], theme) if hatched else QBrush(theme.fill(fill)[0]))
+                painter.drawRect(QRectF(left, high / 2 - 5, 10, 10))
                 painter.setPen(theme.color("text_muted"))
-                painter.drawText(QRectF(left, 0, wide + 2, high), V_LEFT, word)
-                left += wide + 8
+            painter.drawText(QRectF(left + box, 0, wide + 2, high), V_LEFT, word)
+            left += box + wide + 8
         painter.end()

@@ -30,8 +30,8 @@ class SettingEditor(QWidget):
     stage_wanted = Signal(str)
     left = Signal()
 
-    def __init__(self, hint: str, parent: QWidget | None = None) -> None:
-        """`hint` is what is said while no setting is chosen."""
+    def __init__(self, parent: QWidget | None = None, hint: str = "") -> None:
+        """`hint` is what is said while no setting is chosen, if it is shown then."""
         super().__init__(parent)
         self._hint = hint
         self.declaration: Declaration | None = None

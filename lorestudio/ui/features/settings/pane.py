@@ -39,8 +39,7 @@ class SettingsPane(Pane):
         self.profile_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.view.top.addWidget(self.profile_button)
         self.warned = MessageBar(theme, self, stacked=True)
-        hint = tr("Choose one above. Moving it shows at once what it would do to the reply you look at.")
-        self.editor = SettingEditor(hint, self)
+        self.editor = SettingEditor(self)
         self.empty = EmptyState(theme, "switches", self)
         self._dismissed: frozenset[str] = frozenset()
         self._behind = False
@@ -133,9 +132,11 @@ class SettingsPane(Pane):
         change = trial.change
         self.model.try_value(change.declaration if change is not None else None, change.after if change else 0)
         if setting is None:
-            if not trial.pending:
-                self.editor.say_nothing()
+            self.editor.setVisible(trial.pending)
             return
+        if not self.editor.isVisibleTo(self):
+            self.editor.show()
+            self.view.tree.scrollTo(self.view.tree.currentIndex())
         enabled = not trial.reading
         self.editor.show_setting(setting, self.model.value(setting), self.model.warnings(setting), enabled=enabled)
         if trial.reading:
