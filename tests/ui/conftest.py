@@ -131,6 +131,7 @@ def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
         shared.end()  # whoever looks for windows of the application finds those of the test only
     before = set(QApplication.topLevelWidgets())
     yield
+    request.node.funcargs.clear()  # what is frozen below while the test's record holds it is never freed
     drain()
     gc.collect()
     drain()
