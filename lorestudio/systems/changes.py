@@ -121,12 +121,14 @@ class Option:
     """One way to try: `steps` are the same change from the least to the most, and the least that works is wanted.
 
     Of options in one `group` a few that work are enough. `through_history` says that the change works through what
-    happened earlier in the chat, so a single reply cannot tell.
+    happened earlier in the chat, so a single reply cannot tell. `probing` is what is tried because it is there: that
+    the same stage has another objection then is no step forward.
     """
 
     steps: Sequence[Change]
     group: str = ""
     through_history: bool = False
+    probing: bool = False
 
 
 def declared_setting(code: str, known: Declaration, value: Value, before: Value) -> Change:

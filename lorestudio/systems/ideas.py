@@ -112,6 +112,8 @@ def _edits(s: Situation, note: Entry) -> Iterator[Option]:
                 edit = NoteEdit.of(note, "keys", drop=(each,))
                 yield Option((Change("drop_key", f"Take the key {quoted(each)} from {name}", note=edit),), "key")
         return
+    if note.refine_keys:
+        yield without_property(note, "refine_keys")
     known = {each.lower() for each in note.keys}
     for word in [word for word in s.words if word.lower() not in known][:_MOST_KEYS]:
         edit = NoteEdit.of(note, "keys", add=(word,))
@@ -122,11 +124,11 @@ def _edits(s: Situation, note: Entry) -> Iterator[Option]:
 def _settings(s: Situation, known: Declaration, never_zero: Collection[str]) -> Iterator[Option]:
     before = getattr(s.settings, known.name)
     if known.type is bool:
-        yield Option((declared_setting("switch", known, not before, before),))
+        yield Option((declared_setting("switch", known, not before, before),), probing=True)
     elif known.choices:
         for value in known.choices:
             if value != before:
-                yield Option((declared_setting("choose", known, value, before),), f"setting {known.name}")
+                yield Option((declared_setting("choose", known, value, before),), f"setting {known.name}", probing=True)
     elif known.low is not None and known.high is not None and known.type is not str:
         scale = 1 if known.type is int else _HUNDREDTH
         now, low, high = (round(value * scale) for value in (before, known.low, known.high))
@@ -138,7 +140,7 @@ def _settings(s: Situation, known: Declaration, never_zero: Collection[str]) -> 
 
         for numbers in (range(now + 1, high + 1), range(now - 1, low - 1, -1)):
             if numbers:
-                yield Option(Steps(numbers, make))
+                yield Option(Steps(numbers, make), probing=True)
 
 
 # ---- words that could be keys ---------------------------------------------------------------------------------------
@@ -152,10 +154,13 @@ _THING: Final = re.compile(
 )
 """An article and what it stands before, up to three words."""
 
+_VERB: Final = re.compile(r"(?:ed|ing|[^s]s)$")
+"""How a word ends that may be a verb."""
+
 _MARKUP: Final = " \t*_#>|-“”\"'(["
 _SHORTEST: Final = 4
-_STEM: Final = 4
-"""Letters that two forms of a word have in common at least."""
+_ENDING: Final = re.compile(r"(?<=\w{3})(?:e?s|ies|y|e|e?d|ing)$")
+"""What the forms of a regular word differ in."""
 
 _PER_SOURCE: Final = 4
 _TOO_COMMON: Final = 0.2
@@ -189,9 +194,13 @@ def key_ideas(
         return sum(fold(word) in text for text in folded)
 
     def rare(words: Iterable[str]) -> list[str]:
-        there = [word for word in dict.fromkeys(words) if fold(word) in searched and fold(word) not in owned]
+        there = [word for word in dict.fromkeys(words) if _stands(fold(word), searched) and fold(word) not in owned]
         few = [word for word in there if said[fold(word)] <= most and in_notes(word) <= _IN_NOTES]
         return sorted(few, key=lambda word: (in_notes(word), said[fold(word)]))
+
+    def is_its_own(word: str) -> bool:
+        """Whether a word out of a name says of itself whose it is: a proper name, or what no other note speaks of."""
+        return not _written_small(word[:1].upper() + word[1:], spoken) or not in_notes(word)
 
     names = [entry.title, *aliases, *_without_article([entry.title, *aliases])]
     own = [*_words(entry.title), *(word for key in entry.keys for word in _words(key))]
@@ -199,7 +208,7 @@ def key_ideas(
     spoken = [text, *texts, *(message.text for message in chat)]
     sources = (
         names,
-        [*rare(own), *rare(_other_forms(own, window))],
+        [word for word in rare([*own, *_other_forms(own, window)]) if is_its_own(word)],
         rare(name for name in dict.fromkeys(_names(text)) if name in window and not _written_small(name, spoken)),
         rare(_things(text)),
     )
@@ -212,7 +221,14 @@ def key_ideas(
 
 
 def _is_new(word: str, searched: str, taken: set[str], found: dict[str, str]) -> bool:
-    return bool(trim(word)) and word in searched and word not in taken and word not in found
+    return bool(trim(word)) and word not in taken and word not in found and _stands(word, searched)
+
+
+def _stands(word: str, text: str) -> bool:
+    """Whether a word or name is in a text as such; in scripts without capitals words need not be apart."""
+    if word[:1].upper() == word[:1]:
+        return word in text
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
 def _words(text: str) -> Iterator[str]:
@@ -250,8 +266,9 @@ def _things(text: str) -> Iterator[str]:
     for part in text.split("\n"):
         if part.strip() and not part.lstrip().startswith("#"):
             for found in _THING.finditer(re.split(r"(?<=[.!?])\s", part.strip())[0]):
-                *_others, last = found[1].split()
-                yield from (word for word in _words(last) if word == last)
+                *before, last = found[1].split()
+                if not (before and _VERB.search(last)):  # "the water pours from"
+                    yield from (word for word in _words(last) if word == last)
             return
 
 
@@ -263,8 +280,10 @@ def _without_article(names: Iterable[str]) -> Iterator[str]:
 
 
 def _other_forms(words: Iterable[str], window: str) -> Iterator[str]:
-    """Words of the window that begin as one of `words` does, such as the plural."""
-    stems = {fold(word)[: max(_STEM, len(word) - 2)] for word in words}
-    for word in _words(window):
-        if any(fold(word).startswith(stem) for stem in stems):
-            yield word
+    """Words of the window that are `words` with another ending, such as the plural."""
+    stems = {_stem(word) for word in words}
+    yield from (word for word in _words(window) if _stem(word) in stems)
+
+
+def _stem(word: str) -> str:
+    return _ENDING.sub("", fold(word))

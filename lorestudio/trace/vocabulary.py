@@ -100,7 +100,7 @@ _COMMON: Final = (
     Reason(
         "guide_hidden", NEUTRAL, "Guide",
         "{title!q} is a guide: it is for the Librarian and not for the story's prompt.",
-        "Remove the guide tag (“Guide tag”) if the note should take part.",
+        "Remove its guide tag if it should take part.",
         brief="A guide: not for the story's prompt",
     ),
     Reason("no_prompt", NEUTRAL, "No prompt", "There was no text to hand over."),

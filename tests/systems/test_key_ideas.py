@@ -24,6 +24,23 @@ def test_other_forms_of_its_words_are_found():
     assert "kites" in ideas("All kites are up.")
 
 
+def test_words_that_only_begin_alike_are_no_forms():
+    note = {"title": "The Lantern Strike", "keys": ("post house",)}
+    assert ideas("A string, a postcard, a portrait.", **note) == ()
+    assert set(ideas("They strikes. Two houses.", **note)) == {"strikes", "houses"}
+
+
+def test_a_common_word_of_a_name_says_not_whose_it_is():
+    """“Osk” is a name wherever it stands; “blue” is one word of another note, too."""
+    notes = [other(1, "The blue door.")]
+    assert ideas("Blue and Ruth.", title="Blue Ruth", keys=(), notes=notes) == ("Ruth",)
+    assert ideas("A blue day.", title="Blue Ink", keys=(), said=("A blue day.",)) == ("Blue",)
+
+
+def test_a_verb_after_the_thing_is_no_key():
+    assert ideas("It pours.", title="Weir", keys=(), content="The water pours from a wall.") == ()
+
+
 def test_only_what_stands_there_and_is_no_key_yet():
     assert "kite" not in [word.lower() for word in ideas("The kite flies.", known=("kite",))]
     assert "silver" not in ideas("Nothing moves.", content="A frame of silver.")

@@ -36,7 +36,7 @@ Entries
   Skarn        Injected             “Skarn” is a constant: it comes in on every generation.
   Dawnkeep     Injected             The key “dawnkeep” was found in message #11 (scan depth 4).
   Crown        Injected, shortened  The key “crown” was found in message #10 together with the refine key “king” \
-(scan depth 4). “Crown” has 900 tokens; only the first 690 went in.
+(scan depth 4). Of its 900 tokens only the first 690 went in.
   River        Injected             “River” is pinned in this chat.
   Oath         Behind the cut       The key “oath” was found in message #11 (scan depth 4). \
 The budget ended at “Crown”; “Oath” (50 tokens) comes after it and was not tried.

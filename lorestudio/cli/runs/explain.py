@@ -104,7 +104,8 @@ def entry_lines(explained: EntryExplained) -> list[str]:
             answer = explained.best
             lines.append(" ".join(filter(None, (f"Tried, and it goes in: {answer.change.title}.", standing(answer)))))
             lines.append("All changes that bring it in: --why-not.")
-        lines += ["", *_stages(trace, journeys, note.id, explained.would)]
+        if stages := [*_stages(trace, journeys, note.id, explained.would)]:
+            lines += ["", *stages]
         if explained.would is not None:
             lines += ["", *(f"It {sentence}." for sentence in explained.would.sentences)]
         elif explained.not_held and end.state not in WENT_IN:
@@ -116,15 +117,16 @@ def entry_lines(explained: EntryExplained) -> list[str]:
 
 def _stages(trace: Trace, journeys: Journeys, entry: int, would: WouldAlso | None) -> Iterator[str]:
     rows: list[tuple[str, str, str]] = []
-    said = journeys.told(entry).sentence  # it stands above
+    said = [journeys.told(entry).sentence, *(would.sentences if would is not None else ())]  # above and below
     for cell in journeys.cells(entry):
-        words = explain_cell(trace, entry, cell)
         later = would.at(cell.stage) if would is not None else None
         if later is not None:
-            rows.append((cell.stage, _WOULD.get(later.state, "(would pass)"), later.sentence))
+            state, sentence = _WOULD.get(later.state, "(would pass)"), later.sentence
         else:
-            sentence = words.sentence if words is not None else ""
-            rows.append((cell.stage, CELL_WORDS[cell.state], "" if sentence in said else sentence))
+            words = explain_cell(trace, entry, cell)
+            state, sentence = CELL_WORDS[cell.state], words.sentence if words is not None else ""
+        rows.append((cell.stage, state, "" if any(sentence in each for each in said) else sentence))
+        said.append(sentence)
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)] if rows else [0, 0]
     for stage, state, sentence in rows:
         yield f"  {stage:<{widths[0]}}  {state:<{widths[1]}}  {sentence}".rstrip()

@@ -48,8 +48,9 @@ class HeldRuns:
     def of(self, entry: int, cancel: CancelToken | None = None) -> WouldAlso | None:
         """What became of the entry behind the stage that stopped it; None where no stage is behind it.
 
-        That is so for one that went in, one that the budget cut, and in a run that was skipped. Raises Cancelled
-        between two stages after a request to stop.
+        That is so for one that went in, one that the budget cut, one that never takes part, as what its keys would
+        have found nobody knows, and in a run that was skipped. Raises Cancelled between two stages after a request to
+        stop.
         """
         end, index = self._journeys.fate(entry), self._rerun.moment.index
         known = not self.trace.skip_reason and 0 <= entry < len(index.entries)
@@ -61,4 +62,6 @@ class HeldRuns:
 
 
 def _is_askable(end: Fate) -> bool:
+    if end.state is FateState.REFUSED and end.phase is Phase.LOAD:
+        return False
     return end.state in _ASKABLE and not (end.state is FateState.REMOVED and end.phase in _LAST)

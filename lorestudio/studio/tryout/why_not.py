@@ -210,6 +210,16 @@ def _words(project: Project, generation: Generation, note: Entry, aliases: Seque
     return key_ideas(note, "\n".join(visible), messages, note.keys, aliases, project.index.entries)
 
 
+def _loop(end: Fate) -> str:
+    """The stage that decided, whichever round of it: “keys (recursion 2)” is “keys” once more."""
+    return end.stage.partition(" (")[0]
+
+
+def _place(trace: Trace, end: Fate) -> int:
+    """The place of the stage that decided, -1 where none did."""
+    return next((place for place, record in enumerate(trace.stages) if record.name == end.stage), -1)
+
+
 def smallest(steps: Sequence[Step], attempt: Callable[[Step], Result | None]) -> tuple[int, Result] | None:
     """The place of a step that works, with what came of it; the step before it, if there is one, does not work.
 
@@ -357,20 +367,24 @@ class _ReasonSearch:
         """The most of it is not enough; the least that at least lifts the obstacle is a first step."""
         if ran.unanswered:
             self._unasked += 1
-        elif self._lifts(ran) and not self._found.keeps_out:
-            found = smallest(option.steps, lambda change: self._lifting(once, change))
+        elif self._lifts(option, ran) and not self._found.keeps_out:
+            found = smallest(option.steps, lambda change: self._lifting(option, once, change))
             best = ran if found is None else found[1]
             end = self._fate(best)
             self._further.append(Further(best.change, end, end.explain(best.trace).sentence))
 
-    def _lifting(self, once: _Once, change: Change) -> WhatIf | None:
+    def _lifting(self, option: Option, once: _Once, change: Change) -> WhatIf | None:
         ran = self._ran(once, change)
-        return ran if ran is not None and not ran.unanswered and self._lifts(ran) else None
+        return ran if ran is not None and not ran.unanswered and self._lifts(option, ran) else None
 
-    def _lifts(self, ran: WhatIf) -> bool:
-        """Whether something else stops the entry now."""
+    def _lifts(self, option: Option, ran: WhatIf) -> bool:
+        """Whether the entry comes further now: to a later stage, or to what else the same one has against it."""
         end, before = self._fate(ran), self._found.fate
-        return before is None or (end.stage, end.reason) != (before.stage, before.reason)
+        if before is None:
+            return True
+        if _loop(end) == _loop(before):
+            return end.reason != before.reason and not option.probing
+        return _place(ran.trace, end) > _place(self._found.trace, before)
 
     # ---- what is known ----------------------------------------------------------------------------------------------
 

@@ -203,7 +203,7 @@ def conclusion(found: WhyNot) -> str:
         words = found.fate.explain(found.trace)
         if not found.tried:
             return f"{words.sentence} {words.fix}".rstrip()
-        more = f" {words.sentence} {words.fix}".rstrip()
+        more = f" {words.fix}".rstrip()  # why it is out stands above
     if found.unasked:
         more += f" {plural(found.unasked, '# change was|# changes were')} left out: only the model could say."
     return f"No single change {do}s {name} {way}, by {runs} of the engine.{more}"
@@ -233,5 +233,8 @@ def _earlier(answer: Answer) -> str:
         return ""
     if not answer.earlier:
         return "; no earlier reply changes"
-    every = answer.earlier == answer.replies
-    return f"; {'all' if every else f'{answer.earlier:,} of'} {answer.replies:,} earlier replies change"
+    if answer.earlier < answer.replies:
+        changes = "changes" if answer.earlier == 1 else "change"
+        return f"; {answer.earlier:,} of {answer.replies:,} earlier replies {changes}"
+    every = {1: "the only earlier reply changes", 2: "both earlier replies change"}
+    return f"; {every.get(answer.replies, f'all {answer.replies:,} earlier replies change')}"

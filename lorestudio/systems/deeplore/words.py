@@ -239,7 +239,7 @@ _BUDGET: Final = (
            details=("tokens", "total")),
     Reason(
         "truncated", WARNING, "Shortened",
-        "{title!q} has {original_tokens:# token|# tokens}; only the first {tokens} went in.",
+        "Of its {original_tokens:# token|# tokens} only the first {tokens} went in.",
         _MORE_ROOM + ", or shorten the note.",
         details=("tokens", "original_tokens"),
         brief="{tokens} of {original_tokens:# token|# tokens} fit",

@@ -84,6 +84,11 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     origins={"constant": ("constant",), "keyword": ("hy_key",), "similar": ("hy_ranked",)},
     unasked=frozenset({"constant", "hy_eligible"}),
     tells_keys=frozenset({"hy_key", "hy_eligible"}),
+    would={
+        "hy_below": "would also be left out: its similarity is {score}, and {threshold} would be enough",
+        "hy_beyond": "would also be left out: it is number {rank} by similarity, and {limit:# is|# are} taken",
+        "hy_duplicate": "would also give way to {other!q}, which has the same title",
+    },
     rank_stage="semantic rank",
     ranked=frozenset({"hy_ranked"}),
 )

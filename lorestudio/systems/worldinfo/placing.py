@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from lorestudio.domain.chat import NOTE_TAG, AuthorsNote
 from lorestudio.domain.entry import Position, Role
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace
+from lorestudio.trace.wording import quoted
 
 SLOTS: Final = {
     BookPlace.NOTE_TOP: "above the author's note",
@@ -70,7 +71,7 @@ def placed(
         slots.setdefault(slot, []).insert(0 if outlet else len(slots.get(slot, ())), entry)
     blocks = [
         LoreBlock(_tag(*slot), _position(slot[0]), slot[1], slot[2], tuple(_joined(members, contents)),
-              SLOTS.get(slot[0], f"in the outlet {slot[3]}" if slot[3] else ""))
+              SLOTS.get(slot[0], f"in the outlet {quoted(slot[3])}" if slot[3] else ""))
         for slot, members in sorted(slots.items())
         if slot[0] not in {BookPlace.NOTE_TOP, BookPlace.NOTE_BOTTOM}
     ]  # fmt: skip

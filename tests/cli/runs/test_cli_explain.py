@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 
+from lorestudio.cli.runs.explain import EntryExplained, entry_lines
 from lorestudio.domain.resources import resource
-from lorestudio.systems.registry import KINDS
+from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tryout.held_runs import HeldRuns
+from lorestudio.studio.tryout.why_not import WhyNotFinder
+from lorestudio.systems.registry import KINDS, system_of
 
 Run = Callable[..., Result]
 
@@ -81,6 +88,28 @@ def test_a_message_that_is_no_reply_and_a_swipe(lorestudio: Run, demo: tuple[obj
     assert "#3 is no reply; the reply after it, #4, is explained." in result.stderr
     other = lorestudio("explain", *demo, "--entry", "Brumewhale", "--message", 28, "--swipe", 3)
     assert "Reply #28, swipe 3" in other.stdout
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("system", KINDS)
+def test_everything_is_said_once_and_in_words(demo: tuple[object, ...], system: str) -> None:
+    """Of every note of the demo, in every system: no sentence twice, no inner names, no slips of grammar."""
+    vault, _, chat, _, settings = (Path(str(each)) for each in demo)
+    project = open_project([vault], chat, settings)
+    simulator = Simulator(project, system_of(project.scene(), KINDS[system]))
+    asyncio.run(simulator.replay())
+    generation = next(each for each in simulator.generations if each.message == 38)
+    trace, held = simulator.traces[generation], HeldRuns(simulator, generation)
+    finder = WhyNotFinder(simulator, generation)
+    for number, note in enumerate(project.index.entries):
+        found = finder.find((note.vault, note.filename), first=True) if number % 16 == 0 else None
+        explained = EntryExplained(trace, note, held.of(note.id), found, held.not_held)
+        _head, *lines = entry_lines(explained)
+        cells = [cell.strip() for line in lines for cell in line.strip().split("  ")]
+        sentences = [cell.removeprefix("It ").rstrip(".") for cell in cells if cell.count(" ") > 2]
+        assert len(sentences) == len(set(sentences)), sorted(sentences)
+        text = "\n".join(cells).replace("refine_keys", "")
+        assert re.findall(r"\w_\w|\b1 \w+s\b(?<!keys)|\.\.|None\b(?! of)|[{}]|[(“] | [)”]", text) == [], text
 
 
 @pytest.mark.parametrize(

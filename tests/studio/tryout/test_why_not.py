@@ -104,7 +104,8 @@ CASES = [
     (19, "The Bell Wager", {"probability"}),
     (26, "Fog Tides", {"cooldown", "constant"}),
     (26, "Walking Under", {"warmup"}),
-    (28, "The Stair", {"add_key", "scan_depth", "own_scan_depth"}),
+    (19, "The Quiet Trade", {"add_key"}),
+    (28, "The Stair", {"scan_depth", "own_scan_depth"}),
     (30, "The Undertow King", {"pin", "constant"}),
     (34, "Perpetua Lisle", {"requires", "pin_missing"}),
     (40, "Hat Wasps", {"unblock"}),
@@ -214,6 +215,19 @@ def test_what_is_not_enough_says_what_stops_it_then(demo):
     further = {each.change.code: each.fate.reason for each in found.further}
     assert further["drop_refine_keys"] == "behind_cut"
     assert "drop_refine_keys" not in {answer.change.code for answer in found.answers}
+
+
+@pytest.mark.parametrize(
+    ("system", "title"), [("hybrid", "The Founding of the Post"), ("world-info", "The Long Flood")]
+)
+def test_another_objection_of_the_same_stage_is_no_step_forward(demo, system, title):
+    """A threshold so high that the entry itself fails, or another round of keys: nothing comes behind either."""
+    simulator = Simulator(demo, system_of(demo.scene(), KINDS[system]))
+    asyncio.run(simulator.replay())
+    generation = simulator.shown(11 if system == "hybrid" else 28)
+    found = WhyNotFinder(simulator, generation).find(key_of(demo, title))
+    assert found.answers
+    assert [each.change.title for each in found.further if each.fate.stage.startswith(found.fate.stage[:4])] == []
 
 
 def test_a_model_s_new_answer_is_not_made_up(demo):
@@ -468,4 +482,6 @@ def test_where_nothing_helps_the_run_itself_says_why(folder_project: Project) ->
     assert conclusion(found).startswith("No single change brings “Guide” in, by ")
     assert found.fate is not None
     words = found.fate.explain(found.trace)
-    assert conclusion(found).endswith(f"{words.sentence} {words.fix}".rstrip())
+    assert conclusion(found).endswith(f" of the engine. {words.fix}")
+    assert words.sentence not in conclusion(found), "that stands above"
+    assert found.would is None, "what its keys would have found nobody has looked at"
