@@ -46,12 +46,12 @@ def _built_in(name: str, tag: str, body: str, **fields: Json) -> Template:
 BUILT_IN: Final = (
     _built_in(
         "character", "character",
-        "Who they are, in one sentence.\n\nLooks:\n\nManner and voice:\n\nWhat they want:\n\nTies to others:\n",
+        "Who they are: \n\nLooks:\n\nManner and voice:\n\nWhat they want:\n\nTies to others:\n",
     ),
-    _built_in("place", "location", "What one sees first.\n\nWho is here:\n\nWhat happens here:\n\nWhat lies near:\n"),
-    _built_in("faction", "faction", "What they are after.\n\nMembers:\n\nMeans:\n\nFriends and enemies:\n"),
-    _built_in("event", "event", "What happened, and when.\n\nWho took part:\n\nWhat came of it:\n"),
-    _built_in("rule", "rule", "What always holds in this world.\n\nExceptions:\n", constant=False),
+    _built_in("place", "location", "What one sees first: \n\nWho is here:\n\nWhat happens here:\n\nWhat lies near:\n"),
+    _built_in("faction", "faction", "What they are after: \n\nMembers:\n\nMeans:\n\nFriends and enemies:\n"),
+    _built_in("event", "event", "What happened, and when: \n\nWho took part:\n\nWhat came of it:\n"),
+    _built_in("rule", "rule", "What always holds in this world: \n\nExceptions:\n", constant=False),
 )  # fmt: skip
 """A note of each kind that lore is mostly made of."""
 

@@ -187,7 +187,7 @@ class RenameDialog(PlanDialog):
             self.key.setCurrentIndex(self.key.findData(OldKey.KEEP))
         self.key.currentIndexChanged.connect(self.changed)
         self.title.textChanged.connect(self.changed)
-        resize_for_letters(self, 720, 460)
+        resize_for_letters(self, 720, 300)
         self.title.setFocus()
         self.preview()
 
@@ -221,7 +221,7 @@ class MoveDialog(PlanDialog):
         self.folder.selectAll()
         self.add_field(tr("To folder"), self.folder, tr("Folder"))
         self.folder.textChanged.connect(self.changed)
-        resize_for_letters(self, 720, 460)
+        resize_for_letters(self, 720, 300)
         self.folder.setFocus()
         self.view.say(self.nothing_yet())
 

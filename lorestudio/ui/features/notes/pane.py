@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTabBar, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote
@@ -320,8 +319,7 @@ class EntryPane(Pane):
         if self._begun is not None and self._begun == self._path:
             self._begun = None
             self.tabs.setCurrentIndex(WRITE)
-            self.editor.body.moveCursor(QTextCursor.MoveOperation.End)
-            self.editor.body.setFocus()
+            self.editor.body.begin()
 
     def _change_view(self, tab: int) -> None:
         self.editor.set_source(tab == SOURCE)

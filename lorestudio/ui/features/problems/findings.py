@@ -266,6 +266,7 @@ class ProblemFilter(QWidget):
             Severity.INFO: tr("All"), Severity.WARNING: tr("Warnings and errors"), Severity.ERROR: tr("Errors"),
         }  # fmt: skip
         self.severity = combo(self, tr("Severity"), {least.value: words for least, words in choices.items()})
+        self.severity.setCurrentIndex(self.severity.findData(Severity.WARNING.value))  # what has to be mended
         self.severity.currentIndexChanged.connect(lambda _row: self.changed.emit())
         self._told = label(self, kind="small")
         self._told.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

@@ -83,6 +83,7 @@ class ProblemsPane(Pane):
         self.head = ProblemFilter(self)
         self.details = ProblemDetails(self.theme, self)
         self.model = ProblemTree(self, self.theme)
+        self.model.set_filter("", self.head.least)
         self.tree = RecordTreeView(self.theme, self.model, tr("Problems"), self)
         self.tree.setIndentation(14)
         self.tree.setExpandsOnDoubleClick(False)
@@ -325,7 +326,10 @@ class ProblemsPane(Pane):
         waiting = tr(" Checking again…") if self.looking else ""
         self.head.tell(f"{counts}.{waiting} {more}".strip())
         self.note_changed.emit(number(len(problems.findings)))
-        if problems.findings:
+        if problems.findings and not self.head.words.text():
+            advice = tr("{counts}. Choose “All” above to read the others.", counts=counts)
+            self.empty.say(tr("Nothing to mend"), advice)
+        elif problems.findings:
             self.empty.say(tr("Nothing found"), tr("No problem has all these words and this severity."))
         else:
             self.empty.say(tr("No problems found"), problems.checked)

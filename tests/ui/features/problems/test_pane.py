@@ -76,6 +76,10 @@ class Stage:
         self.pane.choose(found)
         return found
 
+    def show_from(self, least: Severity) -> None:
+        """Choose the least severity."""
+        self.pane.head.severity.setCurrentIndex(self.pane.head.severity.findData(least.value))
+
     @property
     def codes(self) -> list[str]:
         return [item.code for item in self.pane.model.findings()]
@@ -94,6 +98,7 @@ def stage(qtbot: QtBot, theme: Theme, make_session: Callable[..., Session]) -> I
 def filled(qtbot: QtBot, stage: Stage, messy: Project) -> Stage:
     stage.session.set_project(messy)
     stage.settle(qtbot)
+    stage.show_from(Severity.INFO)
     return stage
 
 
@@ -109,6 +114,20 @@ def test_while_it_looks_it_says_so(qtbot: QtBot, stage: Stage, messy: Project) -
     assert stage.pane.empty.title.text() == "Checking…"
     stage.settle(qtbot)
     assert "Checking" not in stage.pane.head.told
+
+
+def test_at_first_it_shows_what_has_to_be_mended(qtbot: QtBot, stage: Stage, messy: Project, tmp_path: Path) -> None:
+    """Remarks are counted, and one choice away."""
+    stage.session.set_project(messy)
+    stage.settle(qtbot)
+    shown = {item.severity for item in stage.pane.model.findings()}
+    assert shown == {Severity.ERROR, Severity.WARNING}
+    assert stage.pane.head.told == "3 shown of 1 error, 2 warnings, 2 remarks."
+    stage.session.set_project(project_of(tmp_path / "well", {"Crane": note("keys: [ai]")}))
+    stage.settle(qtbot)
+    assert stage.pane.empty.title.text() == "Nothing to mend"
+    assert "remark" in stage.pane.empty.text.text()
+    assert "“All”" in stage.pane.empty.text.text()
 
 
 def test_findings_come_by_severity_and_note(filled: Stage) -> None:
@@ -145,7 +164,7 @@ def test_filters(qtbot: QtBot, filled: Stage) -> None:
     assert filled.codes == ["G01"]
     assert pane.head.told.startswith("1 shown of 1 error")
     pane.head.words.clear()
-    pane.head.severity.setCurrentIndex(pane.head.severity.findData(Severity.WARNING.value))
+    filled.show_from(Severity.WARNING)
     assert set(filled.codes) == {"G01", "P59", "W_ALIAS_USED"}
     filled.settle(qtbot)
     assert len(filled.codes) == 3  # the filter holds over a new look

@@ -239,6 +239,18 @@ class BodyEdit(QPlainTextEdit):
         cursor.setPosition(end, _KEEP)
         self.setTextCursor(cursor)
 
+    def begin(self) -> None:
+        """Give a note that was just made the keyboard, at the end of the first paragraph below its heading."""
+        cursor = QTextCursor(self.document())
+        block = self.document().findBlock(self.first_place)
+        while block.isValid() and (not block.text().strip() or block.text().startswith("#")):
+            block = block.next()
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        if block.isValid():
+            cursor.setPosition(block.position() + len(block.text()))
+        self.setTextCursor(cursor)
+        self.setFocus()
+
     # ---- guards -----------------------------------------------------------------------------------------------------
 
     def _guard(self) -> None:

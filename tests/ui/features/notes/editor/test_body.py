@@ -284,3 +284,13 @@ def test_a_long_note_is_coloured_in_the_end(make_editor, qtbot) -> None:
     qtbot.waitUntil(lambda: not highlighter.waiting, timeout=20_000)
     last = editor.body.document().lastBlock().previous()
     assert last.layout().formats()
+
+
+def test_a_note_that_was_just_made_is_written_where_its_text_begins(make_editor) -> None:
+    """Behind the first line below the heading, which asks for something; where there is none, at the end."""
+    for text, place_of in (("# Moth\n\nWho they are: \n\nLooks:\n", "Who they are: "), ("# Moth\n\n", "")):
+        editor = make_editor(FRONT + text)
+        editor.body.begin()
+        QTest.keyClicks(editor.body, "A moth.")
+        assert f"{place_of}A moth." in editor.buffer.text
+        assert editor.body.hasFocus()
