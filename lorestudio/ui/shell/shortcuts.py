@@ -187,7 +187,7 @@ class ShortcutsDialog(QDialog):
         self.view.chosen.connect(lambda _row: self._settle())
         self.field.keySequenceChanged.connect(lambda _sequence: self._settle())
         self._fill()
-        self.view.selectRow(0)
+        self.view.select_places([0], 0)
 
     def _build(self) -> None:
         name = label(self, tr("New shortcut"), wrap=False)

@@ -428,7 +428,7 @@ class RecordView(QTableView):
             if place < 0:
                 self.selectionModel().clear()
             elif self.current is not self._rows.row(place):
-                self.selectRow(place)
+                self.select_places([place], place)
                 self.scrollTo(self._rows.index(place, 0))
         finally:
             self._following = False

@@ -239,6 +239,18 @@ def test_choosing_by_key_is_no_persons_choice(view: RecordView) -> None:
     assert view.current is None
 
 
+def test_what_is_chosen_does_not_hang_on_the_keys_that_are_held(view: RecordView) -> None:
+    """Qt's own way adds to a selection, or takes from it, while Ctrl is down."""
+    control = Qt.KeyboardModifier.ControlModifier
+    QTest.keyPress(view, Qt.Key.Key_Control, control)
+    assert QGuiApplication.keyboardModifiers() & control
+    view.setSelectionMode(RecordView.SelectionMode.ExtendedSelection)
+    for ship in (*SHIPS, *SHIPS):
+        view.choose(ship.id)
+        assert view.selected_places() == [SHIPS.index(ship)]
+    QTest.keyRelease(view, Qt.Key.Key_Control)
+
+
 def test_enter_goes_on_and_copy_takes_the_row(view: RecordView) -> None:
     pressed: list[object] = []
     view.pressed.connect(pressed.append)

@@ -334,7 +334,7 @@ class TrashDialog(QDialog):
         )
         self.items.set_rows(items)
         if items and not self.chosen:
-            self.table.selectRow(0)
+            self.table.select_places([0], 0)
         self._settle()
 
     def _settle(self) -> None:

@@ -156,7 +156,7 @@ def test_a_new_note_is_shown_and_has_the_keyboard(window, vault, qtbot) -> None:
         QTest.keyClick(QGuiApplication.focusWindow(), key)  # as the screen sends it: the offers have the keys now
     QTest.keyClicks(QApplication.focusWidget(), "and [[Sk")
     QTest.keyClick(QGuiApplication.focusWindow(), Qt.Key.Key_Tab)
-    assert body.toPlainText().endswith("It glows. [[Dawnkeep]] and [[Skarn]]")
+    assert "Who they are: It glows. [[Dawnkeep]] and [[Skarn]]\n" in body.toPlainText()
 
 
 def test_a_title_that_another_note_has_is_refused_in_the_dialog(window, vault) -> None:
@@ -242,7 +242,7 @@ def test_notes_are_dragged_into_a_folder_of_the_tree(window, vault) -> None:
     assert chosen_file(window) in {"", "places/Bell.md"}
 
 
-def test_delete_goes_to_the_trash_and_comes_back(window, vault) -> None:
+def test_delete_goes_to_the_trash_and_comes_back(window, vault, qtbot) -> None:
     choose(window, "Skarn.md")
     window.show_pane("vault")
     window.run("note.delete")
@@ -252,6 +252,7 @@ def test_delete_goes_to_the_trash_and_comes_back(window, vault) -> None:
     assert chosen_file(window)  # the keyboard stays in the list, on the note beside it
     window.run("note.trash")
     dialog = dialog_of()
+    qtbot.waitUntil(dialog.gone.isEnabled)  # the trash was read, and has the note
     settle(window)
     assert dialog.state.text() == "1 deleted note"
     dialog.put_back()
@@ -262,13 +263,14 @@ def test_delete_goes_to_the_trash_and_comes_back(window, vault) -> None:
     drain()
 
 
-def test_a_note_put_back_where_another_one_lies_gets_another_name(window, vault) -> None:
+def test_a_note_put_back_where_another_one_lies_gets_another_name(window, vault, qtbot) -> None:
     choose(window, "Bell.md")
     window.run("note.delete")
     settle(window)
     (vault / "Bell.md").write_text("Somebody else's\n", encoding="utf-8")
     window.run("note.trash")
     dialog = dialog_of()
+    qtbot.waitUntil(dialog.gone.isEnabled)  # the trash was read, and has the note
     settle(window)
     dialog.put_back()
     settle(window)
@@ -280,12 +282,13 @@ def test_a_note_put_back_where_another_one_lies_gets_another_name(window, vault)
     assert contents(vault)["Bell.md"] == "Somebody else's\n"
 
 
-def test_a_note_is_deleted_for_good_only_after_a_question(window, vault) -> None:
+def test_a_note_is_deleted_for_good_only_after_a_question(window, vault, qtbot) -> None:
     choose(window, "Bell.md")
     window.run("note.delete")
     settle(window)
     window.run("note.trash")
     dialog = dialog_of()
+    qtbot.waitUntil(dialog.gone.isEnabled)  # the trash was read, and has the note
     settle(window)
     dialog.gone.click()
     box = dialog_of(QMessageBox)
