@@ -106,9 +106,13 @@ class Commands:
 
     def update(self) -> None:
         """Enable what makes sense at the moment, tick what is on, and say what would be done."""
+        answers: dict[Callable[[], bool], bool] = {}  # a dozen questions decide about most of them
         for action in self.table.values():
             made = self.actions[action.id]
-            made.setEnabled(action.when())
+            makes_sense = answers.get(action.when)
+            if makes_sense is None:
+                makes_sense = answers[action.when] = action.when()
+            made.setEnabled(makes_sense)
             if action.ticked is not None:
                 made.setChecked(action.ticked())
             if action.text is not None:
