@@ -5,8 +5,8 @@ import sys
 from typing import Final
 
 GARBAGE: Final = 10_000
-"""So many new objects at least before Python looks for garbage among them: loading modules makes none, but half a million
-objects that stay, and looking at them again and again takes a tenth of the start."""
+"""So many new objects at least before Python looks for garbage among them. Loading modules makes none, but half a
+million objects that stay, and looking at them again and again takes a tenth of the start."""
 
 
 def main() -> None:
