@@ -6,8 +6,12 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
+
+with suppress(ImportError):  # before pytest-qt loads Qt: else all that is imported from then on is looked through
+    import lorestudio.ui  # noqa: F401
 
 from tests.examples import load_profile
 
