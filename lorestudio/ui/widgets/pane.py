@@ -269,14 +269,14 @@ class PaneDock(QDockWidget):
     """
 
     left = Signal()
-    bar: PaneTitle | None = None
-    """Its title bar; made when it is shown first."""
 
     def __init__(self, planned: PlannedPane, theme: Theme, parent: QWidget) -> None:
         super().__init__(planned.title, parent)
         self.setObjectName(f"dock-{planned.name}")
         self.setAccessibleName(planned.title)
-        self.planned, self._theme = planned, theme
+        self.planned = planned
+        self.bar = PaneTitle(self, planned.title, theme)
+        self.setTitleBarWidget(self.bar)
         self._in_sight = False
         self._soon = later(self, self._fill)
         self.visibilityChanged.connect(self._look)
@@ -295,18 +295,8 @@ class PaneDock(QDockWidget):
     def take(self, pane: Pane) -> None:
         """Hold this pane from now on."""
         self.setWidget(pane)
-        if self.bar is not None:
-            self.bar.follow(pane)
+        self.bar.follow(pane)
         pane.set_seen(self._in_sight)
-
-    def setVisible(self, visible: bool) -> None:
-        """Qt: before it is seen, it gets its title bar."""
-        if visible and self.bar is None:
-            self.bar = PaneTitle(self, self.planned.title, self._theme)
-            self.setTitleBarWidget(self.bar)
-            if self.made is not None:
-                self.bar.follow(self.made)
-        super().setVisible(visible)
 
     def _look(self, seen: bool) -> None:
         self._in_sight, pane = seen, self.made
