@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
+
+with suppress(ImportError):  # before pytest-qt loads Qt: else all that is imported from then on is looked through
+    import lorestudio.ui  # noqa: F401
 
 from tests.examples import load_profile
 
@@ -22,3 +28,12 @@ def pytest_configure(config: pytest.Config) -> None:
         sys.dont_write_bytecode = False
         sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(cache.mkdir("bytecode"))
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Modules and tests stay until the end: Python's collector need not walk through them, neither now nor later."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()

@@ -21,9 +21,14 @@ VERSION: Final = _version()
 
 def resource(*parts: str) -> Path:
     """A file or folder of `resources/`, whether the program was installed or runs from its source tree."""
-    installed = Path(str(files("lorestudio"))) / "resources"
-    root = installed if installed.is_dir() else Path(str(files("lorestudio"))).parent / "resources"
-    return root.joinpath(*parts)
+    return _root().joinpath(*parts)
+
+
+@cache
+def _root() -> Path:
+    package = Path(str(files("lorestudio")))
+    installed = package / "resources"
+    return installed if installed.is_dir() else package.parent / "resources"
 
 
 @cache

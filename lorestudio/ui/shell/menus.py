@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from lorestudio.ui.shell.actions import MENUS, RARE, Action, Where, in_menu_order
@@ -31,8 +30,11 @@ class Commands:
         """These are the actions of the window; `view_keys` are those that a view answers itself, by their place."""
         self._view_keys = view_keys
         self.table = {action.id: action for action in in_menu_order(actions)}
+        every = QActionGroup(self._window)  # one connection for all of them
+        every.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
+        every.triggered.connect(self._triggered)
         for action in self.table.values():
-            made = QAction(tr(action.title), self._window)
+            made = QAction(tr(action.title), every)
             made.setObjectName(action.id)
             made.setShortcuts([QKeySequence(shortcut) for shortcut in action.shortcuts])
             made.setCheckable(action.ticked is not None)
@@ -40,9 +42,11 @@ class Commands:
             made.setStatusTip(tr(action.tip or action.title))
             if action.where is not Where.WINDOW:
                 made.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            made.triggered.connect(partial(_run_id, self._run, action.id))
             self.actions[action.id] = made
         self.paint_icons()
+
+    def _triggered(self, made: QAction) -> None:
+        self._run(made.objectName())
 
     def tip(self, action: Action) -> str:
         """The tooltip: what it does, and its first shortcut."""
@@ -106,9 +110,13 @@ class Commands:
 
     def update(self) -> None:
         """Enable what makes sense at the moment, tick what is on, and say what would be done."""
+        answers: dict[Callable[[], bool], bool] = {}  # a dozen questions decide about most of them
         for action in self.table.values():
             made = self.actions[action.id]
-            made.setEnabled(action.when())
+            makes_sense = answers.get(action.when)
+            if makes_sense is None:
+                makes_sense = answers[action.when] = action.when()
+            made.setEnabled(makes_sense)
             if action.ticked is not None:
                 made.setChecked(action.ticked())
             if action.text is not None:
@@ -127,10 +135,6 @@ class Commands:
             for place, items in self._view_keys.items()
             for title, keys in items
         ]
-
-
-def _run_id(run: Callable[[str], None], action_id: str, _checked: bool = False) -> None:
-    run(action_id)
 
 
 def _native(shortcut: str) -> str:

@@ -48,8 +48,9 @@ def collected_on_gui_thread() -> Iterator[None]:
     """No other thread collects cyclic garbage meanwhile.
 
     What exists already, the program's modules above all, is not looked at again: walking through it takes 50 ms.
+    Where somebody has left it out before, it stays left out afterwards.
     """
-    before = gc.isenabled()
+    before, left_out = gc.isenabled(), gc.get_freeze_count() > 0
     gc.disable()
     gc.freeze()
     collector = _Collector()
@@ -58,7 +59,8 @@ def collected_on_gui_thread() -> Iterator[None]:
         yield
     finally:
         collector.killTimer(timer)
-        gc.unfreeze()
+        if not left_out:
+            gc.unfreeze()
         if before:
             gc.enable()
 

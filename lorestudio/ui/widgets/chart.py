@@ -15,11 +15,10 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from pyqtgraph import exceptionHandling
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QGraphicsView, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGraphicsView, QWidget
 
-from lorestudio.ui.shell.qt import V_LEFT, plain
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import number
 from lorestudio.ui.widgets.layouts import column
@@ -397,49 +396,3 @@ class BarChart(Plot):
         """Another width holds other bars and names."""
         self._draw()
         self.choose(self._chosen)
-
-
-class Legend(QWidget):
-    """What the layers of a chart stand for, in one line; how many there is no room for is said at its end."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._parts: tuple[tuple[str, str, bool], ...] = ()
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        theme.changed.connect(self.update)
-
-    def say(self, parts: Sequence[tuple[str, str, bool]]) -> None:
-        """Explain these: a fill, its word, and whether it is hatched; a word without a fill has its own sign."""
-        self._parts = tuple(parts)
-        words = ", ".join(word for _fill, word, _hatched in parts)
-        self.setAccessibleName(words)
-        self.setToolTip(plain(words))
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        """Qt: a line."""
-        return QSize(120, math.ceil(QFontMetricsF(self.font()).height()) + 2)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        """Qt: squares with words."""
-        painter, theme, font = QPainter(self), self._theme, scaled(self.font(), 0.88)
-        metrics = QFontMetricsF(font)
-        painter.setFont(font)
-        left, high = 0.5, float(self.height())
-        painter.setPen(theme.color("text_muted"))
-        for place, (fill, word, hatched) in enumerate(self._parts):
-            others = f"+{len(self._parts) - place}"
-            wide, box = metrics.horizontalAdvance(word), 14 if fill else 0
-            after = 0.0 if place + 1 == len(self._parts) else 8 + metrics.horizontalAdvance(others)
-            if left + box + wide + after > self.width():
-                painter.drawText(QRectF(left, 0, self.width() - left, high), V_LEFT, others)
-                break
-            if fill:  # a word without one has its own sign
-                painter.setPen(hairline(theme.color("fill_edge")))
-                painter.setBrush(hatch(theme.fill(fill)[0], theme) if hatched else QBrush(theme.fill(fill)[0]))
-                painter.drawRect(QRectF(left, high / 2 - 5, 10, 10))
-                painter.setPen(theme.color("text_muted"))
-            painter.drawText(QRectF(left + box, 0, wide + 2, high), V_LEFT, word)
-            left += box + wide + 8
-        painter.end()

@@ -32,6 +32,7 @@ def arguments(world: Path, *more: object) -> tuple[object, ...]:
 GRID = ("--over", "scanDepth=1..6", "--over", "Lamp:priority=10,99", "--by", "grid")
 
 
+@pytest.mark.long
 def test_it_finds_keeps_and_reports(lorestudio: Run, world: Path) -> None:
     carry = ("--keep", "found", "--output", "found.json", "--report", "page.html", "--journal", "search.log")
     result = lorestudio(*arguments(world, *GRID, *carry, "--json"))
@@ -100,6 +101,7 @@ def test_what_a_point_turns_in_notes_is_written_and_taken_back(lorestudio: Run, 
     assert lamp.read_text(encoding="utf-8") == before
 
 
+@pytest.mark.long
 def test_a_point_is_looked_at_and_compared(lorestudio: Run, world: Path) -> None:
     # Without a change of the lamp nothing is in but what is now; with six messages it is in from then on.
     point = (*GRID, "--point", 10)  # scan depth 6

@@ -74,6 +74,7 @@ def test_a_grid_runs_every_point_once_and_finds_what_is_expected(world: Project)
     assert found.warnings(found.best) == ()
 
 
+@pytest.mark.long
 def test_a_planted_overfit_is_warned_of(world: Project) -> None:
     found = search(noise_trial(world), Plan(SearchWay.GRID, runs=32, goals=("met",)))
     gain = found.gain(found.best, "met")
@@ -93,6 +94,7 @@ def test_no_point_comes_twice_and_a_small_space_is_searched_through(world: Proje
     assert set(found.importance) <= {"scanDepth", "maxEntries"}
 
 
+@pytest.mark.long
 def test_optuna_comes_to_the_best_in_fewer_runs_than_there_are_points(world: Project) -> None:
     trial = lamp_trial(world, "scanDepth=1..30", "maxEntries=1..30", "maxTokensBudget=100..4000/100")
     found = search(trial, Plan(runs=40))
@@ -310,6 +312,7 @@ def search_in_a_child(world: Project, journal: Path, log: Path, monkeypatch: pyt
         os._exit(0)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_killed_five_times_it_runs_nothing_twice_but_what_was_under_way(
     world: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

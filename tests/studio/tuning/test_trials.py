@@ -190,6 +190,7 @@ def test_a_dask_cluster_comes_to_the_same(world: Project) -> None:
     assert {str(each.point): each.held for each in found.tried} == {str(each.point): each.held for each in alone.tried}
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_that_is_not_there_is_said(world: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")

@@ -17,7 +17,6 @@ from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.chat.saving import new_chat, save_branch
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.basis import KeptBasis, basis_path, keep_basis
-from lorestudio.ui.features.chat.basis import BasisDialog
 from lorestudio.ui.features.chat.composer import Composer
 from lorestudio.ui.features.chat.files import ChatFiles
 from lorestudio.ui.features.chat.pane import ChatPane
@@ -352,6 +351,8 @@ class ChatFeature(Feature):
 
     def _edit_basis(self, message: int | None = None) -> None:
         """Ask what answers about this chat rest on; `message` is one of which something is to be said."""
+        from lorestudio.ui.features.chat.basis import BasisDialog  # noqa: PLC0415
+
         project = self._session.project
         if project is not None and project.chat is not None:
             dialog = BasisDialog(project, message, self.context.window)

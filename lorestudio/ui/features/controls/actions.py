@@ -19,7 +19,6 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.control_trials import Change
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.controls.bar import ControlBar
-from lorestudio.ui.features.controls.chat_dialogs import ChatTextDialog
 from lorestudio.ui.features.controls.chips import (
     CHANGED,
     NOTE_SETTINGS,
@@ -235,6 +234,8 @@ class ControlsFeature(Feature):
 
     def edit_text(self, part: ControlsPart) -> None:
         """Edit the notebook or the notepad."""
+        from lorestudio.ui.features.controls.chat_dialogs import ChatTextDialog  # noqa: PLC0415
+
         project = self.context.session.project
         if project is None:
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu
@@ -15,16 +15,17 @@ from lorestudio.systems.facts.system import SOURCE
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.facts.extraction import MemoryWork
 from lorestudio.ui.features.facts.extraction_worker import FAILED, ExtractionWish
-from lorestudio.ui.features.facts.list_page import MemoryPage
 from lorestudio.ui.features.facts.pane import MENU, ONE, ROW_MENU, MemoriesPane
 from lorestudio.ui.features.facts.store import SYSTEM, MemoryStore
-from lorestudio.ui.features.facts.table import as_markdown, spoken_source
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import count, number, shorten, tr
 from lorestudio.ui.state.choices import short_source
 from lorestudio.ui.widgets import dialogs
+
+if TYPE_CHECKING:
+    from lorestudio.ui.features.facts.list_page import MemoryPage
 
 
 class MemoriesFeature(Feature):
@@ -263,6 +264,8 @@ class MemoriesFeature(Feature):
         self.context.copy(row.memory.content, tr("The memory was copied."))
 
     def _copy_all(self) -> None:
+        from lorestudio.ui.features.facts.table import as_markdown  # noqa: PLC0415
+
         rows = self.pane.memories.model.rows
 
         said = tr("{memories} copied.", memories=count(len(rows), "memory was", "memories were"))
@@ -325,6 +328,8 @@ class MemoriesFeature(Feature):
         self.context.actions_changed()
 
     def _show_work(self) -> None:
+        from lorestudio.ui.features.facts.table import spoken_source  # noqa: PLC0415
+
         source = self.work.source
         if self.is_made("memories"):
             self.pane.show_work(

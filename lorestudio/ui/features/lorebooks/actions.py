@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from lorestudio.ui.features.lorebooks.export_dialog import ExportBookDialog
-from lorestudio.ui.features.lorebooks.import_dialog import ImportBooksDialog
-from lorestudio.ui.features.lorebooks.sync_dialog import SyncDialog
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, tr
@@ -47,6 +44,8 @@ class LorebooksFeature(Feature):
         return self._work.ready and self.context.idle()
 
     def _import(self) -> None:
+        from lorestudio.ui.features.lorebooks.import_dialog import ImportBooksDialog  # noqa: PLC0415
+
         now = self.context
         dialog = ImportBooksDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window)
         dialog.made.connect(lambda folder: now.session.reading.open([folder]))
@@ -59,11 +58,15 @@ class LorebooksFeature(Feature):
         self.context.say(Notice(text, "good", actions=("propose.summaries", "vault.undo"), key=_IMPORTED))
 
     def _export(self) -> None:
+        from lorestudio.ui.features.lorebooks.export_dialog import ExportBookDialog  # noqa: PLC0415
+
         now = self.context
         if now.session.project is not None:
             ExportBookDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window).open()
 
     def _sync(self) -> None:
+        from lorestudio.ui.features.lorebooks.sync_dialog import SyncDialog  # noqa: PLC0415
+
         now = self.context
         if now.session.project is not None:
             SyncDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window).open()

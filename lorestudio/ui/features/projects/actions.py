@@ -18,7 +18,6 @@ from lorestudio.studio.project.sillytavern import BroughtChat, FoundChat, SillyT
 from lorestudio.studio.project.tokens import ESTIMATE, NamedTokenizer, tokenizer_files
 from lorestudio.trace.model import Outcome, Trace
 from lorestudio.ui.features.projects.coach import Coach
-from lorestudio.ui.features.projects.folder_dialog import FolderDialog
 from lorestudio.ui.features.projects.start import RecentProject, RecentProjects, StartScreen
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
@@ -303,6 +302,8 @@ class ProjectsFeature(Feature):
         )
 
     def _show_folder(self, found: SillyTavernFolder) -> None:
+        from lorestudio.ui.features.projects.folder_dialog import FolderDialog  # noqa: PLC0415
+
         dialog = FolderDialog(self.context.theme, found, self.context.window)
         dialog.wanted.connect(lambda what: self._open_found(found, what))
         dialog.open()

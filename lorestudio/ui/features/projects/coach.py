@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame
 
 from lorestudio.domain.chat import Generation
@@ -53,7 +53,6 @@ class Coach(QFrame):
         self.setFixedWidth(WIDTH)
         context.session.traces_changed.connect(lambda _generations: self._look())
         context.session.project_changed.connect(self._leave)
-        context.window.installEventFilter(self)
         self.hide()
 
     def begin(self) -> None:
@@ -175,11 +174,21 @@ class Coach(QFrame):
         if project is None or not is_demo(project):
             self.hide()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: it looks at what happens to the window only while it is there."""
+        super().showEvent(event)
+        self._context.window.installEventFilter(self)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Qt: see `showEvent`."""
+        super().hideEvent(event)
+        self._context.window.removeEventFilter(self)
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: it stays in its corner, and above panes that come into sight."""
-        if event.type() is QEvent.Type.Resize and self.isVisible():
+        if event.type() is QEvent.Type.Resize:
             self._stand()
-        elif event.type() in (QEvent.Type.ChildAdded, QEvent.Type.LayoutRequest) and self.isVisible():
+        elif event.type() in (QEvent.Type.ChildAdded, QEvent.Type.LayoutRequest):
             self.raise_()
         return super().eventFilter(watched, event)
 

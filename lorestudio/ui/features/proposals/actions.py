@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QPushButton, QSpinBox, QWidget
@@ -23,13 +23,15 @@ from lorestudio.studio.proposals.making import default_records
 from lorestudio.studio.proposals.model import ProposalKind, ProposalPlan
 from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
 from lorestudio.ui.features.notes.pane import EntryPane
-from lorestudio.ui.features.proposals.dialog import AGAIN, ProposalsDialog
-from lorestudio.ui.features.proposals.worker import ProposalWish, Tools
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import answers, column, label, named, resize_for_letters, row, text_view
+
+if TYPE_CHECKING:
+    from lorestudio.ui.features.proposals.dialog import ProposalsDialog
+    from lorestudio.ui.features.proposals.worker import ProposalWish
 
 USUAL: Final = 8
 """So many messages are chosen to begin with: the chosen one and those before it."""
@@ -162,6 +164,8 @@ class ProposalsFeature(Feature):
 
     def summaries(self, entries: Sequence[int] | None = None) -> ProposalsDialog | None:
         """Propose summaries, for the whole vault or for these entries."""
+        from lorestudio.ui.features.proposals.dialog import AGAIN  # noqa: PLC0415
+        from lorestudio.ui.features.proposals.worker import ProposalWish  # noqa: PLC0415
 
         def plan(project: Project, guard: Guard, model: str, choice: str, cancel: CancelToken) -> ProposalPlan:
             chosen = None if entries is None else _entries(project, entries)
@@ -171,6 +175,8 @@ class ProposalsFeature(Feature):
 
     def keys(self, entries: Sequence[int] | None = None) -> ProposalsDialog | None:
         """Propose keys for the chosen entry, or for these."""
+        from lorestudio.ui.features.proposals.worker import ProposalWish  # noqa: PLC0415
+
         chosen = self.context.selection.entry
         wanted = tuple(entries) if entries is not None else () if chosen is None else (chosen,)
         if not wanted:
@@ -194,12 +200,17 @@ class ProposalsFeature(Feature):
         return dialog
 
     def _draft_from(self, numbers: tuple[int, ...], focus: str) -> None:
+        from lorestudio.ui.features.proposals.worker import ProposalWish  # noqa: PLC0415
+
         def plan(project: Project, _guard: Guard, model: str, _choice: str, _cancel: CancelToken) -> ProposalPlan:
             return plan_draft(project, numbers, focus, model=model)
 
         self._open(ProposalWish(ProposalKind.DRAFT, tr("Draft a note"), plan))
 
     def _open(self, wish: ProposalWish) -> ProposalsDialog | None:
+        from lorestudio.ui.features.proposals.dialog import ProposalsDialog  # noqa: PLC0415
+        from lorestudio.ui.features.proposals.worker import Tools  # noqa: PLC0415
+
         project = self.context.session.project
         if project is None:
             return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QRadioButton, QWidget
@@ -16,7 +17,6 @@ from lorestudio.studio.project.answering import AnswerKind, Question, Source
 from lorestudio.studio.project.settings import Mode
 from lorestudio.trace.model import Turn
 from lorestudio.trace.text import turn_words
-from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog
 from lorestudio.ui.features.providers.question_dialog import Questions
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
@@ -34,6 +34,9 @@ from lorestudio.ui.widgets.layouts import (
     scrolled,
 )
 from lorestudio.ui.widgets.picker import Choice, Picker
+
+if TYPE_CHECKING:
+    from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog
 
 _DEEPLORE, _FIXED = 0, 1
 
@@ -154,6 +157,8 @@ class ProvidersFeature(Feature):
 
     def edit_profiles(self) -> ProfilesDialog:
         """Show the provider profiles."""
+        from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog  # noqa: PLC0415
+
         dialog = ProfilesDialog(self._session, self.context.theme, self.context.window)
         dialog.open()
         return dialog

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.systems.recap.session import RecapEdits, RecapSession
 from lorestudio.ui.features.chat.actions import ChatFeature
 from lorestudio.ui.features.recap.memory import ChatRecaps, NoRecaps
-from lorestudio.ui.features.recap.pane import RecapPane
 from lorestudio.ui.features.recap.queue import Enqueue, RecapQueue
-from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.choices import short_source, source_title
 from lorestudio.ui.widgets import dialogs
+
+if TYPE_CHECKING:
+    from lorestudio.ui.features.recap.pane import RecapPane
+    from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 
 _MENU: Final = "Chat/Recap"
 
@@ -44,6 +46,8 @@ class RecapFeature(Feature):
     @late_pane("recap", "Recap")
     def pane(self) -> RecapPane:
         """The recaps, and the work on their queue."""
+        from lorestudio.ui.features.recap.pane import RecapPane  # noqa: PLC0415
+
         context, recaps, pane = self.context, self.recaps, RecapPane(self.context.theme)
         pane.use_actions(context.commands.actions)
         pane.wanted.connect(context.run)
@@ -192,6 +196,8 @@ class RecapFeature(Feature):
 
     def edit_settings(self) -> None:
         """Show the settings of recap memory."""
+        from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog  # noqa: PLC0415
+
         context = self.context
         intro = tr("They hold for every chat. Nothing is made by itself unless “Keep recaps up to date” is on.")
         self.dialog = dialog = SystemSettingsDialog(

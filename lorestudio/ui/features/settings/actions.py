@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QDialog, QMenu, QToolButton
@@ -19,10 +19,6 @@ from lorestudio.settings.differences import differences
 from lorestudio.settings.files import real_path
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.registry import kind_of
-from lorestudio.ui.features.controls.chat_dialogs import ChatStateDialog
-from lorestudio.ui.features.settings.export_dialog import ExportDialog
-from lorestudio.ui.features.settings.import_dialog import ImportDialog
-from lorestudio.ui.features.settings.pane import SettingsPane
 from lorestudio.ui.features.settings.profiles import (
     ProfileLibrary,
     SettingsProfilesDialog,
@@ -33,6 +29,9 @@ from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import Notice, shorten, tr
 from lorestudio.ui.widgets.picker import Choice
+
+if TYPE_CHECKING:
+    from lorestudio.ui.features.settings.pane import SettingsPane
 
 MENU: Final = (
     "settings.profiles", "settings.keep", "", "settings.export", "settings.import", "settings.copy_changes",
@@ -58,6 +57,8 @@ class SettingsFeature(Feature):
     @late_pane("settings", "Settings")
     def pane(self) -> SettingsPane:
         """The settings, to look at and to try out."""
+        from lorestudio.ui.features.settings.pane import SettingsPane  # noqa: PLC0415
+
         context = self.context
         pane = SettingsPane(context.theme, context.session, context.selection, context.preview)
         menu = QMenu(pane)
@@ -149,6 +150,8 @@ class SettingsFeature(Feature):
 
     def export(self) -> None:
         """Show what would be carried where, of the system that is chosen for this chat."""
+        from lorestudio.ui.features.settings.export_dialog import ExportDialog  # noqa: PLC0415
+
         project = self._project
         if project is None:
             return
@@ -173,6 +176,8 @@ class SettingsFeature(Feature):
 
     def import_settings(self) -> None:
         """Show what a file says otherwise."""
+        from lorestudio.ui.features.settings.import_dialog import ImportDialog  # noqa: PLC0415
+
         project = self._project
         if project is not None:
             dialog = ImportDialog(self.context.theme, self._session.jobs, project.settings, self.context.window)
@@ -188,6 +193,8 @@ class SettingsFeature(Feature):
 
     def write_state(self) -> None:
         """Show what would be written into the chat's file."""
+        from lorestudio.ui.features.controls.chat_dialogs import ChatStateDialog  # noqa: PLC0415
+
         project, known = self._project, self._session.parts.on_disk
         if project is None or project.chat_path is None or known is None:
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog
@@ -16,19 +16,20 @@ from lorestudio.studio.compare.comparison import comparison_as_markdown, compari
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
 from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.ui.features.chat.pane import ChatPane
-from lorestudio.ui.features.compare.runs_pane import ComparePane
 from lorestudio.ui.features.compare.systems import UPGRADE, Offer
-from lorestudio.ui.features.compare.systems_pane import BUTTONS, SystemsPane
 from lorestudio.ui.features.settings.profiles import ProfileLibrary
 from lorestudio.ui.features.settings.trial import Trial
-from lorestudio.ui.features.systems.books_dialog import BooksDialog
-from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.choices import system_help, system_title
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.record_table import csv_bytes
+
+if TYPE_CHECKING:
+    from lorestudio.ui.features.compare.systems_pane import SystemsPane
+    from lorestudio.ui.features.systems.books_dialog import BooksDialog
+    from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 
 OVER_BOOKS, _SCANNED = next((name, kind.books) for name, kind in KINDS.items() if kind.books is not None)
 """The system whose settings name lorebooks, and how they do."""
@@ -107,6 +108,8 @@ class SystemsFeature(Feature):
 
     def make_page(self) -> SystemsPane:
         """The page of systems, for the pane of comparisons."""
+        from lorestudio.ui.features.compare.systems_pane import BUTTONS, SystemsPane  # noqa: PLC0415
+
         context, profiles = self.context, self._profiles
         self._page = page = SystemsPane(context.theme, context.session, context.selection)
         page.wanted.connect(context.run)
@@ -145,6 +148,8 @@ class SystemsFeature(Feature):
 
     def open_settings(self, system: str) -> SystemSettingsDialog:
         """Show the settings of a system beside DeepLore."""
+        from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog  # noqa: PLC0415
+
         kind, context = kind_of(system), self.context
         if self.dialog is not None:
             self.dialog.close()
@@ -162,6 +167,8 @@ class SystemsFeature(Feature):
 
     def open_books(self) -> BooksDialog:
         """Show the lorebooks that World Info scans."""
+        from lorestudio.ui.features.systems.books_dialog import BooksDialog  # noqa: PLC0415
+
         if self.books is not None:
             self.books.close()
         context, settings = self.context, self._known(OVER_BOOKS)
@@ -246,6 +253,8 @@ class SystemsFeature(Feature):
 
     def show_page(self) -> None:
         """Bring the page of systems to the front of the pane of comparisons."""
+        from lorestudio.ui.features.compare.runs_pane import ComparePane  # noqa: PLC0415
+
         self.context.show("compare")
         comparisons = self.context.layout.docks["compare"].pane
         if isinstance(comparisons, ComparePane):

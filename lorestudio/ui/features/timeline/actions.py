@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lorestudio.domain.chat import Generation
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.compare.runs import ComparableRuns
-from lorestudio.ui.features.compare.runs_pane import ComparePane, RunsPage
-from lorestudio.ui.features.timeline import drawing
 from lorestudio.ui.features.timeline.map_content import Shown
-from lorestudio.ui.features.timeline.pane import TimelinePane
 from lorestudio.ui.features.timeline.strip import ORDERS, BarOrder, ReplyStrip
 from lorestudio.ui.features.timeline.turns import TimelineFeed
 from lorestudio.ui.shell.actions import Action, Where
@@ -21,6 +19,10 @@ from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.pane import Pane
+
+if TYPE_CHECKING:
+    from lorestudio.ui.features.compare.runs_pane import ComparePane, RunsPage
+    from lorestudio.ui.features.timeline.pane import TimelinePane
 
 
 class TimelineFeature(Feature):
@@ -41,6 +43,8 @@ class TimelineFeature(Feature):
     @late_pane("timeline", "Timeline")
     def timeline(self) -> TimelinePane:
         """All turns, as a map and as tables."""
+        from lorestudio.ui.features.timeline.pane import TimelinePane  # noqa: PLC0415
+
         context = self.context
         pane = TimelinePane(context.theme, context.session, context.selection, self.feed)
         pane.jump.connect(self.jump)
@@ -51,6 +55,8 @@ class TimelineFeature(Feature):
     @late_pane("compare", "Compare")
     def comparisons(self) -> ComparePane:
         """Two runs beside each other, and the page that is made elsewhere."""
+        from lorestudio.ui.features.compare.runs_pane import ComparePane, RunsPage  # noqa: PLC0415
+
         context = self.context
         runs = RunsPage(context.theme, context.session, context.selection, self.comparable)
         runs.jump.connect(self.jump)
@@ -238,6 +244,8 @@ class TimelineFeature(Feature):
 
     def save(self, path: Path, *, entries: bool = False) -> None:
         """Write the timeline to a file; its ending says how."""
+        from lorestudio.ui.features.timeline import drawing  # noqa: PLC0415
+
         timeline, kind = self.timeline, path.suffix.lower()
         try:
             if kind == ".csv":

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from functools import partial
-from typing import Final
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QActionGroup, QBrush, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.chats.recorded import noted_tokens
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.studio.verify.agreement import Agreement
 from lorestudio.studio.verify.causes import Verified
-from lorestudio.trace.budget import ORIGINS
+from lorestudio.trace.budget import ORIGINS, BudgetOrigin
+from lorestudio.trace.timeline import TurnSummary
 from lorestudio.ui.features.timeline.map_content import label_of, shown_generations
 from lorestudio.ui.features.timeline.turns import TimelineFeed
-from lorestudio.ui.shell.qt import later
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.qt import V_LEFT, later, plain
+from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.state.expected import ExpectedMarks
+from lorestudio.ui.state.expected import ExpectedMark, ExpectedMarks
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.chart import BarChart, Bars, Layer, Legend
 from lorestudio.ui.widgets.layouts import iconed, label, named, row, stack, tight, tool
+from lorestudio.ui.widgets.paint import hairline, hatch
+
+if TYPE_CHECKING:
+    from lorestudio.ui.widgets.chart import BarChart
 
 REFRESH_MS: Final = 120
 """While replies are run the strip is drawn at most so often."""
@@ -60,6 +65,52 @@ ORDERS: Final = {
 
 PAGES: Final = ("Map of entries and replies", "Turns, as a table", "Entries, as a table", "Prompt cache")
 """What unfolds from the strip, in the order of the pages of the timeline's pane."""
+
+
+class Legend(QWidget):
+    """What the layers of a chart stand for, in one line; how many there is no room for is said at its end."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._parts: tuple[tuple[str, str, bool], ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        theme.changed.connect(self.update)
+
+    def say(self, parts: Sequence[tuple[str, str, bool]]) -> None:
+        """Explain these: a fill, its word, and whether it is hatched; a word without a fill has its own sign."""
+        self._parts = tuple(parts)
+        words = ", ".join(word for _fill, word, _hatched in parts)
+        self.setAccessibleName(words)
+        self.setToolTip(plain(words))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Qt: a line."""
+        return QSize(120, math.ceil(QFontMetricsF(self.font()).height()) + 2)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Qt: squares with words."""
+        painter, theme, font = QPainter(self), self._theme, scaled(self.font(), 0.88)
+        metrics = QFontMetricsF(font)
+        painter.setFont(font)
+        left, high = 0.5, float(self.height())
+        painter.setPen(theme.color("text_muted"))
+        for place, (fill, word, hatched) in enumerate(self._parts):
+            others = f"+{len(self._parts) - place}"
+            wide, box = metrics.horizontalAdvance(word), 14 if fill else 0
+            after = 0.0 if place + 1 == len(self._parts) else 8 + metrics.horizontalAdvance(others)
+            if left + box + wide + after > self.width():
+                painter.drawText(QRectF(left, 0, self.width() - left, high), V_LEFT, others)
+                break
+            if fill:  # a word without one has its own sign
+                painter.setPen(hairline(theme.color("fill_edge")))
+                painter.setBrush(hatch(theme.fill(fill)[0], theme) if hatched else QBrush(theme.fill(fill)[0]))
+                painter.drawRect(QRectF(left, high / 2 - 5, 10, 10))
+                painter.setPen(theme.color("text_muted"))
+            painter.drawText(QRectF(left + box, 0, wide + 2, high), V_LEFT, word)
+            left += box + wide + 8
+        painter.end()
 
 
 class ReplyStrip(QWidget):
@@ -102,24 +153,36 @@ class ReplyStrip(QWidget):
         self.unfold = self._menu("columns", tr("Unfold"), tr("The map of entries and replies, and the same as tables"))
         for page, title in enumerate(PAGES):
             self.unfold.menu().addAction(tr(title), partial(self.unfolded.emit, page))
-        self.chart = BarChart(theme, tr("Tokens of every reply"), self, brush=True)
         self.nothing = named(label(self, kind="small"), tr("Tokens of every reply"))
         self.nothing.setTextFormat(Qt.TextFormat.RichText)
         self.nothing.setContentsMargins(8, 0, 8, 4)
         self.nothing.linkActivated.connect(self.wanted)
-        self._pages = stack(self.chart, self.nothing)
+        self._pages = stack(self.nothing)
         head = row((self.legend, 1), self.sort, self.unfold, spacing=4, margins=(8, 1, 8, 0))
         tight(head, self._pages, of=self)
         self._pages.setFixedHeight(max(HEIGHT, 5 * self.fontMetrics().height()))
         self._refresh = later(self, self._fill, REFRESH_MS)
-        self.chart.picked.connect(lambda place: self.jump.emit(self.generations[place]))
-        self.chart.brushed.connect(self._brushed)
         feed.changed.connect(self._later)
         feed.replaced.connect(self._later)
         session.state_changed.connect(self._later)
         expected.changed.connect(self._later)
         selection.generation_changed.connect(self._show_chosen)
         self._fill()
+
+    @cached_property
+    def chart(self) -> BarChart:
+        """The bars. They are made when there are some to draw: what draws them takes its time to load."""
+        from lorestudio.ui.widgets.chart import BarChart  # noqa: PLC0415
+
+        made = BarChart(self._theme, tr("Tokens of every reply"), self, brush=True)
+        self._pages.addWidget(made)
+        made.picked.connect(lambda place: self.jump.emit(self.generations[place]))
+        made.brushed.connect(self._brushed)
+        return made
+
+    @property
+    def _drawn(self) -> bool:
+        return "chart" in vars(self)
 
     def order_by(self, order: BarOrder) -> None:
         """Sort the replies; those in the order of the chat can be picked out."""
@@ -128,7 +191,7 @@ class ReplyStrip(QWidget):
         sorted_by = "" if order is BarOrder.CHAT else tr(ORDERS[order])
         self.sort.setText(sorted_by)
         self.sort.setAccessibleName(tr("Order of the replies: {order}", order=tr(ORDERS[order])))
-        if sorted_by and self.chart.range is not None:
+        if sorted_by and self._drawn and self.chart.range is not None:
             self.chart.brush(None)
             self.brushed.emit(None)
         self._fill()
@@ -155,31 +218,61 @@ class ReplyStrip(QWidget):
         project, feed = self._session.project, self._feed
         chat = project.chat if project is not None else None
         self.setVisible(chat is not None)
-        turns, order = feed.turns, self.order
         self.generations = line = self._line()
-        known = [turns[each].summary if each in turns else None for each in line]
-        present = {origin for one in known if one is not None for origin in one.by_origin}
-        layers = [
-            Layer(origin.fill, np.array([one.by_origin.get(origin, 0) if one else 0 for one in known], dtype=float))
-            for origin in ORIGINS
-            if origin in present
-        ]
-        cut = np.array([one.cut if one else 0 for one in known], dtype=float)
-        budgets = [one.budget if one is not None and one.budget is not None else np.nan for one in known]
+        known = [feed.turns[each].summary if each in feed.turns else None for each in line]
+        present = [origin for origin in ORIGINS if any(one is not None and origin in one.by_origin for one in known)]
         last = len(chat.messages) if chat is not None else -1
-        several = feed.swiped
-
-        expected = next((place for place, each in enumerate(line) if each.message == last), -1)
         noted = [noted_tokens(chat.messages[each.message], each.swipe) if chat is not None and each.message < last
                  else None for each in line]  # fmt: skip
+        held = {place: found for place, each in enumerate(line) if (found := self._expected.at(each, None)) is not None}
+        signs = self._signs(line)
+        parts = [(origin.fill, tr(origin.word), False) for origin in present]
+        if any(one.cut for one in known if one is not None):
+            parts.insert(0, ("purple", tr("cut"), True))  # first, so that there is room for it
+        if any(each is not None for each in noted):
+            parts.append(("", tr("◆ recorded in the chat"), False))
+        if any(each.message == last for each in line):
+            parts.append(("", tr("◇ expected next"), False))
+        if held:
+            parts.append(("", tr("● as it should be, ✕ not"), False))
+        if signs:
+            parts.append(("", tr("below: ● as recorded, ▲ may be, ✕ not"), False))
+        self.legend.say(parts)
+        if any(one is not None for one in known):
+            self._draw(known, present, noted, held, signs, last)
+            self._pages.setCurrentWidget(self.chart)
+        else:
+            self._say_why()
+            self._pages.setCurrentWidget(self.nothing)
+        self._show_chosen()
+
+    def _draw(
+        self,
+        known: Sequence[TurnSummary | None],
+        present: Sequence[BudgetOrigin],
+        noted: Sequence[int | None],
+        held: Mapping[int, ExpectedMark],
+        signs: Mapping[int, tuple[str, str]],
+        last: int,
+    ) -> None:
+        """Bars of these replies, of which those that were not run are None, and what belongs to each."""
+        from lorestudio.ui.widgets.chart import Bars, Layer  # noqa: PLC0415  # see `chart`
+
+        line, turns, several = self.generations, self._feed.turns, self._feed.swiped
+        layers = [
+            Layer(origin.fill, np.array([one.by_origin.get(origin, 0) if one else 0 for one in known], dtype=float))
+            for origin in present
+        ]
+        cut = np.array([one.cut if one else 0 for one in known], dtype=float)
+        layers.append(Layer("purple", cut, beyond=True))
+        budgets = [one.budget if one is not None and one.budget is not None else np.nan for one in known]
         marks = np.array([np.nan if each is None else each for each in noted], dtype=float)
+        expected = next((place for place, each in enumerate(line) if each.message == last), -1)
         if expected >= 0 and (turn := known[expected]) is not None:
             marks[expected] = turn.tokens
 
         def name(place: int) -> str:
             return label_of(line[place], several, last)
-
-        held = {place: found for place, each in enumerate(line) if (found := self._expected.at(each, None)) is not None}
 
         def words(place: int) -> str:
             told = reply_words(name(place), turns.get(line[place]), noted[place], expected=place == expected)
@@ -188,28 +281,9 @@ class ReplyStrip(QWidget):
             wanted = held[place].words if place in held else ""
             return "\n".join(filter(None, ("; ".join(filter(None, (told, wanted))), beside)))
 
-        layers.append(Layer("purple", cut, beyond=True))
         flags = {place: found.met for place, found in held.items()}
-        signs = self._signs(line)
         bars = Bars(layers, np.array(budgets, dtype=float), marks, expected, name, words, flags, signs)
-        self.chart.set_bars(bars, brush=order is BarOrder.CHAT)
-        parts = [(origin.fill, tr(origin.word), False) for origin in ORIGINS if origin in present]
-        if cut.any():
-            parts.insert(0, ("purple", tr("cut"), True))  # first, so that there is room for it
-        if any(each is not None for each in noted):
-            parts.append(("", tr("◆ recorded in the chat"), False))
-        if expected >= 0:
-            parts.append(("", tr("◇ expected next"), False))
-        if held:
-            parts.append(("", tr("● as it should be, ✕ not"), False))
-        if signs:
-            parts.append(("", tr("below: ● as recorded, ▲ may be, ✕ not"), False))
-        self.legend.say(parts)
-        ran = any(one is not None for one in known)
-        if not ran:
-            self._say_why()
-        self._pages.setCurrentWidget(self.chart if ran else self.nothing)
-        self._show_chosen()
+        self.chart.set_bars(bars, brush=self.order is BarOrder.CHAT)
 
     def _line(self) -> tuple[Generation, ...]:
         """The replies in the order that was chosen."""
@@ -240,7 +314,7 @@ class ReplyStrip(QWidget):
         chosen = self._selection.generation
         if chosen is not None and chosen in self._feed.columns and chosen not in self.generations:
             self._fill()  # another swipe of a reply is looked at
-        else:
+        elif self._drawn and self._pages.currentWidget() is self.chart:  # else its bars are those of another chat
             self.chart.choose(self.generations.index(chosen) if chosen in self.generations else -1)
 
     def _brushed(self, places: tuple[int, int] | None) -> None:

@@ -281,11 +281,14 @@ class TracePane(Pane):
         if trace is not None and trace is self._trace:
             self._show_rows()
             return
-        self._take(trace, self._session.runs.journeys(trace) if trace is not None else None)
-        if trace is None:
-            self._show_empty()
-        else:
-            self._show_run(trace, summary_pieces(trace, self._session.runs.journeys(trace)))
+        if trace is not None:
+            journeys = self._session.runs.journeys(trace)
+            self._take(trace, journeys)
+            self._show_run(trace, summary_pieces(trace, journeys))
+            return
+        if self._trace is not None:
+            self._take(None)
+        self._show_empty()
 
     def _take(self, trace: Trace | None, journeys: Journeys | None = None) -> None:
         """Have the views hold a run, finished or under way."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import Entry
@@ -28,8 +28,6 @@ from lorestudio.studio.tuning.expectations import (
     load,
 )
 from lorestudio.studio.tuning.scoring import ScoredChat, scored
-from lorestudio.ui.features.tuning.expectations_pane import ExpectationRow, ExpectationsPane
-from lorestudio.ui.features.tuning.scores_pane import ScoresPane
 from lorestudio.ui.features.tuning.searching import MENU as TUNING
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
@@ -39,6 +37,10 @@ from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Choice
+
+if TYPE_CHECKING:
+    from lorestudio.ui.features.tuning.expectations_pane import ExpectationRow, ExpectationsPane
+    from lorestudio.ui.features.tuning.scores_pane import ScoresPane
 
 SETTLE_MS = 120
 """So long nothing may change before the expectations are checked again."""
@@ -87,6 +89,8 @@ class TuningFeature(Feature):
     @late_pane("expectations", "Expectations")
     def pane(self) -> ExpectationsPane:
         """What is expected, and what became of it."""
+        from lorestudio.ui.features.tuning.expectations_pane import ExpectationsPane  # noqa: PLC0415
+
         pane = ExpectationsPane(self.context.theme)
         pane.picked.connect(self._go)
         pane.wanted.connect(self.context.run)
@@ -96,6 +100,8 @@ class TuningFeature(Feature):
     @late_pane("scores", "Scores")
     def scores(self) -> ScoresPane:
         """The chat as it was run in numbers, once somebody looks."""
+        from lorestudio.ui.features.tuning.scores_pane import ScoresPane  # noqa: PLC0415
+
         pane = ScoresPane(self.context.theme, self.context.preview.whole)
         pane.wanted.connect(self.context.run)
         pane.picked.connect(self._look_at)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from PySide6.QtWidgets import QWidget
 
@@ -26,7 +26,6 @@ from lorestudio.studio.tuning.workers import Workers
 from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.compare.systems import Offer
 from lorestudio.ui.features.notes.plan_dialog import PlanDialog
-from lorestudio.ui.features.tuning.search_pane import PointRow, TuningPane, point_rows
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.jobs import Job, Newest
@@ -38,11 +37,14 @@ from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import label, resize_for_letters
 from lorestudio.ui.widgets.picker import Choice
 
+if TYPE_CHECKING:
+    from lorestudio.ui.features.tuning.search_pane import PointRow, TuningPane
+
 MENU: Final = "Run/Tuning"
 NEWS_SECONDS: Final = 0.7
 """So long at least between two looks at what was found so far."""
 
-Seen = tuple[TuningTrial, SearchOutcome, list[PointRow]]
+Seen: TypeAlias = "tuple[TuningTrial, SearchOutcome, list[PointRow]]"
 
 
 class SearchFeature(Feature):
@@ -65,6 +67,8 @@ class SearchFeature(Feature):
     @late_pane("tuning", "Tuning")
     def pane(self) -> TuningPane:
         """What is searched, and what was found."""
+        from lorestudio.ui.features.tuning.search_pane import TuningPane  # noqa: PLC0415
+
         pane = TuningPane(self.context.theme)
         pane.wanted.connect(self.context.run)
         pane.chosen.connect(self.context.actions_changed)
@@ -130,6 +134,8 @@ class SearchFeature(Feature):
 
     def start(self) -> None:
         """Begin, or go on where an earlier search of the same was."""
+        from lorestudio.ui.features.tuning.search_pane import point_rows  # noqa: PLC0415
+
         simulator, pane = self._simulator(), self.pane
         if simulator is None:
             return

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
@@ -35,12 +35,7 @@ from lorestudio.studio.notes.replacing import plan_repairs
 from lorestudio.studio.notes.usage import usage_csv, usage_rows
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_aliases
 from lorestudio.trace.limits import rank
-from lorestudio.ui.features.notes.batch_dialog import BatchDialog
-from lorestudio.ui.features.notes.entries_dialog import EntriesDialog
-from lorestudio.ui.features.notes.links import LinksPane
-from lorestudio.ui.features.notes.note_dialogs import MoveDialog, NewNoteDialog, RenameDialog, TrashDialog, folders_of
 from lorestudio.ui.features.notes.pane import EntryPane
-from lorestudio.ui.features.notes.search import SearchPane
 from lorestudio.ui.features.problems.pane import ProblemsPane
 from lorestudio.ui.features.vault.pane import VaultPane
 from lorestudio.ui.features.vault.table import Note, note_folder, note_kind, note_title
@@ -52,6 +47,10 @@ from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Choice, Picker
 from lorestudio.vault.lint.fixes import Repair
+
+if TYPE_CHECKING:
+    from lorestudio.ui.features.notes.links import LinksPane
+    from lorestudio.ui.features.notes.search import SearchPane
 
 logger = logging.getLogger(__name__)
 
@@ -120,6 +119,8 @@ class VaultFeature(Feature):
     @late_pane("search", "Search")
     def search(self) -> SearchPane:
         """Searching all notes."""
+        from lorestudio.ui.features.notes.search import SearchPane  # noqa: PLC0415
+
         pane = SearchPane(self.context.theme, self.context.session, self.work)
         pane.jump.connect(self.jump)
         return pane
@@ -127,6 +128,8 @@ class VaultFeature(Feature):
     @late_pane("links", "Links")
     def links(self) -> LinksPane:
         """What links to the chosen note, and from it."""
+        from lorestudio.ui.features.notes.links import LinksPane  # noqa: PLC0415
+
         context = self.context
         pane = LinksPane(context.theme, context.session, context.selection, self.work)
         pane.jump.connect(self.jump)
@@ -311,10 +314,14 @@ class VaultFeature(Feature):
 
     def open_trash(self) -> None:
         """Show the notes in the trash."""
+        from lorestudio.ui.features.notes.note_dialogs import TrashDialog  # noqa: PLC0415
+
         TrashDialog(self.context.theme, self.work, self.context.window).open()
 
     def new_note(self, title: str = "") -> None:
         """Ask for the title, the folder and the template of a new note."""
+        from lorestudio.ui.features.notes.note_dialogs import NewNoteDialog  # noqa: PLC0415
+
         project = self.context.session.project
         if project is not None and self.work.has_books:
             window = self.context.window
@@ -351,6 +358,8 @@ class VaultFeature(Feature):
 
     def make_entries(self) -> None:
         """Propose which ordinary notes to make entries of."""
+        from lorestudio.ui.features.notes.entries_dialog import EntriesDialog  # noqa: PLC0415
+
         project = self.context.session.project
         if project is not None:
             EntriesDialog(self.context.theme, self.work, project, self.context.window).open()
@@ -376,6 +385,8 @@ class VaultFeature(Feature):
             self._ask_title(note, path)
 
     def _ask_title(self, note: Note, path: Path, to: str = "") -> None:
+        from lorestudio.ui.features.notes.note_dialogs import RenameDialog  # noqa: PLC0415
+
         title = note_title(note)
         if self.work.has_books:
             dialogs.ask_name(self.context.window, tr("Rename"), tr("What the entry is called"), to or title,
@@ -386,6 +397,8 @@ class VaultFeature(Feature):
 
     def move(self) -> None:
         """Ask for another folder."""
+        from lorestudio.ui.features.notes.note_dialogs import MoveDialog, folders_of  # noqa: PLC0415
+
         notes, project = self.targets, self.context.session.project
         paths = self._paths()
         if paths and project is not None:
@@ -395,6 +408,8 @@ class VaultFeature(Feature):
 
     def batch(self) -> None:
         """Open the dialog that changes one property."""
+        from lorestudio.ui.features.notes.batch_dialog import BatchDialog  # noqa: PLC0415
+
         paths = self._paths()
         if paths:
             BatchDialog(self.context.theme, self.work, paths, self.context.window).open()

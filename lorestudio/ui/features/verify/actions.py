@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from lorestudio.domain.chat import Generation
 from lorestudio.settings.basis import ALONE, FOLLOWED
@@ -12,12 +13,14 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.verify.agreement import ComparedReply
 from lorestudio.studio.verify.causes import Verified, verify
 from lorestudio.systems.registry import kind_of, system_of
-from lorestudio.ui.features.verify.pane import SIGNS, VerifyPane
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import tr
+
+if TYPE_CHECKING:
+    from lorestudio.ui.features.verify.pane import VerifyPane
 
 SETTLE_MS = 600
 """So long nothing may change before a chat that was compared once is compared again."""
@@ -48,6 +51,8 @@ class VerifyFeature(Feature):
     @late_pane("verify", "There and here")
     def pane(self) -> VerifyPane:
         """What was found, which nobody asks for before the pane is seen."""
+        from lorestudio.ui.features.verify.pane import VerifyPane  # noqa: PLC0415
+
         pane = VerifyPane(self.context.theme)
         pane.picked.connect(self._go)
         pane.wanted.connect(self.context.run)
@@ -190,8 +195,11 @@ class VerifyFeature(Feature):
 
 def badges(found: Verified | None) -> dict[tuple[int, int], tuple[str, str, str]]:
     """What stands beside each reply: its glyph, its colour, and what became of it in a word or two."""
-    replies = found.replies if found is not None else ()
+    if found is None:
+        return {}
+    from lorestudio.ui.features.verify.pane import SIGNS  # noqa: PLC0415
+
     return {
         (each.generation.message, each.generation.swipe): (*SIGNS[each.verdict], tr(each.verdict.value))
-        for each in replies
+        for each in found.replies
     }

@@ -74,6 +74,7 @@ def test_a_search_shows_its_points_and_what_is_best(window: MainWindow, qtbot) -
     assert "scanDepth" in there.chart.accessibleDescription()
 
 
+@pytest.mark.long
 def test_a_point_is_looked_at_kept_and_used(window: MainWindow, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     there = searched(window)
@@ -99,6 +100,7 @@ def test_a_point_is_looked_at_kept_and_used(window: MainWindow, monkeypatch, tmp
     assert window.session.project.settings.scan_depth == 1
 
 
+@pytest.mark.long
 @pytest.mark.own_window
 def test_what_a_point_turns_in_notes_is_shown_and_written_and_undone(window: MainWindow, tmp_path: Path) -> None:
     window.features.vault.keep_in(tmp_path / "kept")

@@ -47,6 +47,7 @@ def left_out(window: MainWindow, reason: str) -> int:
     return next(entry for entry in journeys.rows if journeys.fate(entry).reason == reason)
 
 
+@pytest.mark.long
 def test_the_chosen_system_is_asked_and_its_setting_applied(window: MainWindow, qtbot: QtBot) -> None:
     window.selection.choose_entry(left_out(window, "cw_no_room"))
     window.run("trace.why_not")
