@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from lorestudio.ui.features.lorebooks.export_dialog import ExportBookDialog
@@ -34,12 +35,14 @@ class LorebooksFeature(Feature):
                 tip="Make notes of the entries of lorebooks and cards; what becomes of every field is shown first",
             ),
             Action(
-                "book.export", "Export a lorebook…", "File/Lorebooks", 105, self._export, when=self._has_notes,
-                icon="save", tip="Make a lorebook of the vault's notes; what becomes of every field is shown first",
+                "book.export", "Export a lorebook…", "File/Lorebooks", 105, partial(self._open, ExportBookDialog),
+                when=self._has_notes, icon="save",
+                tip="Make a lorebook of the vault's notes; what becomes of every field is shown first",
             ),
             Action(
-                "book.sync", "Sync with a lorebook…", "File/Lorebooks", 110, self._sync, when=self._has_notes,
-                icon="reload", tip="Bring a book and the notes that it became together; both sides are compared first",
+                "book.sync", "Sync with a lorebook…", "File/Lorebooks", 110, partial(self._open, SyncDialog),
+                when=self._has_notes, icon="reload",
+                tip="Bring a book and the notes that it became together; both sides are compared first",
             ),
         )  # fmt: skip
 
@@ -58,12 +61,7 @@ class LorebooksFeature(Feature):
         text = tr("The notes are there. AI selection chooses by summaries, which they do not have yet.")
         self.context.say(Notice(text, "good", actions=("propose.summaries", "vault.undo"), key=_IMPORTED))
 
-    def _export(self) -> None:
+    def _open(self, dialog: type[ExportBookDialog | SyncDialog]) -> None:
         now = self.context
         if now.session.project is not None:
-            ExportBookDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window).open()
-
-    def _sync(self) -> None:
-        now = self.context
-        if now.session.project is not None:
-            SyncDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window).open()
+            dialog(now.theme, self._work, now.session.jobs, now.session.project, now.window).open()
