@@ -11,6 +11,7 @@ from lorestudio.domain.json_text import spell
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.trace.wording import plural
 
 MESSAGE_OVERHEAD = 4
 """Tokens that a message costs beside its text, as chat formats have it; a rule of thumb, part of the estimate."""
@@ -36,13 +37,13 @@ class CostEstimate:
     @property
     def sentence(self) -> str:
         """For people, before they agree."""
-        free = f" {self.recorded:,} {_plural('answer', self.recorded)} already recorded." if self.recorded else ""
+        free = f" {plural(self.recorded, '# answer|# answers')} already recorded." if self.recorded else ""
         if not self.calls:
             return f"No calls to a provider are needed.{free}"
         about = "" if self.exact else "≈ "
-        by = f" (calibrated by {self.calibrated:,} {_plural('answer', self.calibrated)})" if self.calibrated else ""
+        by = f" (calibrated by {plural(self.calibrated, '# answer|# answers')})" if self.calibrated else ""
         return (
-            f"{self.calls:,} {_plural('call', self.calls)} to the provider: {about}{self.input_tokens:,} tokens sent"
+            f"{plural(self.calls, '# call|# calls')} to the provider: {about}{self.input_tokens:,} tokens sent"
             f"{by}, at most {self.most_output_tokens:,} received.{free}"
         )
 
@@ -110,7 +111,3 @@ def _size(request: ChatRequest, counter: TokenCounter) -> int:
     if request.json_schema is not None:
         texts.append(spell(request.json_schema))
     return sum(counter.count(text) + MESSAGE_OVERHEAD for text in texts)
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else f"{word}s"

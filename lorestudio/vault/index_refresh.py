@@ -253,7 +253,6 @@ class RefreshReason(StrEnum):
     OPENED = "opened"
     POLL = "poll"
     CHANGED_ON_DISK = "changed on disk"
-    SETTINGS = "settings changed"
     MANUAL = "manual"
 
 

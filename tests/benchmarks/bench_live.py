@@ -94,7 +94,7 @@ def simulated(project: Project) -> Simulator:
 def previewer_of(simulator: Simulator) -> Previewer:
     """A previewer of the next reply, ready as it is in a window."""
     previewer = Previewer(simulator, simulator.generations[-1])
-    previewer.prepare()
+    previewer.preview(())
     return previewer
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lorestudio.settings.contextwindow import CountingSettings
-from lorestudio.systems.contextwindow.budgeting import Sharing, fit
 from lorestudio.systems.contextwindow.counting import WordList, WordListCounter
+from lorestudio.systems.contextwindow.pages import Sharing, fit
 from lorestudio.systems.contextwindow.selecting import select, select_and_fill
 from lorestudio.systems.contextwindow.truncating import (
     Cutting,

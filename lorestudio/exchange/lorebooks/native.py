@@ -105,17 +105,6 @@ def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
     )
 
 
-def number_of(value: Json, otherwise: float) -> float:
-    """A number, also one that is written as text; `otherwise` for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return otherwise
-    try:
-        number = float(value)
-    except ValueError:
-        return otherwise
-    return number if math.isfinite(number) else otherwise
-
-
 def _numeric(raw: Mapping[str, Json], name: str) -> float:
     """A number as arithmetic takes it; NaN for what is none, and for what is not said."""
     return float(to_number(raw[name])) if name in raw else math.nan

@@ -12,8 +12,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.causes import RunSide
-from lorestudio.studio.compare.differences import input_differences, same_system
-from lorestudio.studio.compare.note_differences import renamed
+from lorestudio.studio.compare.differences import input_differences, renamed, same_system
 from lorestudio.studio.project.project import Project, open_project, read_settings
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator

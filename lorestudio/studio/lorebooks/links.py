@@ -57,10 +57,6 @@ class BookLink:
         """The uids of entries that have no note, because somebody wanted it so."""
         return frozenset(self.entries.keys() - self.notes.keys())
 
-    def of_note(self, filename: str) -> str | None:
-        """The uid of the entry that a note is."""
-        return next((uid for uid, note in self.notes.items() if note.filename == filename), None)
-
     @property
     def text(self) -> str:
         """The link as it is written."""

@@ -19,6 +19,7 @@ from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import PropertyKind
+from lorestudio.vault.note.spelling import equal
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 from lorestudio.vault.writer import read_note
 
@@ -129,7 +130,7 @@ def property_edit(
     if isinstance(change, RemoveProperty):
         return None if found is None else document.remove(name)
     if isinstance(change, SetValue):
-        if found is not None and _same(found.value, change.value) and found.kind is not PropertyKind.INVALID:
+        if found is not None and equal(found.value, change.value) and found.kind is not PropertyKind.INVALID:
             return None
         return document.set(name, change.value)
     items = [] if found is None else _items(found.name, found.kind, found.value, found.line)
@@ -152,10 +153,6 @@ def _items(name: str, kind: PropertyKind, value: Json, line: int) -> list[str]:
     if name.lower() == "keys" and "," in text:  # read as several keys (rules: deeplore 1.5)
         return [key for part in text.split(",") if (key := trim(part))]
     return [text]
-
-
-def _same(one: Json, other: Json) -> bool:
-    return one == other and isinstance(one, bool) is isinstance(other, bool)
 
 
 def _title(name: str, change: SetValue | ChangeItems | RemoveProperty, count: int) -> str:

@@ -156,17 +156,6 @@ class Library:
             self._queued = self._tracked(self._refresh_in_turn(reason, on_progress))
         return await _shared(self._queued)
 
-    async def configure(self, settings: DeepLoreSettings, counter: TokenCounter | None = None) -> LibraryNews | None:
-        """Go on with other settings; None where they leave the index as it is."""
-        counter = counter or self._counter
-        before = reading_key(self._settings, self._counter)
-        self._settings, self._counter = settings, counter
-        if self._follows:
-            self._follow_polling()
-        if before == reading_key(settings, counter):
-            return None
-        return await self.refresh(RefreshReason.SETTINGS)
-
     def cancel(self) -> None:
         """Stop the refresh that is under way; the index stays as it is."""
         for task in (self._running, self._queued):
@@ -181,7 +170,8 @@ class Library:
         self._following = {
             self._in_background(self._watch(source)) for source in self.sources if source.folder is not None
         }
-        self._follow_polling()
+        seconds = polling_seconds(self._settings)
+        self._polling = None if seconds is None else self._in_background(self._poll(seconds))
 
     async def settled(self) -> None:
         """Wait until no refresh is under way and everything is in the cache."""
@@ -303,12 +293,6 @@ class Library:
             await asyncio.sleep(seconds)
             with suppress(Cancelled):
                 await self.refresh(RefreshReason.POLL)
-
-    def _follow_polling(self) -> None:
-        if self._polling is not None:
-            self._polling.cancel()
-        seconds = polling_seconds(self._settings)
-        self._polling = None if seconds is None else self._in_background(self._poll(seconds))
 
     def _tracked(self, work: Coroutine[Any, Any, _Result]) -> asyncio.Task[_Result]:
         task = asyncio.create_task(work)

@@ -130,15 +130,6 @@ class Previewer:
         self._reread = settings, made
         return made
 
-    def prepare(self) -> None:
-        """Build what all previews share, so that the first one is as quick as the others.
-
-        For a worker: after a replay was restored and not run, it takes a second or two on 5,000 notes.
-        """
-        if not self._of_books:
-            self._vaults.with_texts(())
-        self.preview(())
-
     def preview(
         self,
         notes: Sequence[NoteText],

@@ -114,10 +114,6 @@ class Verified:
         """The comparison of one reply, None where there is none."""
         return next((each for each in self.replies if each.generation == generation), None)
 
-    def causes_of(self, generation: Generation) -> tuple[Cause, ...]:
-        """What explains a reply, the best first."""
-        return tuple(each for each in self.causes if generation in each.explains)
-
 
 def following(project: Project) -> Project:
     """The project, its replay beginning from what was recorded."""

@@ -17,11 +17,10 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind, inputs_digest
 from lorestudio.systems.changes import Option
-from lorestudio.systems.contextwindow.budgeting import ELEMENTS, TURNS
 from lorestudio.systems.contextwindow.counting import WordList, WordListCounter
 from lorestudio.systems.contextwindow.locks import Refused
 from lorestudio.systems.contextwindow.mapping import PagesBy, texts_of
-from lorestudio.systems.contextwindow.pages import LorePage, budget_of, fitted_pages
+from lorestudio.systems.contextwindow.pages import ELEMENTS, TURNS, LorePage, budget_of, fitted_pages
 from lorestudio.systems.contextwindow.selecting import CandidateFate, Refusal
 from lorestudio.systems.contextwindow.selecting import SelectionPhase as Pass
 from lorestudio.systems.contextwindow.truncating import effective

@@ -115,7 +115,7 @@ def test_an_export_is_remembered_and_a_book_changed_since_is_not_written_over(tm
     plan, log = export(place, target), ChangeLog(tmp_path / "log", [place])
     assert write_export(plan, log) is None
     (link,) = links_of(read_vault_notes(place))
-    assert (link.file, link.of_note("A.md")) == (str(target), "0")
+    assert (link.file, link.notes["0"].filename) == (str(target), "A.md")
     (place / "A.md").write_text(MINE.replace("[bell]", "[bell, tower]"), encoding="utf-8")
     again = export(place, target)
     assert written(again)["entries"]["0"]["key"] == ["bell", "tower"]

@@ -256,21 +256,6 @@ def test_the_check_of_a_cached_index_is_waited_for(folder: Path, cache: VaultCac
     run(work())
 
 
-def test_other_settings(folder: Path) -> None:
-    async def work() -> None:
-        async with library(folder) as opened:
-            await opened.open()
-            assert await opened.configure(sanitise({"scanDepth": 9}).settings) is None
-            news = await opened.configure(sanitise({"lorebookTag": "tale"}).settings)
-            assert news is not None
-            assert (news.reason, news.index.entries) == (RefreshReason.SETTINGS, ())
-            news = await opened.configure(SETTINGS)
-            assert news is not None
-            assert titles(news.index) == ["a", "b"]
-
-    run(work())
-
-
 class SlowSource:
     """A folder whose scan waits until it is let go."""
 
@@ -400,10 +385,9 @@ def test_polling(folder: Path) -> None:
 
     async def work() -> None:
         heard = Heard()
-        async with library(SlowSource(folder), heard=heard) as opened:
+        async with library(SlowSource(folder), heard=heard, settings=every_second) as opened:
             await opened.open()
             opened.follow()
-            await opened.configure(every_second)
             write(folder, c=lore("three"))
             await heard.until(lambda: titles(opened.index) == ["a", "b", "c"])
             assert heard.news[-1].reason is RefreshReason.POLL

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.systems.contextwindow.budgeting import Sharing
 from lorestudio.systems.contextwindow.mapping import MappedVault
 from lorestudio.systems.contextwindow.pages import (
     PageStrategy,
     Paging,
+    Sharing,
     allocated,
     content_tokens,
     fit_pages,

@@ -19,10 +19,9 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.deeplore import pipeline
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.matched import matching_settings
 from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
 from lorestudio.systems.deeplore.reads import NEVER_READ, OF_ALL, OF_SEARCHED, Reads, reads_all_entries, settings_read
-from lorestudio.systems.deeplore.run import run
+from lorestudio.systems.deeplore.run import matching_settings, run
 from lorestudio.systems.randomness import Mulberry32
 from lorestudio.systems.runner import run_stages
 from lorestudio.trace.model import Turn

@@ -74,15 +74,6 @@ class ChatNotes:
         rest = notepad.withdrawn(self.controls.notepad, notepad.notes_of(message))
         return self.with_message(place, shown).with_notepad(notepad.added(rest, notepad.notes_of(shown)))
 
-    def without_notes_of(self, place: int) -> ChatNotes:
-        """Take back what the message contributed: for before it is written anew or edited."""
-        message = self.chat.messages[place]
-        notes = notepad.notes_of(message)
-        if not notes:
-            return self
-        rest = notepad.withdrawn(self.controls.notepad, notes)
-        return self.with_message(place, notepad.with_notes(message, message.text, "")).with_notepad(rest)
-
 
 @dataclass(slots=True)
 class NotesDesk:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -366,11 +366,7 @@ class VaultFeature(Feature):
 
     def duplicate(self) -> None:
         """Make a copy of each note, as one step."""
-        paths = self._paths()
-        if paths and self.work.has_books:
-            self.work.carry_out(lambda _vaults: plan_copies(paths))
-        elif paths:
-            self.work.carry_out(lambda vaults: plan_duplicate(vaults, paths))
+        self._carry_out(plan_copies, plan_duplicate)
 
     def rename(self) -> None:
         """Ask for another title of the note that is looked at: in the tree itself where the keyboard is there."""
@@ -483,11 +479,7 @@ class VaultFeature(Feature):
 
     def delete(self) -> None:
         """Move the notes to the trash."""
-        paths = self._paths()
-        if paths and self.work.has_books:
-            self.work.carry_out(lambda _vaults: plan_removal(paths))
-        elif paths:
-            self.work.carry_out(lambda vaults: plan_delete(vaults, paths))
+        self._carry_out(plan_removal, plan_delete)
 
     def jump(self, path: Path | None, line: int, start: int, end: int) -> None:
         """Show a place of a note: the line from 1 (0 for the note as such), and the characters in it."""
@@ -543,6 +535,18 @@ class VaultFeature(Feature):
             status.flash(text)
         elif status.currentMessage() == self._reading:
             status.clearMessage()
+
+    def _carry_out(
+        self,
+        of_books: Callable[[Sequence[Path]], Planned],
+        of_notes: Callable[[Sequence[VaultNotes], Sequence[Path]], Planned],
+    ) -> None:
+        """Carry out a plan of the targets' files, whichever these are: entries of lorebooks, or notes."""
+        paths = self._paths()
+        if paths and self.work.has_books:
+            self.work.carry_out(lambda _vaults: of_books(paths))
+        elif paths:
+            self.work.carry_out(lambda vaults: of_notes(vaults, paths))
 
     def _paths(self) -> list[Path]:
         try:

@@ -177,7 +177,6 @@ def test_a_continued_reply_keeps_its_first_notes():
     world.reply()
     assert world.notepad == "a\nb"
     assert world.message.extra["deeplore_ai_notes"] == "a\nb"
-    assert world.desk.notes.without_notes_of(PLACE).controls.notepad == ""
 
 
 def test_a_reply_without_notes_changes_nothing():
@@ -257,20 +256,6 @@ def test_a_new_swipe_replaces_the_notes_of_the_old_one():
     back = world.desk.notes.turned(PLACE, 0)
     assert (back.controls.notepad, back.chat.messages[PLACE].text) == ("Old.\na", "Yes.")
     assert back.turned(PLACE, 1).controls.notepad == "Old.\nb"
-
-
-def test_a_regenerated_reply_does_not_add_twice():
-    world = swiped()
-    world.desk.notes = world.desk.notes.without_notes_of(PLACE)
-    assert (world.notepad, world.message.extra) == ("Old.", {})
-    world.edit(PLACE, "Yes.<dle-notes>a</dle-notes>")
-    world.reply()
-    assert world.notepad == "Old.\na"
-
-
-def test_taking_back_nothing_changes_nothing():
-    notes = tagging(*THREE, notepad="Old.").desk.notes
-    assert notes.without_notes_of(PLACE) is notes
 
 
 def test_what_the_person_writes_is_in_controls_and_metadata():
