@@ -581,14 +581,14 @@ def test_closing_the_pane_with_the_keyboard_gives_it_to_the_chat(window, name: s
 
 
 @pytest.mark.own_window
-def test_a_dialog_gives_the_keyboard_back_to_where_it_was(window) -> None:
+def test_a_dialog_gives_the_keyboard_back_to_where_it_was(window, qtbot) -> None:
     for name in ("help.shortcuts", "settings.profiles", "presets.manage", "replay.range"):
         window.show_pane("vault")
         before = QApplication.focusWidget()
         window.run(name)
-        drain()
+        qtbot.waitUntil(lambda: QApplication.focusWidget() not in (None, before))
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
-        drain()
+        qtbot.waitUntil(lambda: QApplication.activeModalWidget() is None)
         window.activateWindow()  # what a window manager does when a dialog closes
         drain()
         assert QApplication.focusWidget() is before, name
