@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible, QImage
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -51,6 +53,9 @@ WHOLES = (QMainWindow, QStackedWidget, QAbstractScrollArea, QSplitter, QTabWidge
 
 LEAST = 24
 """The side of what can be hit, in device-independent pixels (WCAG 2.2, 2.5.8)."""
+
+READABLE = 4.5
+"""The least contrast of words (WCAG 2.2, 1.4.3); disabled ones are exempt."""
 
 LEAVE_OUT = {"window.quit", "demo.open", "scenario.save"}
 """What leaves the window, and what wants the vault as it was (it has a dialog like the report's)."""
@@ -117,6 +122,32 @@ def faults_of_room(root: QWidget) -> Iterator[str]:
             yield f"cut: {said_of(widget)}"
         if not isinstance(widget, WHOLES):
             yield from overlaps(widget)
+
+
+def faults_of_contrast(root: QWidget) -> Iterator[str]:
+    """Words that stand out too little from what they are painted on, as it is painted."""
+    image = root.window().grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    dots = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), image.width()) & 0xFFFFFF
+    for widget in parts_of(root):
+        words = widget.text() if isinstance(widget, QLabel | QAbstractButton | QLineEdit) else ""
+        seen = widget.visibleRegion().boundingRect()
+        if not words.strip() or seen.isEmpty():
+            continue
+        seen.translate(widget.mapTo(root.window(), QPoint(0, 0)))
+        part = dots[max(0, seen.top()) : seen.bottom() + 1, max(0, seen.left()) : seen.right() + 1]
+        colours, amounts = np.unique(part, return_counts=True)
+        shades = luminances(colours)
+        ground = shades[amounts.argmax()]
+        ratio = max((max(shade, ground) + 0.05) / (min(shade, ground) + 0.05) for shade in shades)
+        if ratio < READABLE:
+            yield f"contrast {ratio:.2f}: {said_of(widget)}: {words[:40]}"
+
+
+def luminances(colours: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """The relative luminance of each colour (WCAG 2.2)."""
+    parts = np.stack([(colours >> shift) & 0xFF for shift in (16, 8, 0)]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return np.array([0.2126, 0.7152, 0.0722]) @ linear
 
 
 def overlaps(whole: QWidget) -> Iterator[str]:
@@ -211,3 +242,12 @@ def test_each_theme_dresses_every_pane(theme: Theme, make_window: MakeWindow, tm
             shades = {image.pixelColor(x, y).lightness() for x in range(0, image.width(), 3)
                       for y in range(0, image.height(), 3)}  # fmt: skip
             assert max(shades) - min(shades) > 90, (choice, name)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("choice", CHOICES[1:])
+def test_words_can_be_read_in_each_theme(theme: Theme, make_window: MakeWindow, tmp_path: Path, choice: str) -> None:
+    window = make_window(make_project(tmp_path / "vault"), make_simulator=Simulator)
+    window.run(f"view.theme.{choice}")
+    found = all_faults(window, faults_of_contrast)
+    assert not found, "\n".join(f"{place}: {fault}" for fault, place in found.items())

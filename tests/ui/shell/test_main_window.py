@@ -586,7 +586,7 @@ def test_a_dialog_gives_the_keyboard_back_to_where_it_was(window, qtbot) -> None
         window.show_pane("vault")
         before = QApplication.focusWidget()
         window.run(name)
-        qtbot.waitUntil(lambda: QApplication.focusWidget() not in (None, before))
+        qtbot.waitUntil(lambda tree=before: QApplication.focusWidget() not in (None, tree))
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
         qtbot.waitUntil(lambda: QApplication.activeModalWidget() is None)
         window.activateWindow()  # what a window manager does when a dialog closes
