@@ -1,4 +1,4 @@
-"""How many examples a property is tried on: a share of them by default, all with `--hypothesis-profile=all`.
+"""How much is tried: a share of a property's examples by default, all with `--hypothesis-profile=all`.
 
 The check of everything takes `large`, and where another run has done that, `few`: run through only. Those two take
 the same examples each time, so that a check says something of the change it checks; the others look for new ones.
@@ -7,8 +7,10 @@ the same examples each time, so that a check says something of the change it che
 from __future__ import annotations
 
 import os
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 _ALL: Final = 100
@@ -18,6 +20,15 @@ settings.register_profile("all", deadline=None, suppress_health_check=[HealthChe
 settings.register_profile("small", settings.get_profile("all"), max_examples=20)
 for _name, _share in {"large": 30, "few": 8}.items():
     settings.register_profile(_name, settings.get_profile("all"), max_examples=_share, derandomize=True)
+
+
+CaseT = TypeVar("CaseT")
+
+
+def some_at_once(cases: Sequence[CaseT], name: Callable[[CaseT], str], every: int = 4) -> list[object]:
+    """Recorded cases for `parametrize`: every fourth by default, the others with the tests marked `long`."""
+    marks = ((), pytest.mark.long)
+    return [pytest.param(case, id=name(case), marks=marks[place % every > 0]) for place, case in enumerate(cases)]
 
 
 def load_profile() -> None:

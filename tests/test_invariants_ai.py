@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -212,6 +213,7 @@ def check_switches(told: Told, result: Decided) -> None:
 COMMON: Any = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
 
+@pytest.mark.long
 @settings(max_examples=examples(500), **COMMON)
 @given(told=STORIES)
 def test_a_chat_in_any_mode(told: Told) -> None:

@@ -10,6 +10,7 @@ from lorestudio.exchange.lorebooks.notes import entry_of, note_of
 from lorestudio.vault.entries import ParseRules
 from tests.cases import world_info
 from tests.cases.runner import FOLDER, read_document
+from tests.examples import some_at_once
 
 CASES = [
     case
@@ -26,7 +27,7 @@ def through_notes(entries, rules):
 
 
 @pytest.mark.parametrize("rules", [ParseRules(), ParseRules(refine_logic=True)], ids=["2.0.2", "2.6"])
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", some_at_once(CASES, lambda case: case["id"]))
 def test_a_book_made_of_notes_alone_does_the_same(case, rules):
     given = case["scenario"]
     books = [{**book, "entries": through_notes(book["entries"], rules)} for book in given["books"]]

@@ -29,6 +29,7 @@ def program(tmp_path: Path, *arguments: object, code: str = "", **more: str) -> 
     )
 
 
+@pytest.mark.long
 def test_replay_in_another_encoding_still_prints_utf_8_json(tmp_path: Path, vault: Path, chat: Path) -> None:
     (vault / "Lamp.md").write_text("---\ntags: [lorebook]\nkeys: [lamp]\n---\nLicht für 燈.\n", encoding="utf-8")
     done = program(tmp_path, "replay", vault, "--chat", chat, "--json", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
@@ -37,6 +38,7 @@ def test_replay_in_another_encoding_still_prints_utf_8_json(tmp_path: Path, vaul
     assert "Licht für 燈." in traces[0].prompt[0].text
 
 
+@pytest.mark.long
 def test_half_a_character_and_a_poor_terminal_are_printed_as_numbers(tmp_path: Path, vault: Path) -> None:
     chat = tmp_path / "half.jsonl"
     lines = [{"user_name": "U", "character_name": "燈"}, {"name": "U", "is_user": True, "mes": "\ud800 the lamp"}]
@@ -47,6 +49,7 @@ def test_half_a_character_and_a_poor_terminal_are_printed_as_numbers(tmp_path: P
     assert b"\\u71c8" in done.stdout
 
 
+@pytest.mark.long
 def test_run_prints_and_writes_the_same(tmp_path: Path, scenario: dict[str, Any]) -> None:
     path = tmp_path / "s.json"
     path.write_text(json.dumps(scenario))
@@ -57,6 +60,7 @@ def test_run_prints_and_writes_the_same(tmp_path: Path, scenario: dict[str, Any]
     assert (tmp_path / "out.jsonl").read_bytes() == printed.stdout
 
 
+@pytest.mark.long
 def test_bad_input_ends_with_2_and_writes_nothing(tmp_path: Path, scenario: dict[str, Any]) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text(f'{json.dumps(scenario)}\n{{"id": "broken\n')

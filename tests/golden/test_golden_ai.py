@@ -18,6 +18,7 @@ from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore import system as deeplore
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.run import run
+from tests.examples import some_at_once
 from tests.golden.compare import Case, differences, read_cases
 from tests.golden.files import GOLDEN_DEV
 
@@ -31,7 +32,7 @@ def numbers(system: dict[str, Any]) -> list[str]:
     return EXACTLY.findall(system.get("suffix", system.get("text", "")))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", some_at_once(CASES, lambda case: case.id))
 def test_all_decisions_numbers_and_switches(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     traces = []
 

@@ -10,6 +10,7 @@ import pytest
 
 from lorestudio.exchange.scenario_file import Scenario
 from lorestudio.studio.scenario.running import run_scenario
+from tests.examples import some_at_once
 from tests.golden.__main__ import main
 from tests.golden.compare import Case, differences, read_cases
 from tests.golden.files import GOLDEN_DEV
@@ -29,12 +30,12 @@ def check(case: Case) -> None:
     assert not found, "\n".join(map(str, found[:10]))
 
 
-@pytest.mark.parametrize("case", KEYWORDS_ONLY, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", some_at_once(KEYWORDS_ONLY, lambda case: case.id))
 def test_keywords_only(case: Case) -> None:
     check(case)
 
 
-@pytest.mark.parametrize("case", WITH_AI, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", some_at_once(WITH_AI, lambda case: case.id))
 def test_with_an_ai_selection(case: Case) -> None:
     check(case)
 

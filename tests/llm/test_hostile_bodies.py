@@ -57,6 +57,7 @@ def test_a_hostile_body_is_a_reply_or_an_error_of_the_provider(api: Api, body: s
             assert isinstance(reply.text, str)
 
 
+@pytest.mark.long
 def test_what_is_nested_without_end_is_given_up() -> None:
     nested = '{"a":' * 200_000 + "x" + "}" * 200_000  # 1.2 MB; each of 200,000 pieces was tried, which took minutes
     assert list(values_in(nested)) == []

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, QSize
-from PySide6.QtTest import QTest
+from PySide6.QtCore import QByteArray, QElapsedTimer, QEvent, QObject, QSettings, QSize, QTimer
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -40,19 +39,24 @@ from lorestudio.domain.chat import Generation
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.state.choices import RunChoice
+from lorestudio.ui.widgets.pane import PaneDock, PaneTitle
 
 SIZE = QSize(1280, 800)
 
 TRIES = 3
-PAUSE_MS = 40
-"""So often a window that was put back is compared, and so long it may take in between, where it still is otherwise."""
+SOON_MS = 200
+"""So often a window that was put back is compared; in between it does what it meant to do this soon."""
 
 Look = tuple[object, ...]
 Held = dict[QObject, dict[str, object]]
 
 _PLAIN = (bool, int, str, enum.Enum, Generation, type(None))
-_PASSING = frozenset({"_asked", "_number", "_tone"})
-"""What nobody looks at again: numbers that only grow, and the tone of a message that is gone."""
+_PASSING = frozenset({"_asked", "_first", "_known", "_most", "_number", "_tone"})
+"""What nobody looks at again.
+
+Numbers that only grow, what was found out about entries, a height to the pixel, and the tone of
+a message that is gone.
+"""
 
 
 def _look(widget: QWidget) -> Look:
@@ -90,12 +94,13 @@ def _content(widget: QWidget) -> Look:  # noqa: PLR0911 - a line for each kind
 def looks_of(window: MainWindow) -> Counter[Look]:
     """What a person sees of a window, its actions included; not what the clock decides, as when the notes are checked.
 
-    Neither the button in a line that comes and goes slowly.
+    Neither the button in a line that comes and goes slowly, nor a dock's title, which is made when it is first seen.
     """
     checks, counted = window.context.layout.docks["problems"], window.context.status.problems
     found: Counter[Look] = Counter()
     for widget in window.findChildren(QWidget):
         left_out = widget is counted or isinstance(widget.parentWidget(), QLineEdit) or checks.isAncestorOf(widget)
+        left_out = left_out or isinstance(widget, PaneTitle) or isinstance(widget.parentWidget(), PaneTitle | PaneDock)
         if widget.isVisible() and not left_out:
             found[_look(widget)] += 1
     for name, action in window.context.commands.actions.items():
@@ -123,7 +128,9 @@ def _is_in(item: QObject | None, whole: QObject) -> bool:
 def _noted(item: QObject) -> dict[str, object]:
     found: dict[str, object] = {}
     for name, value in vars(item).items():
-        if isinstance(value, _PLAIN) and name not in _PASSING:
+        if name in _PASSING or value is None:
+            continue
+        if isinstance(value, _PLAIN):
             found[name] = value
         elif isinstance(value, dict) and value and _all_plain(value):
             found[name] = dict(value)
@@ -232,7 +239,9 @@ class SharedWindow:
         if self.window is None:
             self.folder = self._make_folder()
             self.window = make(self.folder)
+            self._wait(self.window)
             self._put_back(self.window, _Lent.of(self.window, self.folder))  # what is made on first use is there then
+            self._wait(self.window)
             self._as_lent = _Lent.of(self.window, self.folder)
         elif (
             QApplication.activeWindow() is not self.window and self._as_lent is not None
@@ -269,9 +278,15 @@ class SharedWindow:
             held = {item: _noted(item) for item in lent.held if isValid(item)}
             if looks_of(window) == lent.looks and all(lent.held[item] == noted for item, noted in held.items()):
                 return True
-            QTest.qWait(PAUSE_MS)  # some panes wait for a pause before they follow
-            self._settle(window)
+            self._wait(window)
         return False
+
+    def _wait(self, window: MainWindow) -> None:
+        """Until it has done what it does soon: some panes wait for a pause before they follow."""
+        clock = QElapsedTimer()
+        clock.start()
+        while _is_due(window) and not clock.hasExpired(2 * SOON_MS):
+            self._settle(window)
 
     def _put_back(self, window: MainWindow, lent: _Lent) -> None:
         context = window.context
@@ -316,6 +331,11 @@ class SharedWindow:
         if _is_in(item, self.window) or _is_in(item, self.window.session):
             return True
         return any(each.popup() is item for each in self.window.findChildren(QCompleter))
+
+
+def _is_due(window: MainWindow) -> bool:
+    timers = [*window.findChildren(QTimer), *window.session.findChildren(QTimer)]
+    return any(timer.isActive() and timer.isSingleShot() and timer.interval() <= SOON_MS for timer in timers)
 
 
 def _in_sight(window: MainWindow) -> int:

@@ -23,6 +23,7 @@ class Commands:
         self._view_keys: Mapping[str, Sequence[tuple[str, str]]] = {}
         self._window, self._run, self._theme = window, run, theme
         self._menus: dict[str, QMenu] = {}
+        self._asked: dict[Callable[[], bool], tuple[bool, list[QAction]]] = {}
         self._used: frozenset[str] = frozenset()
         theme.changed.connect(self.paint_icons)
 
@@ -43,6 +44,7 @@ class Commands:
             if action.where is not Where.WINDOW:
                 made.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             self.actions[action.id] = made
+            self._asked.setdefault(action.when, (True, []))[1].append(made)
         self.paint_icons()
 
     def _triggered(self, made: QAction) -> None:
@@ -110,17 +112,16 @@ class Commands:
 
     def update(self) -> None:
         """Enable what makes sense at the moment, tick what is on, and say what would be done."""
-        answers: dict[Callable[[], bool], bool] = {}  # a dozen questions decide about most of them
+        for when, (before, decided) in self._asked.items():  # a dozen questions decide about most of them
+            if (now := when()) is not before:
+                self._asked[when] = now, decided
+                for made in decided:
+                    made.setEnabled(now)
         for action in self.table.values():
-            made = self.actions[action.id]
-            makes_sense = answers.get(action.when)
-            if makes_sense is None:
-                makes_sense = answers[action.when] = action.when()
-            made.setEnabled(makes_sense)
             if action.ticked is not None:
-                made.setChecked(action.ticked())
+                self.actions[action.id].setChecked(action.ticked())
             if action.text is not None:
-                made.setText(action.text())
+                self.actions[action.id].setText(action.text())
 
     def paint_icons(self) -> None:
         """Icons in the theme's colours."""

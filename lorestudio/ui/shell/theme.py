@@ -178,11 +178,7 @@ class Theme(QObject):
 
     def icon(self, name: str, color: str = "text_muted") -> QIcon:
         """An icon in a colour of the palette, greyed where its action is not available."""
-        icon = QIcon()
-        for size in (16, 32):
-            icon.addPixmap(glyph(name, getattr(self.palette, color), size))
-            icon.addPixmap(glyph(name, self.palette.border_strong, size), QIcon.Mode.Disabled)
-        return icon
+        return _icon(name, getattr(self.palette, color), self.palette.border_strong)
 
     def _resolve(self) -> str:
         if self._choice in CHOICES[1:]:
@@ -236,6 +232,15 @@ def glyph(name: str, color: str, size: int) -> QPixmap:
     QSvgRenderer(QByteArray(drawing.encode())).render(painter, QRectF(0, 0, size, size))
     painter.end()
     return pixmap
+
+
+@lru_cache(maxsize=512)
+def _icon(name: str, color: str, greyed: str) -> QIcon:
+    icon = QIcon()
+    for size in (16, 32):
+        icon.addPixmap(glyph(name, color, size))
+        icon.addPixmap(glyph(name, greyed, size), QIcon.Mode.Disabled)
+    return icon
 
 
 @lru_cache(maxsize=256)

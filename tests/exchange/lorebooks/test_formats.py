@@ -494,6 +494,7 @@ def books(draw: st.DrawFn) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind.makes_new], ids=lambda kind: kind.name)
 @given(entries=books())
 @settings(max_examples=examples(60))

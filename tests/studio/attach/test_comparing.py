@@ -132,6 +132,7 @@ def replies(runs: dict[Generation, Trace]) -> list[Trace]:
     return [trace for generation, trace in runs.items() if trace.injections][3:9:2]
 
 
+@pytest.mark.long
 def test_each_capture_is_matched_to_its_reply(demo: Project, runs: dict[Generation, Trace]) -> None:
     assert demo.chat is not None
     traces = replies(runs)

@@ -191,6 +191,7 @@ def test_the_second_address_leads_to_the_same_provider() -> None:
     ]
 
 
+@pytest.mark.long
 def test_fifty_at_once_and_many_after_another_lose_nothing() -> None:
     """One after another: 1,000 in the long mode."""
     many = examples(1000)

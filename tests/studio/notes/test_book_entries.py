@@ -132,6 +132,7 @@ def test_a_card_as_a_picture_says_why(tmp_path: Path) -> None:
 DATA = Path(__file__).parents[2] / "exchange/lorebooks/data"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [

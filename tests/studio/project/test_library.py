@@ -380,6 +380,7 @@ def test_changes_on_disk_are_followed(folder: Path, cache: VaultCache) -> None:
     run(work())
 
 
+@pytest.mark.long
 def test_polling(folder: Path) -> None:
     every_second = sanitise({"syncPollingInterval": 1}).settings
 

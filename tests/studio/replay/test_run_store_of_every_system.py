@@ -207,6 +207,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.long
 def test_kept_runs_survive_a_kill(tmp_path: Path) -> None:
     child = subprocess.run(  # noqa: S603  # our own interpreter and our own text
         [sys.executable, "-c", CHILD, str(tmp_path)], cwd=ROOT, check=False, timeout=60,

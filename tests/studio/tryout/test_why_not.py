@@ -271,6 +271,7 @@ def test_a_note_that_is_not_there_is_said_to_be_missing(demo):
         WhyNotFinder(simulated(demo, Generation(2)), Generation(2)).find(("vault", "nowhere.md"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("message", "title", "codes"),
     [

@@ -62,6 +62,7 @@ def test_nothing_is_behind_the_budget_and_nothing_is_asked_of_what_went_in(demo)
     assert asked(demo, 8, "The Brume") is None
 
 
+@pytest.mark.long
 def test_asking_leaves_the_real_runs_as_they_are(demo):
     before = {generation: comparable(trace) for generation, trace in demo.traces.items()}
     states = demo.states

@@ -120,6 +120,7 @@ def test_the_effect_is_that_of_a_replay_with_the_setting(change: dict[str, Value
     assert found.changed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("system", KINDS)
 def test_a_pin_and_a_block_do_what_a_replay_with_them_does(system: str, demo: Project) -> None:
     chat = ran(demo, system=system)

@@ -50,6 +50,7 @@ def test_an_outcome_says_what_went_in_what_matched_and_what_the_budget_kept_out(
     assert outcome.tokens == 160
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", KINDS)
 def test_a_run_that_is_not_recorded_comes_to_the_same(name: str, demo: Project) -> None:
     """For every system, over the demo's whole chat, with and without a model that takes part."""

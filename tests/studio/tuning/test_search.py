@@ -269,6 +269,7 @@ def test_minutes_end_a_search(world: Project) -> None:
     assert 0 < len(found.tried) < 18
 
 
+@pytest.mark.long
 def test_a_search_that_is_stopped_tells_what_there_is_and_goes_on_later(world: Project, tmp_path: Path) -> None:
     trial, journal, cancel = lamp_trial(world, *GRID), tmp_path / "journal.log", CancelToken()
 

@@ -66,6 +66,7 @@ def test_a_point_is_a_replay_of_the_vault_with_that_written_into_it(world: Proje
     assert bench.outcomes({}) == (replayed(world),)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", KINDS)
 def test_every_system_can_be_searched(name: str, world: Project) -> None:
     """A setting of each that has a range, at its ends."""
@@ -92,6 +93,7 @@ class Forgetful(Known):
         return make()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", KINDS)
 def test_what_points_have_in_common_changes_none_of_them(name: str, world: Project) -> None:
     """Points over all switches, choices and ranges of a system and over a note, run by one runner after the other."""

@@ -241,6 +241,7 @@ with FactsSession(FactsSettings(passage=2), Path(sys.argv[1]), embedder=Deadly()
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="signal 9 is POSIX's")
 def test_a_killed_extraction_keeps_whole_passages_and_goes_on_after_a_restart(tmp_path):
     path, store = tmp_path / "story.jsonl", tmp_path / "m.sqlite"

@@ -71,6 +71,7 @@ def test_everything_that_is_due_is_made_and_kept(chat):
     assert again.problems == ()
 
 
+@pytest.mark.long
 def test_after_an_end_at_any_writing_the_work_goes_on_to_the_same_result(tmp_path, monkeypatch):
     """Ends before each single writing of chat or queue; a new session goes on from what is on the disk."""
     whole = write_chat(tmp_path / "Tale.jsonl")

@@ -201,6 +201,7 @@ for message in range(10**6):
 """
 
 
+@pytest.mark.long
 def test_committed_traces_survive_a_kill(path):
     child = subprocess.Popen(  # noqa: S603  # our own interpreter and our own text
         [sys.executable, "-c", CHILD, str(path)], cwd=ROOT, stdout=subprocess.PIPE, text=True,

@@ -620,6 +620,7 @@ def test_a_layout_of_another_version_is_left_alone(make_window, tmp_path) -> Non
     assert not second.docks["budget"].isHidden()
 
 
+@pytest.mark.long
 @pytest.mark.dressed
 @pytest.mark.parametrize(
     ("size", "beside_trace"),

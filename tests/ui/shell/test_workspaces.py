@@ -24,6 +24,7 @@ def test_every_pane_has_one_place_in_every_workspace(window) -> None:
         assert set(workspace.placed) >= workspace.hidden, workspace.name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [(1280, 800), (1024, 640), (1920, 1080)])
 def test_each_workspace_shows_its_panes_and_fits(make_window, tmp_path, size: tuple[int, int]) -> None:
     window = make_window(make_project(tmp_path / "vault"))
@@ -38,6 +39,7 @@ def test_each_workspace_shows_its_panes_and_fits(make_window, tmp_path, size: tu
         assert window.current_pane() is middle.pane
 
 
+@pytest.mark.long
 def test_many_panes_in_one_place_keep_their_names_and_are_scrolled(make_window, tmp_path) -> None:
     window = make_window(make_project(tmp_path / "vault"))
     window.resize(1024, 640)
@@ -85,6 +87,7 @@ def test_without_a_project_there_are_no_panes_to_arrange(make_window) -> None:
     assert window.commands.actions["workspace.debug"].isChecked()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [workspace.name for workspace in WORKSPACES])
 def test_no_workspace_is_wider_than_a_small_window(window: MainWindow, name: str) -> None:
     window.resize(1024, 640)

@@ -247,6 +247,7 @@ def test_fresh_contents_are_not_pruned(snapshots: Snapshots, clock: Clock) -> No
     assert snapshots.blobs.read(digest_of(b"just put, and its line not written yet"))
 
 
+@pytest.mark.long
 def test_threads_and_processes_take_turns(snapshots: Snapshots, note: Path, tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from lorestudio.studio.notes.changes.snapshots import Snapshots\n"

@@ -147,6 +147,7 @@ def test_an_address_that_is_none_is_said(window: MainWindow, dialog: LiveCapture
     assert not window.features.attach.live.listens
 
 
+@pytest.mark.long
 def test_captured_prompts_are_held_against_the_replies_that_they_made(
     make_window: Any, tmp_path: Path, qtbot: Any
 ) -> None:
@@ -201,6 +202,7 @@ class Heard:
         return ChatReply("[]")
 
 
+@pytest.mark.long
 def test_the_models_choices_are_kept_and_replayed(make_window: Any, tmp_path: Path, qtbot: Any) -> None:
     project = demo_project(tmp_path / "demo")
     asking = project.settings.model_copy(update={"ai_search_enabled": True, "ai_search_mode": "two-stage"})

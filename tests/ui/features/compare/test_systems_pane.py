@@ -282,6 +282,7 @@ def test_after_a_restart_the_last_comparison_is_shown_at_once(
     assert pane.state.text() == ""
 
 
+@pytest.mark.long
 def test_a_kept_comparison_of_other_inputs_says_so(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
 ) -> None:

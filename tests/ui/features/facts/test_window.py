@@ -194,6 +194,7 @@ def test_looking_makes_no_file_and_facts_are_drawn_out_and_kept(opened: MainWind
     assert len(kept(store)) == 3
 
 
+@pytest.mark.long
 def test_a_cost_is_agreed_to_and_a_failed_passage_waits_for_a_later_window(
     opened: MainWindow,
     provider: Provider,
@@ -405,6 +406,7 @@ class Again:
         return ChatReply('{"memories": [{"content": "I carry the brass lantern", "source": "confirmed"}]}')
 
 
+@pytest.mark.long
 def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
     drawn: MainWindow, tmp_path: Path, qtbot: QtBot
 ) -> None:

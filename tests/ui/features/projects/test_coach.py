@@ -50,6 +50,7 @@ def test_it_leads_from_the_question_to_the_change_and_back(demo) -> None:
     assert not coach.isVisible()
 
 
+@pytest.mark.long
 def test_it_waits_until_the_note_is_in_whoever_brought_it_in(demo) -> None:
     coach = demo.features.projects.coach
     press(demo)
@@ -63,6 +64,7 @@ def test_it_waits_until_the_note_is_in_whoever_brought_it_in(demo) -> None:
     assert "4 of 6" in coach.count.text()
 
 
+@pytest.mark.long
 def test_it_can_be_skipped_comes_once_by_itself_and_is_in_the_help_menu(demo, make_window) -> None:
     coach = demo.features.projects.coach
     QTest.keyClick(coach.go, Qt.Key.Key_Escape)
@@ -80,6 +82,7 @@ def test_it_can_be_skipped_comes_once_by_itself_and_is_in_the_help_menu(demo, ma
     assert again.features.projects.coach.isVisible(), "it opens the demo that it needs"
 
 
+@pytest.mark.long
 def test_a_key_is_added_and_saved_by_the_keyboard_alone(demo) -> None:
     """The keyboard stays with the keys when the note is saved and the vault is read anew."""
     demo.features.projects.coach.end()

@@ -64,6 +64,7 @@ def test_the_door_that_has_the_keyboard_opens_with_enter_and_space(start, key) -
     assert start.session.project.name == "The Brume"
 
 
+@pytest.mark.long
 def test_the_demo_is_a_copy_that_may_be_edited_and_comes_back(start, tmp_path) -> None:
     press(start, "demo.open")
     folder = tmp_path / "data" / "demo"

@@ -14,6 +14,7 @@ BOOK = {"entries": {"0": {"uid": 0, "key": ["a"], "content": "A"}}}
 HEADER = {"user_name": "U", "character_name": "C"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "document", "as_chat", "told", "buttons"),
     [

@@ -103,6 +103,7 @@ def test_looking_writes_nothing(opened: MainWindow, path: Path) -> None:
     assert not queue_path(path).exists()
 
 
+@pytest.mark.long
 def test_what_is_due_is_made_and_the_open_chat_goes_on_from_the_file(
     opened: MainWindow, path: Path, qtbot: QtBot
 ) -> None:
@@ -120,6 +121,7 @@ def test_what_is_due_is_made_and_the_open_chat_goes_on_from_the_file(
     assert "up to date" in said(opened)
 
 
+@pytest.mark.long
 def test_saving_the_chat_after_recaps_asks_nothing_and_keeps_them(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     run(opened, "recap.run", qtbot)
     before = [namespace(path, index) for index in range(len(TALE))]
@@ -135,6 +137,7 @@ def test_saving_the_chat_after_recaps_asks_nothing_and_keeps_them(opened: MainWi
     assert len(rows(opened)) == len(TALE) + 1
 
 
+@pytest.mark.long
 def test_undoing_an_edit_from_before_keeps_the_recaps_made_since(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     project = opened.session.project
     assert project is not None
@@ -202,6 +205,7 @@ def test_a_recap_is_written_excluded_and_kept_hidden(opened: MainWindow, path: P
     assert "kept hidden" in page.model.columns[2].words(rows(opened)[2])
 
 
+@pytest.mark.long
 def test_what_is_being_written_survives_a_change_of_the_chat(opened: MainWindow, qtbot: QtBot) -> None:
     page = opened.features.recap.pane.messages
     page.view.choose(2)
@@ -373,6 +377,7 @@ def test_an_attempt_that_fails_is_waited_for_and_hurried(
     assert namespace(path, 4)["memory"] == "A recap."
 
 
+@pytest.mark.long
 def test_an_end_in_the_middle_loses_nothing_and_the_next_window_offers_to_go_on(
     opened: MainWindow,
     path: Path,
@@ -468,6 +473,7 @@ def test_another_chat_ends_the_work_and_its_queue_stays(
     assert len(json.loads(queue_path(path).read_text("utf-8"))["queue"]) == 1
 
 
+@pytest.mark.long
 def test_kept_up_to_date_by_itself_after_saving(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     run(opened, "recap.by_itself", qtbot)
     project = opened.session.project

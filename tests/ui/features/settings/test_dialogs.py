@@ -122,6 +122,7 @@ def test_a_name_that_is_taken_is_asked_about(open_window, qtbot, tmp_path) -> No
     assert store.find("Shallow").settings.scan_depth == 4
 
 
+@pytest.mark.long
 def test_the_profile_of_a_chat_is_used_again_unless_a_file_is_given(open_window, qtbot, tmp_path, place) -> None:
     SettingsProfiles(tmp_path / "settings").save("Deep", DeepLoreSettings(enabled=True, scan_depth=20))
     window = open_window()

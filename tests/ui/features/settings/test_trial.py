@@ -113,6 +113,7 @@ def bench_titles(window) -> set[str]:
     return set() if result is None else {row.title for row in result.injected}
 
 
+@pytest.mark.long
 def test_the_bench_asks_the_chosen_system(window, qtbot) -> None:
     pane = window.features.bench.pane
     window.show_pane("bench")

@@ -570,6 +570,7 @@ def test_runs_are_kept_for_the_next_start(real, tmp_path, qtbot, client) -> None
     assert call_of(second).source == "Local · tiny"  # the very run, not a new one
 
 
+@pytest.mark.long
 def test_a_kept_failure_is_shown_and_run_again_on_request(real, tmp_path, qtbot, client) -> None:
     keep = tmp_path / "runs"
     client.error = LlmError(ErrorKind.TIMED_OUT, "Request timed out (20s)")

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -266,6 +267,7 @@ def test_the_why_pane_leads_to_the_message_of_a_refine_key(window) -> None:
     assert links == {"message:4": "message #4", "message:1": "message #1"}
 
 
+@pytest.mark.long
 def test_scores_of_the_demo(make_window) -> None:
     project = demo_project()
     settings = project.settings.model_copy(update={"fuzzy_search_enabled": True, "fuzzy_search_min_score": 0.2})
@@ -292,6 +294,7 @@ def test_scores_of_the_demo(make_window) -> None:
 # ---- another budget ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_another_budget_is_tried_kept_and_undone(make_window) -> None:
     window = make_window(demo_project(), make_simulator=Simulator)
     settle(window)

@@ -137,6 +137,7 @@ def test_the_chat_is_scored_when_somebody_looks(window: MainWindow) -> None:
     assert {use.title for use in scores.uses.model.rows} >= {"Bell"}
 
 
+@pytest.mark.long
 def test_every_setting_is_tried_by_a_step(window: MainWindow) -> None:
     scores = pane(window)
     window.run("scores.steps")

@@ -144,6 +144,7 @@ def test_a_note_that_was_changed_since_is_not_written_over(window: MainWindow, t
     dialog.reject()
 
 
+@pytest.mark.long
 def test_a_point_is_compared_and_saved(window: MainWindow, monkeypatch, tmp_path: Path) -> None:
     there = searched(window)
     number = there.current.number
@@ -161,6 +162,7 @@ def test_a_point_is_compared_and_saved(window: MainWindow, monkeypatch, tmp_path
     assert load(file).settings.scan_depth == 5
 
 
+@pytest.mark.long
 def test_a_report_is_written(window: MainWindow, monkeypatch, tmp_path: Path) -> None:
     there = searched(window, "scanDepth=1..3\nLamp:keys")
     monkeypatch.setattr(

@@ -89,6 +89,7 @@ def test_a_value_of_another_kind_is_said_and_not_written(window: MainWindow) -> 
     settle(window)
 
 
+@pytest.mark.long
 def test_entries_are_copied_switched_deleted_renamed_and_all_is_undone(window: MainWindow) -> None:
     window.run("note.duplicate")
     settle(window)

@@ -47,6 +47,7 @@ def test_nothing_is_compared_until_somebody_asks(window: MainWindow) -> None:
     assert window.chat.model.index(2, 0).data(ITEM).badge is None
 
 
+@pytest.mark.long
 def test_replies_have_badges_the_answers_a_column_and_a_cause_can_be_taken_over(window: MainWindow, qtbot) -> None:
     window.run("verify.compare")
     pane = compared(window, qtbot)

@@ -105,6 +105,7 @@ def test_why_later_stages_cannot_be_asked(window: MainWindow, qtbot: QtBot) -> N
     assert "is not known" not in window.why.text
 
 
+@pytest.mark.long
 def test_another_budget_is_tried_and_kept(window: MainWindow, qtbot: QtBot) -> None:
     pane = window.budget
     window.show_pane("budget")

@@ -162,6 +162,7 @@ def test_a_note_that_helps_is_written_through_the_change_log(window, tmp_path) -
     assert "Court of Weather" not in injected(window, 11)
 
 
+@pytest.mark.long
 def test_a_choice_for_the_chat_is_applied_as_one_step(open_demo) -> None:
     window = open_demo(41)
     look_at(window, 40, "Hat Wasps")
@@ -173,6 +174,7 @@ def test_a_choice_for_the_chat_is_applied_as_one_step(open_demo) -> None:
     assert "Hat Wasps" in injected(window, 40)
 
 
+@pytest.mark.long
 def test_a_change_that_is_not_enough_is_a_first_step(window) -> None:
     look_at(window, 8, "Storm Glass")
     find(window)
@@ -197,6 +199,7 @@ def test_what_keeps_an_entry_out(window) -> None:
     assert said_of(window, "The Long Flood").endswith("− left")
 
 
+@pytest.mark.long
 def test_a_note_that_is_no_entry_says_what_makes_it_one(open_demo) -> None:
     window = open_demo(45)
     note = next(each for each in window.session.project.index.left_out if each.filename.startswith("The Ending"))
@@ -222,6 +225,7 @@ def test_the_answers_are_read_aloud_and_reached_with_the_keyboard(window) -> Non
     assert rows[1].button.hasFocus()
 
 
+@pytest.mark.long
 def test_another_entry_ends_the_search_and_each_keeps_its_answers(window) -> None:
     first = look_at(window, 11, "Court of Weather")
     window.run("trace.why_not")
