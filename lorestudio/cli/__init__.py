@@ -12,12 +12,12 @@ million objects that stay, and looking at them again and again takes a tenth of 
 def main() -> None:
     """Run the command line. The version is told without loading it."""
     if sys.argv[1:] == ["--version"]:
-        from lorestudio.domain.resources import VERSION  # noqa: PLC0415
+        from lorestudio.domain.resources import VERSION
 
-        print(f"lorestudio {VERSION}")  # noqa: T201
+        print(f"lorestudio {VERSION}")  # noqa: T201  # what it was asked for
         return
     gc.set_threshold(GARBAGE, *gc.get_threshold()[1:])
-    from lorestudio.cli.app import main as run  # noqa: PLC0415
+    from lorestudio.cli.app import main as run
 
     run()
 

@@ -65,17 +65,17 @@ class SectionCarrier:
     places: Mapping[str, Sequence[Place]] = field(default_factory=dict)
 
     @property
-    def not_there(self) -> str:  # noqa: D102
+    def not_there(self) -> str:  # noqa: D102  # as in Carrier
         return "" if self.places else "SillyTavern has no place for these settings; their own program reads a file."
 
     def _known(self) -> Mapping[str, Declaration]:
         every = {each.alias: each for each in declared(type(self.settings))}
         return {alias: every[alias] for alias in self.places} if self.places else every
 
-    def differing(self) -> tuple[SettingChange, ...]:  # noqa: D102
+    def differing(self) -> tuple[SettingChange, ...]:  # noqa: D102  # as in Carrier
         return differences(type(self.settings)(), self.settings)
 
-    def candidates(self, path: Path) -> tuple[SettingChange, ...]:  # noqa: D102
+    def candidates(self, path: Path) -> tuple[SettingChange, ...]:  # noqa: D102  # as in Carrier
         document = host_document(path, read_file(path))
         found = []
         for alias, each in self._known().items():
@@ -86,7 +86,7 @@ class SectionCarrier:
                 found.append(SettingChange(each, before, value))
         return tuple(found)
 
-    def prepared(self, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:  # noqa: D102
+    def prepared(self, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:  # noqa: D102  # as in Carrier
         known = self._known()
         values: dict[str, Json] = {
             alias: in_file(each, setting_value(self.settings, each)) for alias, each in known.items() if alias in keys
@@ -94,7 +94,7 @@ class SectionCarrier:
         left = [f"{alias}: only lorestudio has this setting. It is left out." for alias in keys if alias not in known]
         return values, tuple(left)
 
-    def plan(self, path: Path, values: Mapping[str, Json]) -> Merge:  # noqa: D102
+    def plan(self, path: Path, values: Mapping[str, Json]) -> Merge:  # noqa: D102  # as in Carrier
         before = read_file(path)
         document, known = host_document(path, before), self._known()
         changes: list[KeyChange] = []
@@ -114,10 +114,10 @@ class SectionCarrier:
         after = text.encode("utf-8") if changes else before
         return Merge(tuple(changes), tuple(told), change_of(path, before, after))
 
-    def snippet(self, values: Mapping[str, Json]) -> str:  # noqa: D102
+    def snippet(self, values: Mapping[str, Json]) -> str:  # noqa: D102  # as in Carrier
         return json.dumps(dict(values), ensure_ascii=False, indent=INDENT) + "\n"
 
-    def document(self, values: Mapping[str, Json]) -> Mapping[str, Json]:  # noqa: D102
+    def document(self, values: Mapping[str, Json]) -> Mapping[str, Json]:  # noqa: D102  # as in Carrier
         return dict(values)
 
     def _there(self, document: Mapping[str, Json], path: Path, alias: str) -> tuple[Place, Mapping[str, Json]]:

@@ -287,9 +287,8 @@ def read_records(path: Path) -> list[ScenarioRecord]:
 
 def _another_file(path: Path) -> InputError | None:
     """What a file is that holds lore, a chat or settings; None where it is none of them."""
-    # Only a wrong file needs to know every format.
-    from lorestudio.exchange.lorebooks.formats import parse_lore  # noqa: PLC0415
-    from lorestudio.exchange.lorebooks.recognition import what_it_is  # noqa: PLC0415
+    from lorestudio.exchange.lorebooks.formats import parse_lore  # noqa: PLC0415  # a right file needs no other format
+    from lorestudio.exchange.lorebooks.recognition import what_it_is  # noqa: PLC0415  # as above
 
     data = path.read_bytes() if path.is_file() else b""
     if not data.strip():

@@ -267,19 +267,19 @@ class DeepLoreCarrier:
     def differing(self) -> tuple[SettingChange, ...]:  # noqa: D102  # as in Carrier
         return differences(DeepLoreSettings(), self.settings)
 
-    def candidates(self, path: Path) -> tuple[SettingChange, ...]:  # noqa: D102
+    def candidates(self, path: Path) -> tuple[SettingChange, ...]:  # noqa: D102  # as in Carrier
         return merge_candidates(path, self.settings)
 
-    def prepared(self, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:  # noqa: D102
+    def prepared(self, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:  # noqa: D102  # as in Carrier
         return prepared(self.settings, keys)
 
-    def plan(self, path: Path, values: Mapping[str, Json]) -> Merge:  # noqa: D102
+    def plan(self, path: Path, values: Mapping[str, Json]) -> Merge:  # noqa: D102  # as in Carrier
         return plan_merge(path, values)
 
-    def snippet(self, values: Mapping[str, Json]) -> str:  # noqa: D102
+    def snippet(self, values: Mapping[str, Json]) -> str:  # noqa: D102  # as in Carrier
         return snippet(values)
 
-    def document(self, values: Mapping[str, Json]) -> Mapping[str, Json]:  # noqa: D102
+    def document(self, values: Mapping[str, Json]) -> Mapping[str, Json]:  # noqa: D102  # as in Carrier
         return {**new_document(self.settings), "settings": dict(values)}
 
 

@@ -74,7 +74,7 @@ class Keys:
 
     def _ask(self, question: Callable[[KeyringBackend], _Answer]) -> _Answer:
         import keyring  # noqa: PLC0415  # hardly anything that is begun asks for a key
-        from keyring.errors import KeyringError, KeyringLocked, NoKeyringError, PasswordDeleteError  # noqa: PLC0415
+        from keyring.errors import KeyringError, KeyringLocked, NoKeyringError, PasswordDeleteError  # noqa: PLC0415  # as above
 
         problem = ""
         try:

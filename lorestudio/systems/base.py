@@ -231,9 +231,9 @@ class RunInputs(Protocol):
     @property
     def system(self) -> Any: ...  # noqa: ANN401, D102  # the system whose own inputs these are knows which it is
     @property
-    def moment(self) -> Moment: ...  # noqa: D102
+    def moment(self) -> Moment: ...  # noqa: D102  # its type says it
     @property
-    def state(self) -> State: ...  # noqa: D102
+    def state(self) -> State: ...  # noqa: D102  # as above
 
 
 class Reuse:
@@ -353,11 +353,11 @@ class System(ABC):
         """Whether a model that answers questions takes part in deciding."""
         return False
 
-    def first_state(self, seed: int) -> State:  # noqa: ARG002  # most remember nothing
+    def first_state(self, seed: int) -> State:  # most remember nothing
         """The state that a chat begins with."""
         return None
 
-    def controls_at(self, controls: ChatControls, chat: Chat, message: int) -> ChatControls:  # noqa: ARG002
+    def controls_at(self, controls: ChatControls, chat: Chat, message: int) -> ChatControls:
         """The chat's choices as they stood when the message at this index was written."""
         return controls
 
@@ -369,7 +369,7 @@ class System(ABC):
         """Everything that it may read of a message, for digests."""
         return repr(message)
 
-    def reads_of_chat(self, chat: Chat, controls: ChatControls) -> str:  # noqa: ARG002
+    def reads_of_chat(self, chat: Chat, controls: ChatControls) -> str:
         """What it reads of the whole chat, whichever generation runs, for digests."""
         return ""
 
@@ -405,7 +405,7 @@ class System(ABC):
                 lambda target, source: replace(target, moment=replace(target.moment, seed=source.moment.seed)),
             )  # fmt: skip
 
-    def with_chat_of(self, other: System) -> System:  # noqa: ARG002
+    def with_chat_of(self, other: System) -> System:
         """The same with what `other`, one of its kind, knows of the chat's messages."""
         return self
 
@@ -433,15 +433,15 @@ class System(ABC):
         """The system with other settings of its kind. Raises InputError where one of them cannot be used."""
         return self.kind.make(settings, scene).knowing(self)
 
-    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
+    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:
         """The system for a run that asks nobody; `known` is one of its kind whose vectors are taken over."""
         return Offline(self)
 
-    def saying(self, messages: Sequence[Message]) -> System:  # noqa: ARG002
+    def saying(self, messages: Sequence[Message]) -> System:
         """The same where these are the messages of the chat's file; what it remembers of the chat stays."""
         return self
 
-    def following(self, recorded: Sequence[RecordedEntry], went_in: Sequence[Entry]) -> System:  # noqa: ARG002
+    def following(self, recorded: Sequence[RecordedEntry], went_in: Sequence[Entry]) -> System:
         """The same, for a generation of which this is recorded: what no file keeps is decided as it was then.
 
         `went_in` are the entries that the record speaks of.
@@ -450,9 +450,9 @@ class System(ABC):
 
     def recalled(
         self,
-        moment: Moment,  # noqa: ARG002
+        moment: Moment,
         before: State,
-        went_in: Sequence[Entry],  # noqa: ARG002
+        went_in: Sequence[Entry],
         decided: Decided | None = None,
     ) -> State:
         """The state after a generation in which these notes went in, whatever was decided or would be."""
@@ -465,16 +465,16 @@ class System(ABC):
             entry, tokens=tokens, priority=entry.priority if recorded.priority is None else recorded.priority
         )
 
-    def unrecorded(self, run: RunInputs) -> Iterator[tuple[str, Any]]:  # noqa: ARG002
+    def unrecorded(self, run: RunInputs) -> Iterator[tuple[str, Any]]:
         """What else may have been and no file keeps: each in words, and the run's inputs by it."""
         yield from ()
 
     async def write_note(
         self,
-        chat: Chat,  # noqa: ARG002
-        controls: ChatControls,  # noqa: ARG002
-        focus: str = "",  # noqa: ARG002
-        vault: Path | None = None,  # noqa: ARG002
+        chat: Chat,
+        controls: ChatControls,
+        focus: str = "",
+        vault: Path | None = None,
     ) -> WrittenNote | None:
         """Have a model write a note of what has happened in a chat; None where it writes none.
 
@@ -484,33 +484,33 @@ class System(ABC):
 
     async def take_notes(
         self,
-        chat: Chat,  # noqa: ARG002
-        controls: ChatControls,  # noqa: ARG002
-        place: int,  # noqa: ARG002
+        chat: Chat,
+        controls: ChatControls,
+        place: int,
     ) -> NotedReply | None:
         """Have a model take notes from the reply at this place; None where it takes none, or asks nobody for them."""
         return None
 
     # ---- what it says about a generation that it decided on `moment`, beginning from `state` ------------------------
 
-    def options(self, situation: Situation, moment: Moment, state: State) -> tuple[Option, ...]:  # noqa: ARG002
+    def options(self, situation: Situation, moment: Moment, state: State) -> tuple[Option, ...]:
         """Which single changes may bring an entry in, or keep it out; whether one does, a run with it tells."""
         return declared_options(situation)
 
-    def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[FoundKey, ...]:  # noqa: ARG002
+    def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[FoundKey, ...]:
         """Where keys of entries stand in what was searched, at least in the newest message."""
         newest = len(moment.chat) - 1
         return tuple(places_told(trace, moment.position(newest), moment.chat[newest].text)) if moment.chat else ()
 
-    def would_match(self, moment: Moment, state: State, entry: Entry) -> WouldMatch | None:  # noqa: ARG002
+    def would_match(self, moment: Moment, state: State, entry: Entry) -> WouldMatch | None:
         """Key by key, what an entry's keys find; None where only the run can tell."""
         return None
 
-    def entry_text(self, moment: Moment, entry: Entry) -> str | None:  # noqa: ARG002
+    def entry_text(self, moment: Moment, entry: Entry) -> str | None:
         """The text of an entry as it would stand in the prompt; None where that depends on more than the entry."""
         return None
 
-    def explain_score(self, moment: Moment, state: State, trace: Trace, entry: int) -> Bm25Figures | None:  # noqa: ARG002
+    def explain_score(self, moment: Moment, state: State, trace: Trace, entry: int) -> Bm25Figures | None:
         """How an entry's lexical score comes about; None where the run compared no words."""
         return None
 

@@ -31,11 +31,11 @@ class WakeFinder:
     def __init__(self, vault: VaultIndex) -> None:
         self.vault = vault
 
-    def wakes(self, entry: Entry) -> tuple[Wake, ...]:  # noqa: ARG002
+    def wakes(self, entry: Entry) -> tuple[Wake, ...]:
         """What the content of the entry wakes, in index order."""
         return ()
 
-    def woken_by(self, target: Entry, cancel: CancelToken | None = None) -> tuple[Wake, ...]:  # noqa: ARG002
+    def woken_by(self, target: Entry, cancel: CancelToken | None = None) -> tuple[Wake, ...]:
         """Whose contents wake the entry, in index order. Raises Cancelled."""
         return ()
 

@@ -127,7 +127,7 @@ class ScenarioFormat:
         """What the scenario's name says of the system."""
         return f" {system.name}"
 
-    def reports(self, system: System, turns: Sequence[ScenarioTurn]) -> list[Mapping[str, Json]]:  # noqa: ARG002
+    def reports(self, system: System, turns: Sequence[ScenarioTurn]) -> list[Mapping[str, Json]]:
         """The reports of turns that were run, as running their scenario gives them."""
         return [system_report(number, each.trace) for number, each in enumerate(turns)]
 

@@ -150,7 +150,7 @@ def parse_note(
         scan_depth=note.plain_number("scanDepth", finite=False),
         exclude_recursion=values.get("excludeRecursion") is True,
         links=cleaning.wikilinks(body),
-        tags=tuple([tag for tag in tags if tag != rules.lorebook_tag and tag != rules.guide_tag]),  # noqa: PLR1714
+        tags=tuple([tag for tag in tags if tag not in {rules.lorebook_tag, rules.guide_tag}]),
         requires=note.texts("requires"),
         excludes=note.texts("excludes"),
         cascade_links=note.texts("cascade_links"),

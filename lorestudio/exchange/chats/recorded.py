@@ -64,11 +64,11 @@ class Findable(Protocol):
     """What an entry is found by."""
 
     @property
-    def title(self) -> str: ...  # noqa: D102
+    def title(self) -> str: ...  # noqa: D102  # its name says it
     @property
-    def vault(self) -> str: ...  # noqa: D102
+    def vault(self) -> str: ...  # noqa: D102  # its name says it
     @property
-    def filename(self) -> str: ...  # noqa: D102
+    def filename(self) -> str: ...  # noqa: D102  # its name says it
 
 
 FindableT = TypeVar("FindableT", bound=Findable)

@@ -331,7 +331,7 @@ class _Journal:
         if before is None:
             self.study.set_user_attr(_OF, kept)
 
-    def _storage(self, path: Path) -> Any:  # noqa: ANN401
+    def _storage(self, path: Path) -> Any:  # noqa: ANN401  # of Optuna
         storages = self.optuna.storages
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -345,7 +345,7 @@ class _Journal:
         except OSError as error:
             raise InputError(path, f"the journal cannot be written ({error.strerror or error}).") from error
 
-    def _distribution(self, axis: Axis) -> Any:  # noqa: ANN401
+    def _distribution(self, axis: Axis) -> Any:  # noqa: ANN401  # of Optuna
         known = self.optuna.distributions
         if not isinstance(axis.range, NumberSpan):
             return known.CategoricalDistribution(list(axis.range))
@@ -394,11 +394,11 @@ class _Journal:
         trial = self.study.ask(self._distributions)
         return trial, trial.params
 
-    def refuse(self, trial: Any) -> None:  # noqa: ANN401
+    def refuse(self, trial: Any) -> None:  # noqa: ANN401  # of Optuna
         """Give a trial up that was begun."""
         self.study.tell(trial, state=self.optuna.trial.TrialState.FAIL)
 
-    def keep(self, trial: Any, point: Point, scores: tuple[Scores, ...]) -> TriedPoint:  # noqa: ANN401
+    def keep(self, trial: Any, point: Point, scores: tuple[Scores, ...]) -> TriedPoint:  # noqa: ANN401  # of Optuna
         """Keep what a trial came to."""
         tried = self._split.apart(trial.number, point, scores)
         trial.set_user_attr(_SCORES, _scores_json(scores))

@@ -169,15 +169,15 @@ class _Search:
         for reply in self._replies.values():
             told = may_be.get(reply.generation)
             if told is not None:
-                reply = replace(reply, verdict=Agreement.MAY_BE, because=(f"{told} No file keeps that.",))  # noqa: PLW2901
+                reply = replace(reply, verdict=Agreement.MAY_BE, because=(f"{told} No file keeps that.",))  # noqa: PLW2901  # the next step goes by it
             elif reply.verdict is Agreement.DIFFERS:
                 why = next((each.title for each in causes if reply.generation in each.explains), None)
                 repeated = reply.record.repeated if reply.record is not None else ""
                 if why is None and repeated:  # a reply that was written anew leaves the slot of its first try
                     because = f"{repeated} It may have been carried over, which no file says for sure."
-                    reply = replace(reply, verdict=Agreement.MAY_BE, because=(because,))  # noqa: PLW2901
+                    reply = replace(reply, verdict=Agreement.MAY_BE, because=(because,))  # noqa: PLW2901  # the next step goes by it
                 else:
-                    reply = replace(reply, because=() if why is None else (why,))  # noqa: PLW2901
+                    reply = replace(reply, because=() if why is None else (why,))  # noqa: PLW2901  # the next step goes by it
             replies.append(reply)
         remarks = () if self._tokens else (
             "Tokens are counted otherwise there, so they are not compared. Name the tokenizer of the story's model.",

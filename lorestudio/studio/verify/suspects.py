@@ -367,7 +367,7 @@ class _Suspects:
             index = self._project.with_settings_of(system.kind, settings).index if there else None
             make = self._set({"rules": version})
 
-            def carry(run: Rerun, make: Carry = make, index: Any = index) -> Rerun | None:  # noqa: ANN401
+            def carry(run: Rerun, make: Carry = make, index: Any = index) -> Rerun | None:  # noqa: ANN401  # as causes have it
                 return make(run if index is None else replace(run, moment=replace(run.moment, index=index)))
 
             yield Suspect(

@@ -324,7 +324,7 @@ class ContextWindowSystem(System):
         run = _WindowRun(moment, self.settings, self.counter or moment.counter, self.shared)
         return Decided(_trace(run, await run.told.through(run.steps())), state)
 
-    def options(self, situation: Situation, moment: Moment, state: State) -> tuple[Option, ...]:  # noqa: ARG002
+    def options(self, situation: Situation, moment: Moment, state: State) -> tuple[Option, ...]:
         """What the settings tell, and before it the note without what locks it or is required."""
         found = declared_options(situation, never_zero={"total_token_budget"})
         note = situation.note
@@ -334,7 +334,7 @@ class ContextWindowSystem(System):
         own += ["requires"] if note.requires and situation.fate.stage == "requirements" else []
         return (*(without_property(note, name) for name in own), *found)
 
-    def entry_text(self, moment: Moment, entry: Entry) -> str:  # noqa: ARG002
+    def entry_text(self, moment: Moment, entry: Entry) -> str:
         """The text of an entry as it is."""
         return entry.content
 

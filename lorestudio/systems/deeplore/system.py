@@ -184,13 +184,13 @@ class DeepLoreSystem(System):
         """By what a generation reads (`systems.deeplore.reads`)."""
         return ReadsReuse(self)
 
-    def with_settings(self, settings: Section, scene: Scene) -> DeepLoreSystem:  # noqa: ARG002
+    def with_settings(self, settings: Section, scene: Scene) -> DeepLoreSystem:
         """The same with other settings. Raises TypeError for those of another system."""
         if not isinstance(settings, DeepLoreSettings):
             raise TypeError(f"{type(settings).__name__} are no settings of {self.title}")
         return replace(self, settings=settings)
 
-    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
+    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:
         """Answers given before; no provider and no person is asked."""
         if isinstance(self.answers, RecordedChoice):
             return Offline(self)
@@ -250,7 +250,7 @@ class DeepLoreSystem(System):
         stands_in = self.answers.name == Unanswered.STAND_IN
         return options(DeepLoreSituation.of(situation, self.inputs_of(moment, state), stand_in=stands_in))
 
-    def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[FoundKey, ...]:  # noqa: ARG002
+    def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[FoundKey, ...]:
         """Every occurrence of a key in the text that the run searched."""
         return key_places(self.inputs_of(moment, state))
 
@@ -258,7 +258,7 @@ class DeepLoreSystem(System):
         """Key by key, what an entry's keys find in its window."""
         return would_match(self.inputs_of(moment, state), entry)
 
-    def entry_text(self, moment: Moment, entry: Entry) -> str:  # noqa: ARG002
+    def entry_text(self, moment: Moment, entry: Entry) -> str:
         """The entry in its template."""
         return entry_text(entry, self.settings, literal=self.behaviour.template_patterns == FIXED)
 

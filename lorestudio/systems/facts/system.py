@@ -140,7 +140,7 @@ class FactsSystem(System):
         """The digest of the settings, the memories at hand, and who makes the vectors."""
         return inputs_digest(self.settings, self.known.inputs, self.vectors.label if self.vectors is not None else None)
 
-    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
+    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:
         """The system with the vectors that there are already."""
         return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
 

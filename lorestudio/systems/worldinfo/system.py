@@ -99,7 +99,7 @@ class WorldInfoSystem(System):
         """As of any system; timed effects that an earlier swipe began count for nothing, as the chat did not go on."""
         return System.differences(self, _advanced(before), _advanced(after))
 
-    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
+    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:
         """The system with the vectors that there are already."""
         return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
 

@@ -154,7 +154,7 @@ class Cells:
             return font
         return self._coloured(row, column, role)
 
-    def _coloured(self, row: Any, column: Column, role: int) -> object:  # noqa: ANN401
+    def _coloured(self, row: Any, column: Column, role: int) -> object:  # noqa: ANN401  # the row of any table
         theme = self.theme
         if theme is None:
             return None

@@ -220,7 +220,7 @@ def _stages(trace: Trace, index: VaultIndex) -> list[dict[str, Any]]:
     sorted_later, order = _sorted_later(trace)
     for record in trace.stages:
         if record is sorted_later:
-            record = replace(record, left=order)  # noqa: PLW2901
+            record = replace(record, left=order)  # noqa: PLW2901  # the next step goes by it
         name = _STAGE_NAMES.get(record.name)
         if name is None or record.note == "stopped_early":
             continue

@@ -46,7 +46,7 @@ _CALL_FAILED: Final = "the call failed: "
 class RecordedFormat(ScenarioFormat):
     """The format of the recorded runs: trackers, answers of models, and every stage's decisions."""
 
-    def settings(self, kind: SystemKind, scenario: Scenario) -> Section:  # noqa: ARG002
+    def settings(self, kind: SystemKind, scenario: Scenario) -> Section:
         """The scenario's settings. Raises InputError where they stand where another system's do."""
         if scenario.system_settings:
             raise InputError("scenario", "deeplore has its settings in “settings”. Put them there, or name a system.")
@@ -54,7 +54,7 @@ class RecordedFormat(ScenarioFormat):
 
     async def decided(
         self,
-        kind: SystemKind,  # noqa: ARG002
+        kind: SystemKind,
         scenario: Scenario,
         indexes: Sequence[VaultIndex],
         counter: TokenCounter,
@@ -80,7 +80,7 @@ class RecordedFormat(ScenarioFormat):
             "generations": rows,
         }
 
-    def suffix(self, system: System) -> str:  # noqa: ARG002
+    def suffix(self, system: System) -> str:
         """Nothing: it is the system that scenarios have without a word."""
         return ""
 

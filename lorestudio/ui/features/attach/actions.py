@@ -34,7 +34,7 @@ class AttachFeature(Feature):
     @cached_property
     def live(self) -> LiveCapture:
         """What listens; loaded when it is first wanted, for it takes a tenth of the window's start."""
-        from lorestudio.ui.features.attach.live import LiveCapture  # noqa: PLC0415
+        from lorestudio.ui.features.attach.live import LiveCapture
 
         live = LiveCapture(self.context.session.jobs, self)
         live.changed.connect(self._show)
@@ -54,7 +54,7 @@ class AttachFeature(Feature):
 
     def open(self) -> LiveCaptureDialog:
         """Show the dialog."""
-        from lorestudio.ui.features.attach.dialog import LiveCaptureDialog  # noqa: PLC0415  # as above
+        from lorestudio.ui.features.attach.dialog import LiveCaptureDialog  # as above
 
         context = self.context
         dialog = LiveCaptureDialog(context.theme, self.live, context.session, context.window)

@@ -17,7 +17,7 @@ class BenchFeature(Feature):
     @late_pane("bench", "Bench")
     def pane(self) -> BenchPane:
         """It leads from an entry to its note."""
-        from lorestudio.ui.features.bench.pane import BenchPane  # noqa: PLC0415
+        from lorestudio.ui.features.bench.pane import BenchPane
 
         context = self.context
         pane = BenchPane(context.theme, context.session, context.selection)

@@ -351,7 +351,7 @@ class ChatFeature(Feature):
 
     def _edit_basis(self, message: int | None = None) -> None:
         """Ask what answers about this chat rest on; `message` is one of which something is to be said."""
-        from lorestudio.ui.features.chat.basis import BasisDialog  # noqa: PLC0415
+        from lorestudio.ui.features.chat.basis import BasisDialog
 
         project = self._session.project
         if project is not None and project.chat is not None:

@@ -234,7 +234,7 @@ class ControlsFeature(Feature):
 
     def edit_text(self, part: ControlsPart) -> None:
         """Edit the notebook or the notepad."""
-        from lorestudio.ui.features.controls.chat_dialogs import ChatTextDialog  # noqa: PLC0415
+        from lorestudio.ui.features.controls.chat_dialogs import ChatTextDialog
 
         project = self.context.session.project
         if project is None:

@@ -264,7 +264,7 @@ class MemoriesFeature(Feature):
         self.context.copy(row.memory.content, tr("The memory was copied."))
 
     def _copy_all(self) -> None:
-        from lorestudio.ui.features.facts.table import as_markdown  # noqa: PLC0415
+        from lorestudio.ui.features.facts.table import as_markdown
 
         rows = self.pane.memories.model.rows
 
@@ -328,7 +328,7 @@ class MemoriesFeature(Feature):
         self.context.actions_changed()
 
     def _show_work(self) -> None:
-        from lorestudio.ui.features.facts.table import spoken_source  # noqa: PLC0415
+        from lorestudio.ui.features.facts.table import spoken_source
 
         source = self.work.source
         if self.is_made("memories"):

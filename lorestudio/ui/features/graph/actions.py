@@ -32,7 +32,7 @@ class GraphFeature(Feature):
     @late_pane("graph", "Graph")
     def pane(self) -> GraphPane:
         """It leads to the note."""
-        from lorestudio.ui.features.graph.pane import GraphPane  # noqa: PLC0415
+        from lorestudio.ui.features.graph.pane import GraphPane
 
         context = self.context
         pane = GraphPane(context.theme, context.session, context.selection, context.session.graphs_in)

@@ -302,7 +302,7 @@ class ProjectsFeature(Feature):
         )
 
     def _show_folder(self, found: SillyTavernFolder) -> None:
-        from lorestudio.ui.features.projects.folder_dialog import FolderDialog  # noqa: PLC0415
+        from lorestudio.ui.features.projects.folder_dialog import FolderDialog
 
         dialog = FolderDialog(self.context.theme, found, self.context.window)
         dialog.wanted.connect(lambda what: self._open_found(found, what))

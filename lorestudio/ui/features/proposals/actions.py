@@ -164,8 +164,8 @@ class ProposalsFeature(Feature):
 
     def summaries(self, entries: Sequence[int] | None = None) -> ProposalsDialog | None:
         """Propose summaries, for the whole vault or for these entries."""
-        from lorestudio.ui.features.proposals.dialog import AGAIN  # noqa: PLC0415
-        from lorestudio.ui.features.proposals.worker import ProposalWish  # noqa: PLC0415
+        from lorestudio.ui.features.proposals.dialog import AGAIN
+        from lorestudio.ui.features.proposals.worker import ProposalWish
 
         def plan(project: Project, guard: Guard, model: str, choice: str, cancel: CancelToken) -> ProposalPlan:
             chosen = None if entries is None else _entries(project, entries)
@@ -175,7 +175,7 @@ class ProposalsFeature(Feature):
 
     def keys(self, entries: Sequence[int] | None = None) -> ProposalsDialog | None:
         """Propose keys for the chosen entry, or for these."""
-        from lorestudio.ui.features.proposals.worker import ProposalWish  # noqa: PLC0415
+        from lorestudio.ui.features.proposals.worker import ProposalWish
 
         chosen = self.context.selection.entry
         wanted = tuple(entries) if entries is not None else () if chosen is None else (chosen,)
@@ -200,7 +200,7 @@ class ProposalsFeature(Feature):
         return dialog
 
     def _draft_from(self, numbers: tuple[int, ...], focus: str) -> None:
-        from lorestudio.ui.features.proposals.worker import ProposalWish  # noqa: PLC0415
+        from lorestudio.ui.features.proposals.worker import ProposalWish
 
         def plan(project: Project, _guard: Guard, model: str, _choice: str, _cancel: CancelToken) -> ProposalPlan:
             return plan_draft(project, numbers, focus, model=model)
@@ -208,8 +208,8 @@ class ProposalsFeature(Feature):
         self._open(ProposalWish(ProposalKind.DRAFT, tr("Draft a note"), plan))
 
     def _open(self, wish: ProposalWish) -> ProposalsDialog | None:
-        from lorestudio.ui.features.proposals.dialog import ProposalsDialog  # noqa: PLC0415
-        from lorestudio.ui.features.proposals.worker import Tools  # noqa: PLC0415
+        from lorestudio.ui.features.proposals.dialog import ProposalsDialog
+        from lorestudio.ui.features.proposals.worker import Tools
 
         project = self.context.session.project
         if project is None:

@@ -157,7 +157,7 @@ class ProvidersFeature(Feature):
 
     def edit_profiles(self) -> ProfilesDialog:
         """Show the provider profiles."""
-        from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog  # noqa: PLC0415
+        from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog
 
         dialog = ProfilesDialog(self._session, self.context.theme, self.context.window)
         dialog.open()

@@ -46,7 +46,7 @@ class RecapFeature(Feature):
     @late_pane("recap", "Recap")
     def pane(self) -> RecapPane:
         """The recaps, and the work on their queue."""
-        from lorestudio.ui.features.recap.pane import RecapPane  # noqa: PLC0415
+        from lorestudio.ui.features.recap.pane import RecapPane
 
         context, recaps, pane = self.context, self.recaps, RecapPane(self.context.theme)
         pane.use_actions(context.commands.actions)
@@ -196,7 +196,7 @@ class RecapFeature(Feature):
 
     def edit_settings(self) -> None:
         """Show the settings of recap memory."""
-        from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog  # noqa: PLC0415
+        from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 
         context = self.context
         intro = tr("They hold for every chat. Nothing is made by itself unless “Keep recaps up to date” is on.")

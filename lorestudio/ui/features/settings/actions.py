@@ -57,7 +57,7 @@ class SettingsFeature(Feature):
     @late_pane("settings", "Settings")
     def pane(self) -> SettingsPane:
         """The settings, to look at and to try out."""
-        from lorestudio.ui.features.settings.pane import SettingsPane  # noqa: PLC0415
+        from lorestudio.ui.features.settings.pane import SettingsPane
 
         context = self.context
         pane = SettingsPane(context.theme, context.session, context.selection, context.preview)
@@ -150,7 +150,7 @@ class SettingsFeature(Feature):
 
     def export(self) -> None:
         """Show what would be carried where, of the system that is chosen for this chat."""
-        from lorestudio.ui.features.settings.export_dialog import ExportDialog  # noqa: PLC0415
+        from lorestudio.ui.features.settings.export_dialog import ExportDialog
 
         project = self._project
         if project is None:
@@ -176,7 +176,7 @@ class SettingsFeature(Feature):
 
     def import_settings(self) -> None:
         """Show what a file says otherwise."""
-        from lorestudio.ui.features.settings.import_dialog import ImportDialog  # noqa: PLC0415
+        from lorestudio.ui.features.settings.import_dialog import ImportDialog
 
         project = self._project
         if project is not None:
@@ -193,7 +193,7 @@ class SettingsFeature(Feature):
 
     def write_state(self) -> None:
         """Show what would be written into the chat's file."""
-        from lorestudio.ui.features.controls.chat_dialogs import ChatStateDialog  # noqa: PLC0415
+        from lorestudio.ui.features.controls.chat_dialogs import ChatStateDialog
 
         project, known = self._project, self._session.parts.on_disk
         if project is None or project.chat_path is None or known is None:

@@ -108,7 +108,7 @@ class SystemsFeature(Feature):
 
     def make_page(self) -> SystemsPane:
         """The page of systems, for the pane of comparisons."""
-        from lorestudio.ui.features.compare.systems_pane import BUTTONS, SystemsPane  # noqa: PLC0415
+        from lorestudio.ui.features.compare.systems_pane import BUTTONS, SystemsPane
 
         context, profiles = self.context, self._profiles
         self._page = page = SystemsPane(context.theme, context.session, context.selection)
@@ -148,7 +148,7 @@ class SystemsFeature(Feature):
 
     def open_settings(self, system: str) -> SystemSettingsDialog:
         """Show the settings of a system beside DeepLore."""
-        from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog  # noqa: PLC0415
+        from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 
         kind, context = kind_of(system), self.context
         if self.dialog is not None:
@@ -167,7 +167,7 @@ class SystemsFeature(Feature):
 
     def open_books(self) -> BooksDialog:
         """Show the lorebooks that World Info scans."""
-        from lorestudio.ui.features.systems.books_dialog import BooksDialog  # noqa: PLC0415
+        from lorestudio.ui.features.systems.books_dialog import BooksDialog
 
         if self.books is not None:
             self.books.close()
@@ -253,7 +253,7 @@ class SystemsFeature(Feature):
 
     def show_page(self) -> None:
         """Bring the page of systems to the front of the pane of comparisons."""
-        from lorestudio.ui.features.compare.runs_pane import ComparePane  # noqa: PLC0415
+        from lorestudio.ui.features.compare.runs_pane import ComparePane
 
         self.context.show("compare")
         comparisons = self.context.layout.docks["compare"].pane

@@ -43,7 +43,7 @@ class TimelineFeature(Feature):
     @late_pane("timeline", "Timeline")
     def timeline(self) -> TimelinePane:
         """All turns, as a map and as tables."""
-        from lorestudio.ui.features.timeline.pane import TimelinePane  # noqa: PLC0415
+        from lorestudio.ui.features.timeline.pane import TimelinePane
 
         context = self.context
         pane = TimelinePane(context.theme, context.session, context.selection, self.feed)
@@ -55,7 +55,7 @@ class TimelineFeature(Feature):
     @late_pane("compare", "Compare")
     def comparisons(self) -> ComparePane:
         """Two runs beside each other, and the page that is made elsewhere."""
-        from lorestudio.ui.features.compare.runs_pane import ComparePane, RunsPage  # noqa: PLC0415
+        from lorestudio.ui.features.compare.runs_pane import ComparePane, RunsPage
 
         context = self.context
         runs = RunsPage(context.theme, context.session, context.selection, self.comparable)
@@ -244,7 +244,7 @@ class TimelineFeature(Feature):
 
     def save(self, path: Path, *, entries: bool = False) -> None:
         """Write the timeline to a file; its ending says how."""
-        from lorestudio.ui.features.timeline import drawing  # noqa: PLC0415
+        from lorestudio.ui.features.timeline import drawing
 
         timeline, kind = self.timeline, path.suffix.lower()
         try:

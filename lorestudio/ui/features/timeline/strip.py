@@ -172,7 +172,7 @@ class ReplyStrip(QWidget):
     @cached_property
     def chart(self) -> BarChart:
         """The bars. They are made when there are some to draw: what draws them takes its time to load."""
-        from lorestudio.ui.widgets.chart import BarChart  # noqa: PLC0415
+        from lorestudio.ui.widgets.chart import BarChart
 
         made = BarChart(self._theme, tr("Tokens of every reply"), self, brush=True)
         self._pages.addWidget(made)
@@ -256,7 +256,7 @@ class ReplyStrip(QWidget):
         last: int,
     ) -> None:
         """Bars of these replies, of which those that were not run are None, and what belongs to each."""
-        from lorestudio.ui.widgets.chart import Bars, Layer  # noqa: PLC0415  # see `chart`
+        from lorestudio.ui.widgets.chart import Bars, Layer  # see `chart`
 
         line, turns, several = self.generations, self._feed.turns, self._feed.swiped
         layers = [

@@ -89,7 +89,7 @@ class TuningFeature(Feature):
     @late_pane("expectations", "Expectations")
     def pane(self) -> ExpectationsPane:
         """What is expected, and what became of it."""
-        from lorestudio.ui.features.tuning.expectations_pane import ExpectationsPane  # noqa: PLC0415
+        from lorestudio.ui.features.tuning.expectations_pane import ExpectationsPane
 
         pane = ExpectationsPane(self.context.theme)
         pane.picked.connect(self._go)
@@ -100,7 +100,7 @@ class TuningFeature(Feature):
     @late_pane("scores", "Scores")
     def scores(self) -> ScoresPane:
         """The chat as it was run in numbers, once somebody looks."""
-        from lorestudio.ui.features.tuning.scores_pane import ScoresPane  # noqa: PLC0415
+        from lorestudio.ui.features.tuning.scores_pane import ScoresPane
 
         pane = ScoresPane(self.context.theme, self.context.preview.whole)
         pane.wanted.connect(self.context.run)

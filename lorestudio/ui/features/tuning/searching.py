@@ -67,7 +67,7 @@ class SearchFeature(Feature):
     @late_pane("tuning", "Tuning")
     def pane(self) -> TuningPane:
         """What is searched, and what was found."""
-        from lorestudio.ui.features.tuning.search_pane import TuningPane  # noqa: PLC0415
+        from lorestudio.ui.features.tuning.search_pane import TuningPane
 
         pane = TuningPane(self.context.theme)
         pane.wanted.connect(self.context.run)
@@ -134,7 +134,7 @@ class SearchFeature(Feature):
 
     def start(self) -> None:
         """Begin, or go on where an earlier search of the same was."""
-        from lorestudio.ui.features.tuning.search_pane import point_rows  # noqa: PLC0415
+        from lorestudio.ui.features.tuning.search_pane import point_rows
 
         simulator, pane = self._simulator(), self.pane
         if simulator is None:

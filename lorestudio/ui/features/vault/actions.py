@@ -119,7 +119,7 @@ class VaultFeature(Feature):
     @late_pane("search", "Search")
     def search(self) -> SearchPane:
         """Searching all notes."""
-        from lorestudio.ui.features.notes.search import SearchPane  # noqa: PLC0415
+        from lorestudio.ui.features.notes.search import SearchPane
 
         pane = SearchPane(self.context.theme, self.context.session, self.work)
         pane.jump.connect(self.jump)
@@ -128,7 +128,7 @@ class VaultFeature(Feature):
     @late_pane("links", "Links")
     def links(self) -> LinksPane:
         """What links to the chosen note, and from it."""
-        from lorestudio.ui.features.notes.links import LinksPane  # noqa: PLC0415
+        from lorestudio.ui.features.notes.links import LinksPane
 
         context = self.context
         pane = LinksPane(context.theme, context.session, context.selection, self.work)
@@ -314,13 +314,13 @@ class VaultFeature(Feature):
 
     def open_trash(self) -> None:
         """Show the notes in the trash."""
-        from lorestudio.ui.features.notes.note_dialogs import TrashDialog  # noqa: PLC0415
+        from lorestudio.ui.features.notes.note_dialogs import TrashDialog
 
         TrashDialog(self.context.theme, self.work, self.context.window).open()
 
     def new_note(self, title: str = "") -> None:
         """Ask for the title, the folder and the template of a new note."""
-        from lorestudio.ui.features.notes.note_dialogs import NewNoteDialog  # noqa: PLC0415
+        from lorestudio.ui.features.notes.note_dialogs import NewNoteDialog
 
         project = self.context.session.project
         if project is not None and self.work.has_books:
@@ -358,7 +358,7 @@ class VaultFeature(Feature):
 
     def make_entries(self) -> None:
         """Propose which ordinary notes to make entries of."""
-        from lorestudio.ui.features.notes.entries_dialog import EntriesDialog  # noqa: PLC0415
+        from lorestudio.ui.features.notes.entries_dialog import EntriesDialog
 
         project = self.context.session.project
         if project is not None:
@@ -381,7 +381,7 @@ class VaultFeature(Feature):
             self._ask_title(note, path)
 
     def _ask_title(self, note: Note, path: Path, to: str = "") -> None:
-        from lorestudio.ui.features.notes.note_dialogs import RenameDialog  # noqa: PLC0415
+        from lorestudio.ui.features.notes.note_dialogs import RenameDialog
 
         title = note_title(note)
         if self.work.has_books:
@@ -393,7 +393,7 @@ class VaultFeature(Feature):
 
     def move(self) -> None:
         """Ask for another folder."""
-        from lorestudio.ui.features.notes.note_dialogs import MoveDialog, folders_of  # noqa: PLC0415
+        from lorestudio.ui.features.notes.note_dialogs import MoveDialog, folders_of
 
         notes, project = self.targets, self.context.session.project
         paths = self._paths()
@@ -404,7 +404,7 @@ class VaultFeature(Feature):
 
     def batch(self) -> None:
         """Open the dialog that changes one property."""
-        from lorestudio.ui.features.notes.batch_dialog import BatchDialog  # noqa: PLC0415
+        from lorestudio.ui.features.notes.batch_dialog import BatchDialog
 
         paths = self._paths()
         if paths:

@@ -51,7 +51,7 @@ class VerifyFeature(Feature):
     @late_pane("verify", "There and here")
     def pane(self) -> VerifyPane:
         """What was found, which nobody asks for before the pane is seen."""
-        from lorestudio.ui.features.verify.pane import VerifyPane  # noqa: PLC0415
+        from lorestudio.ui.features.verify.pane import VerifyPane
 
         pane = VerifyPane(self.context.theme)
         pane.picked.connect(self._go)
@@ -197,7 +197,7 @@ def badges(found: Verified | None) -> dict[tuple[int, int], tuple[str, str, str]
     """What stands beside each reply: its glyph, its colour, and what became of it in a word or two."""
     if found is None:
         return {}
-    from lorestudio.ui.features.verify.pane import SIGNS  # noqa: PLC0415
+    from lorestudio.ui.features.verify.pane import SIGNS
 
     return {
         (each.generation.message, each.generation.swipe): (*SIGNS[each.verdict], tr(each.verdict.value))
