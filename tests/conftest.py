@@ -36,5 +36,4 @@ def pytest_collection() -> Iterator[None]:
     gc.disable()
     yield
     gc.freeze()
-    gc.set_threshold(50_000, 20)  # a test makes much and leaves little
     gc.enable()
