@@ -1,6 +1,7 @@
 """The command line: the second front end, which can do what the window can."""
 
 import gc
+import os
 import sys
 from typing import Final
 
@@ -16,6 +17,7 @@ def main() -> None:
 
         print(f"lorestudio {VERSION}")  # noqa: T201  # what it was asked for
         return
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads for sums as small as ours only cost their start
     gc.set_threshold(GARBAGE, *gc.get_threshold()[1:])
     from lorestudio.cli.app import main as run
 

@@ -13,7 +13,8 @@ import typer
 from lorestudio.cli.answering import Answering
 from lorestudio.cli.command import command
 from lorestudio.cli.options import ChatOptions, JsonOption, OfflineRun
-from lorestudio.cli.output import Screen, echo, filled, fixed, fold, listing, picked, print_json, say, say_all, table
+from lorestudio.cli.output import echo, picked, print_json, say, say_all
+from lorestudio.cli.screen import Screen, filled, fixed, fold, listing, table
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.attach import AttachSettings

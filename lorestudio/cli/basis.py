@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.options import JsonOption, NeededChat
-from lorestudio.cli.output import Screen, figure, filled, fixed, fold, listing, picked, print_json, say, say_all
+from lorestudio.cli.output import picked, print_json, say, say_all
+from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, listing
 from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.chats.loading import load_chat

@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.options import ChatOption, SettingsOption, TokenizerOption
-from lorestudio.cli.output import FAILED, Screen, filled, listing
+from lorestudio.cli.output import FAILED
+from lorestudio.cli.screen import Screen, filled, listing
 from lorestudio.cli.window import has_display, window_problem
 from lorestudio.studio.project.doctor import CheckResult, examine, rests_on
 from lorestudio.studio.project.project import open_project

@@ -1,26 +1,18 @@
-"""What all commands print alike: messages with their exit codes, JSON in UTF-8, tables, differences, progress."""
+"""What all commands print alike: messages with their exit codes, JSON in UTF-8, differences."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import typer
-from rich import box
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.progress import Progress as ProgressBar
-from rich.progress import ProgressColumn
-from rich.segment import Segment
-from rich.table import Column, Table
-from rich.text import Text
 
-from lorestudio.domain.lifecycle import Cancelled, Progress
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError
 from lorestudio.studio.project.errors import AnsweringError, LlmError
@@ -41,19 +33,7 @@ STANDARD_INPUT: Final = "-"
 """How a command is told to read a text from standard input."""
 
 
-class Screen(Console):
-    """Where tables and styled lines are printed: texts are no markup, and steer no terminal."""
-
-    def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
-
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        """What is shown, without control characters other than those of the style."""
-        for part in super().render(renderable, options):
-            yield part if part.control else Segment(_shown(part.text), part.style)
-
-
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
     """The text as every terminal takes it; half a character is shown as its number."""
     return as_bytes(without_controls(text)).decode()
 
@@ -62,7 +42,7 @@ def echo(text: str | bytes = "", *, nl: bool = True, err: bool = False) -> None:
     """A text without what steers a terminal. Bytes are what a file holds: whole, except to be read at a terminal."""
     if isinstance(text, bytes) and sys.stdout.isatty():
         text = text.decode("utf-8", "backslashreplace")
-    typer.echo(_shown(text) if isinstance(text, str) else text, nl=nl, err=err)
+    typer.echo(shown(text) if isinstance(text, str) else text, nl=nl, err=err)
 
 
 def say(message: str) -> None:
@@ -108,6 +88,7 @@ def answer_to(question: str, option: str, nobody: str) -> str:
 
 def waited(work: Awaitable[_Result]) -> _Result:
     """What the work comes to; a provider's failure as a message."""
+    import asyncio  # noqa: PLC0415  # most commands wait for nobody
 
     async def whole() -> _Result:
         return await work
@@ -137,53 +118,6 @@ def picked(record: object, *names: str) -> dict[str, Any]:
 def print_json(value: object, indent: int | None = None) -> None:
     """The same on standard output."""
     echo(json_bytes(value, indent), nl=False)
-
-
-def fold(heading: str) -> Column:
-    """A column whose cells go on in further lines."""
-    return Column(Text(heading), overflow="fold")
-
-
-def fixed(heading: str) -> Column:
-    """A column whose cells stay on one line."""
-    return Column(heading, no_wrap=True)
-
-
-def figure(heading: str) -> Column:
-    """A column of numbers."""
-    return Column(heading, justify="right", no_wrap=True)
-
-
-def table(*columns: Column | str, title: str = "", caption: str = "", expand: bool = False) -> Table:
-    """A table with a line below its headings."""
-    return Table(
-        *columns, title=Text(title) if title else None, caption=caption or None, title_justify="left",
-        caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1), expand=expand,
-    )  # fmt: skip
-
-
-def filled(shown: Table, rows: Iterable[Iterable[str | Text]]) -> Table:
-    """The table with these rows; texts are taken as they are."""
-    for row in rows:
-        shown.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
-    return shown
-
-
-def listing(*columns: Column | str) -> Table:
-    """A table without any line."""
-    return Table(*columns, box=None, padding=(0, 2, 0, 0), show_header=bool(columns))
-
-
-def progress_bar(*columns: ProgressColumn, quiet: bool) -> ProgressBar:
-    """A progress bar on the error stream, where that is a terminal."""
-    console = Screen(stderr=True)
-    return ProgressBar(*columns, console=console, transient=True, disable=quiet or not console.is_terminal)
-
-
-def advancing(bar: ProgressBar, total: float | None = None) -> Callable[[Progress], None]:
-    """What takes the bar on as work tells how far it is."""
-    task = bar.add_task("", total=total)
-    return lambda progress: bar.update(task, completed=progress.done, total=progress.total)
 
 
 def git_diff(before: str | None, after: str | None, old: str, new: str) -> Iterator[str]:

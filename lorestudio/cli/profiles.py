@@ -12,7 +12,8 @@ import typer
 
 from lorestudio.cli.answering import connections
 from lorestudio.cli.command import command
-from lorestudio.cli.output import FAILED, Screen, echo, filled, fold, listing, say, say_all
+from lorestudio.cli.output import FAILED, echo, say, say_all
+from lorestudio.cli.screen import Screen, filled, fold, listing
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import (
     PRESETS,

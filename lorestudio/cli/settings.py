@@ -13,20 +13,8 @@ from rich.text import Text
 
 from lorestudio.cli.command import command
 from lorestudio.cli.options import JsonOption, ProfileOption, SettingsOfSystem, SettingsOption
-from lorestudio.cli.output import (
-    Screen,
-    as_bytes,
-    echo,
-    filled,
-    fold,
-    json_bytes,
-    listing,
-    picked,
-    print_json,
-    say,
-    say_all,
-    table,
-)
+from lorestudio.cli.output import as_bytes, echo, json_bytes, picked, print_json, say, say_all
+from lorestudio.cli.screen import Screen, filled, fold, listing, table
 from lorestudio.exchange import json_file
 from lorestudio.exchange.carrying import Carrier
 from lorestudio.exchange.problems import InputError

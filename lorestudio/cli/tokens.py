@@ -9,7 +9,8 @@ import typer
 
 from lorestudio.cli.command import command
 from lorestudio.cli.options import ChatOption, JsonOption, SettingsOption, TokenizerOption
-from lorestudio.cli.output import Screen, echo, filled, fold, listing, picked, print_json, read_text, say_all
+from lorestudio.cli.output import echo, picked, print_json, read_text, say_all
+from lorestudio.cli.screen import Screen, filled, fold, listing
 from lorestudio.studio.project.tokens import counting_for, fetch, tokenizer_files
 
 tokens = typer.Typer(

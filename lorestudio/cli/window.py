@@ -18,8 +18,9 @@ from typing import Annotated, Final
 import typer
 
 from lorestudio.cli.options import ProjectOptions, SizeOption
-from lorestudio.cli.output import FAILED, Screen, echo, filled, fixed, fold, listing, say, say_all
+from lorestudio.cli.output import FAILED, echo, say, say_all
 from lorestudio.cli.runs.replay import replay_chat, show_traces
+from lorestudio.cli.screen import Screen, filled, fixed, fold, listing
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project, demo_folder, demo_project, practice_folder

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.options import JsonOption, SettingsOption, TokenizerOption, VaultArgument
-from lorestudio.cli.output import Screen, filled, fold, print_json, say_all, table
+from lorestudio.cli.output import print_json, say_all
+from lorestudio.cli.screen import Screen, filled, fold, table
 from lorestudio.studio.graph.analysis import GraphStudy, community_name, gaps_json, graph_json, study
 from lorestudio.studio.graph.graph import build_graph
 from lorestudio.studio.project.project import open_project

@@ -9,7 +9,8 @@ import typer
 from rich.table import Table
 
 from lorestudio.cli.notes.notes import FolderArgument
-from lorestudio.cli.output import Screen, echo, figure, filled, fixed, fold, listing, say, say_all
+from lorestudio.cli.output import echo, say, say_all
+from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, listing
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.changes.log import ChangeLog

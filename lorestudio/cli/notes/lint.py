@@ -12,7 +12,8 @@ from rich.text import Text
 
 from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.options import JsonOption, SettingsOption, TokenizerOption, VaultArgument
-from lorestudio.cli.output import FAILED, Screen, picked, print_json, say, say_all
+from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
+from lorestudio.cli.screen import Screen
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.problems import ProblemFinder, Problems
 from lorestudio.studio.project.project import Project, open_project

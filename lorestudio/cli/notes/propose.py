@@ -22,7 +22,8 @@ from lorestudio.cli.options import (
     TokenizerOption,
     YesOption,
 )
-from lorestudio.cli.output import FAILED, answer_to, echo, git_diff, picked, print_json, progress_bar, say, say_all
+from lorestudio.cli.output import FAILED, answer_to, echo, git_diff, picked, print_json, say, say_all
+from lorestudio.cli.screen import progress_bar
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError

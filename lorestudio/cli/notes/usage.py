@@ -12,7 +12,8 @@ import typer
 from rich.table import Table
 
 from lorestudio.cli.options import ChatOption, JsonOption, OfflineRun, ProjectOptions
-from lorestudio.cli.output import Screen, figure, filled, fixed, fold, print_json, say, say_all, table
+from lorestudio.cli.output import print_json, say, say_all
+from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.studio.notes.usage import UsageRow, usage_csv, usage_rows
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.trace.journey import FOREIGN_IDS

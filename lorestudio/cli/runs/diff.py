@@ -23,9 +23,10 @@ from lorestudio.cli.options import (
     chosen_generation,
     in_mode,
 )
-from lorestudio.cli.output import Screen, advancing, figure, fixed, fold, print_json, progress_bar, say_all, table
+from lorestudio.cli.output import print_json, say_all
 from lorestudio.cli.runs.runs import with_kept
 from lorestudio.cli.runs.tables import reply_words
+from lorestudio.cli.screen import Screen, advancing, figure, fixed, fold, progress_bar, table
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError

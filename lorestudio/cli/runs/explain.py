@@ -19,20 +19,9 @@ from lorestudio.cli.options import (
     chosen_generation,
     note_called,
 )
-from lorestudio.cli.output import (
-    Screen,
-    echo,
-    figure,
-    filled,
-    fold,
-    picked,
-    print_json,
-    progress_bar,
-    say,
-    say_all,
-    table,
-)
+from lorestudio.cli.output import echo, picked, print_json, say, say_all
 from lorestudio.cli.runs.runs import with_kept
+from lorestudio.cli.screen import Screen, figure, filled, fold, progress_bar, table
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.exchange.problems import InputError

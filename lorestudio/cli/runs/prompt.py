@@ -19,7 +19,8 @@ from lorestudio.cli.options import (
     answering_offline,
     chosen_generation,
 )
-from lorestudio.cli.output import Screen, print_json, read_text, say, say_all
+from lorestudio.cli.output import print_json, read_text, say, say_all
+from lorestudio.cli.screen import Screen
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.group_file import load_group
 from lorestudio.exchange.problems import InputError

@@ -22,9 +22,10 @@ from lorestudio.cli.options import (
     YesOption,
     with_fixed,
 )
-from lorestudio.cli.output import STOPPED, Screen, print_json, progress_bar, say, say_all
+from lorestudio.cli.output import STOPPED, print_json, say, say_all
 from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.runs.tables import replay_summary, replay_table
+from lorestudio.cli.screen import Screen, progress_bar
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind

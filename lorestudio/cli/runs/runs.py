@@ -8,7 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.options import ChatOptions, JsonOption, ReplyOption, SwipeOption, SystemOptions
-from lorestudio.cli.output import Screen, echo, figure, fixed, fold, print_json, say, say_all, table
+from lorestudio.cli.output import echo, print_json, say, say_all
+from lorestudio.cli.screen import Screen, figure, fixed, fold, table
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project

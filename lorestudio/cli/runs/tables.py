@@ -9,7 +9,7 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.output import figure, fold, table
+from lorestudio.cli.screen import figure, fold, table
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.history import HistoryRule
 from lorestudio.studio.project.project import Project

@@ -13,7 +13,8 @@ from rich.table import Column, Table
 from lorestudio.cli.answering import Answering, answering
 from lorestudio.cli.command import command
 from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import FAILED, Screen, echo, figure, filled, fixed, print_json, say, say_all, table, waited
+from lorestudio.cli.output import FAILED, echo, print_json, say, say_all, waited
+from lorestudio.cli.screen import Screen, figure, filled, fixed, table
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json

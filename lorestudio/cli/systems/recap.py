@@ -18,21 +18,8 @@ from rich.text import Text
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import command
 from lorestudio.cli.options import JsonOption, TokenizerOption
-from lorestudio.cli.output import (
-    FAILED,
-    STOPPED,
-    Screen,
-    echo,
-    figure,
-    filled,
-    fold,
-    listing,
-    print_json,
-    read_text,
-    say,
-    say_all,
-    waited,
-)
+from lorestudio.cli.output import FAILED, STOPPED, echo, print_json, read_text, say, say_all, waited
+from lorestudio.cli.screen import Screen, figure, filled, fold, listing
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings

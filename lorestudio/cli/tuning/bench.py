@@ -25,20 +25,9 @@ from lorestudio.cli.options import (
     in_mode,
     with_people,
 )
-from lorestudio.cli.output import (
-    STANDARD_INPUT,
-    Screen,
-    figure,
-    filled,
-    fold,
-    picked,
-    print_json,
-    read_text,
-    say,
-    say_all,
-    table,
-)
+from lorestudio.cli.output import STANDARD_INPUT, picked, print_json, read_text, say, say_all
 from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
+from lorestudio.cli.screen import Screen, figure, filled, fold, table
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import open_project

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import FAILED, Screen, filled, fold, print_json, say_all, table
+from lorestudio.cli.output import FAILED, print_json, say_all
+from lorestudio.cli.screen import Screen, filled, fold, table
 from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.json_file import parse_document, read_file

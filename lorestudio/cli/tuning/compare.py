@@ -24,7 +24,8 @@ from lorestudio.cli.options import (
     SeenOptions,
     with_people,
 )
-from lorestudio.cli.output import Screen, figure, filled, fixed, fold, picked, print_json, say_all, table
+from lorestudio.cli.output import picked, print_json, say_all
+from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.cli.tuning.whole_chats import candidates_with_books
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.rules import VERSIONS

@@ -12,7 +12,8 @@ from rich.table import Column, Table
 
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.options import JsonOption, YesOption
-from lorestudio.cli.output import Screen, figure, filled, fixed, fold, picked, print_json, say_all, table, waited
+from lorestudio.cli.output import picked, print_json, say_all, waited
+from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json

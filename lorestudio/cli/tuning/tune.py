@@ -13,20 +13,8 @@ from rich.table import Column
 
 from lorestudio.cli.notes.notes import carry_out
 from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import (
-    Screen,
-    advancing,
-    echo,
-    figure,
-    filled,
-    fold,
-    picked,
-    print_json,
-    progress_bar,
-    say,
-    say_all,
-    table,
-)
+from lorestudio.cli.output import echo, picked, print_json, say, say_all
+from lorestudio.cli.screen import Screen, advancing, figure, filled, fold, progress_bar, table
 from lorestudio.cli.tuning.compare import comparison_json, print_comparison
 from lorestudio.cli.tuning.effects import effects_json, print_effects
 from lorestudio.cli.tuning.whole_chats import WholeChats

@@ -9,19 +9,8 @@ import typer
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn
 
 from lorestudio.cli.options import ChatOptions, JsonOption, SystemOptions
-from lorestudio.cli.output import (
-    FAILED,
-    Screen,
-    advancing,
-    filled,
-    fixed,
-    fold,
-    picked,
-    print_json,
-    progress_bar,
-    say_all,
-    table,
-)
+from lorestudio.cli.output import FAILED, picked, print_json, say_all
+from lorestudio.cli.screen import Screen, advancing, filled, fixed, fold, progress_bar, table
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.chats.recorded import RecordedEntry
 from lorestudio.studio.verify.agreement import COUNTED, Agreement, ComparedEntry, ComparedReply

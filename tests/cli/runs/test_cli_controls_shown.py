@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lorestudio.cli.output import Screen, echo, filled, listing
+from lorestudio.cli.output import echo
+from lorestudio.cli.screen import Screen, filled, listing
 
 STEERING = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 EVIL = "\x1b]0;owned\x07 \x9b31m \u202eneprah \u2066[bold]L\x7famp[/nothing] :boom:"

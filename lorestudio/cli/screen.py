@@ -1,0 +1,75 @@
+"""Tables and progress at the terminal. Commands that print neither begin without it, and sooner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import Progress as ProgressBar
+from rich.progress import ProgressColumn
+from rich.segment import Segment
+from rich.table import Column, Table
+from rich.text import Text
+
+from lorestudio.cli.output import shown
+from lorestudio.domain.lifecycle import Progress
+
+
+class Screen(Console):
+    """Where tables and styled lines are printed: texts are no markup, and steer no terminal."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """What is shown, without control characters other than those of the style."""
+        for part in super().render(renderable, options):
+            yield part if part.control else Segment(shown(part.text), part.style)
+
+
+def fold(heading: str) -> Column:
+    """A column whose cells go on in further lines."""
+    return Column(Text(heading), overflow="fold")
+
+
+def fixed(heading: str) -> Column:
+    """A column whose cells stay on one line."""
+    return Column(heading, no_wrap=True)
+
+
+def figure(heading: str) -> Column:
+    """A column of numbers."""
+    return Column(heading, justify="right", no_wrap=True)
+
+
+def table(*columns: Column | str, title: str = "", caption: str = "", expand: bool = False) -> Table:
+    """A table with a line below its headings."""
+    return Table(
+        *columns, title=Text(title) if title else None, caption=caption or None, title_justify="left",
+        caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1), expand=expand,
+    )  # fmt: skip
+
+
+def filled(shown: Table, rows: Iterable[Iterable[str | Text]]) -> Table:
+    """The table with these rows; texts are taken as they are."""
+    for row in rows:
+        shown.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    return shown
+
+
+def listing(*columns: Column | str) -> Table:
+    """A table without any line."""
+    return Table(*columns, box=None, padding=(0, 2, 0, 0), show_header=bool(columns))
+
+
+def progress_bar(*columns: ProgressColumn, quiet: bool) -> ProgressBar:
+    """A progress bar on the error stream, where that is a terminal."""
+    console = Screen(stderr=True)
+    return ProgressBar(*columns, console=console, transient=True, disable=quiet or not console.is_terminal)
+
+
+def advancing(bar: ProgressBar, total: float | None = None) -> Callable[[Progress], None]:
+    """What takes the bar on as work tells how far it is."""
+    task = bar.add_task("", total=total)
+    return lambda progress: bar.update(task, completed=progress.done, total=progress.total)
