@@ -25,6 +25,7 @@ SMALL: Final[dict[str, tuple[Any, ...]]] = {
     "bench_notes": (80,),
     "bench_open_vault": (40,),
     "bench_search": (..., 10),
+    "bench_start": (..., [1000]),
     "bench_timeline": (40,),
     "bench_tokens": (40,),
     "bench_why_not": (..., 49),

@@ -39,7 +39,6 @@ from lorestudio.domain.chat import Generation
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.state.choices import RunChoice
-from lorestudio.ui.widgets.pane import PaneDock, PaneTitle
 
 SIZE = QSize(1280, 800)
 
@@ -94,13 +93,12 @@ def _content(widget: QWidget) -> Look:  # noqa: PLR0911 - a line for each kind
 def looks_of(window: MainWindow) -> Counter[Look]:
     """What a person sees of a window, its actions included; not what the clock decides, as when the notes are checked.
 
-    Neither the button in a line that comes and goes slowly, nor a dock's title, which is made when it is first seen.
+    Neither the button in a line that comes and goes slowly.
     """
     checks, counted = window.context.layout.docks["problems"], window.context.status.problems
     found: Counter[Look] = Counter()
     for widget in window.findChildren(QWidget):
         left_out = widget is counted or isinstance(widget.parentWidget(), QLineEdit) or checks.isAncestorOf(widget)
-        left_out = left_out or isinstance(widget, PaneTitle) or isinstance(widget.parentWidget(), PaneTitle | PaneDock)
         if widget.isVisible() and not left_out:
             found[_look(widget)] += 1
     for name, action in window.context.commands.actions.items():

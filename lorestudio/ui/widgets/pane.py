@@ -264,8 +264,8 @@ class PaneTitle(QWidget):
 class PaneDock(QDockWidget):
     """A dock with our own title bar; the object name is what a saved layout knows it by.
 
-    It is empty until somebody looks at it or asks for its pane: then `planned` makes that. Its title bar is made when
-    it is first in sight. `left` follows it being closed while the keyboard was in it.
+    It is empty until somebody looks at it or asks for its pane: then `planned` makes that. `left` follows it being
+    closed while the keyboard was in it.
     """
 
     left = Signal()
@@ -275,8 +275,8 @@ class PaneDock(QDockWidget):
         self.setObjectName(f"dock-{planned.name}")
         self.setAccessibleName(planned.title)
         self.planned = planned
-        self.bar: PaneTitle | None = None
-        self._theme = theme
+        self.bar = PaneTitle(self, planned.title, theme)
+        self.setTitleBarWidget(self.bar)
         self._in_sight = False
         self._soon = later(self, self._fill)
         self.visibilityChanged.connect(self._look)
@@ -295,19 +295,10 @@ class PaneDock(QDockWidget):
     def take(self, pane: Pane) -> None:
         """Hold this pane from now on."""
         self.setWidget(pane)
-        if self.bar is not None:
-            self.bar.follow(pane)
+        self.bar.follow(pane)
         pane.set_seen(self._in_sight)
 
-    def _make_bar(self) -> None:
-        self.bar = PaneTitle(self, self.planned.title, self._theme)
-        self.setTitleBarWidget(self.bar)
-        if self.made is not None:
-            self.bar.follow(self.made)
-
     def _look(self, seen: bool) -> None:
-        if seen and self.bar is None:
-            self._make_bar()
         self._in_sight, pane = seen, self.made
         if pane is not None:
             pane.set_seen(seen)
