@@ -202,8 +202,8 @@ def search_field(parent: QWidget, name: str, placeholder: str, changed: Slot, ti
 
 
 def combo(parent: QWidget, name: str, items: Mapping[Any, str] | None = None) -> QComboBox:
-    """One of several, by the titles of values; also its list is called `name`."""
-    box = named(QComboBox(parent), name)
+    """One of several, by the titles of values; its tip and its list say `name` too."""
+    box = named(QComboBox(parent), name, name)
     box.view().setAccessibleName(name)
     for value, title in (items or {}).items():
         box.addItem(title, value)

@@ -399,6 +399,7 @@ class RecordView(QTableView):
         rows.setDefaultSectionSize(height)
         head = self.horizontalHeader()
         head.setHighlightSections(False)
+        head.setAccessibleName(tr("Columns"))
         head.setDefaultAlignment(Qt.AlignmentFlag(V_LEFT))
         if arranged:
             self._let_arrange(head)
@@ -503,7 +504,6 @@ class RecordView(QTableView):
         head.setSelectionModel(QItemSelectionModel(self._rows, head))
         head.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         head.customContextMenuRequested.connect(self._show_columns_at)
-        head.setAccessibleName(tr("Columns"))
         sorted_by = _as_order(self._rows.sorted_by or (0, False))
         head.setSortIndicator(*sorted_by)
         head.sortIndicatorChanged.connect(self._rows.sort)

@@ -161,6 +161,7 @@ class RecordTreeView(QTreeView):
         self.setModel(model)
         self.setItemDelegate(CellDelegate(theme, self))
         self.setAccessibleName(name)
+        self.header().setAccessibleName(tr("Columns"))
         self.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         self.doubleClicked.connect(lambda index: self.pressed.emit(model.node(index)))
         theme.changed.connect(self.viewport().update)

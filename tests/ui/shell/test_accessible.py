@@ -80,16 +80,27 @@ def said_of(widget: QWidget) -> str:
 
 
 def faults_of_controls(root: QWidget) -> Iterator[str]:
-    """Controls that have no name, are too small to hit, or cannot be reached with Tab."""
+    """Controls that have no name, nothing that says what they are for, are too small to hit, or cannot be reached."""
     for widget in parts_of(root):
-        if not isinstance(widget, CONTROLS) or isinstance(widget, QHeaderView | QScrollBar):
+        if not isinstance(widget, CONTROLS) or isinstance(widget, QScrollBar):
             continue
-        if not name_of(widget):
+        if not (widget.accessibleName() if isinstance(widget, QHeaderView) else name_of(widget)):
             yield f"no name: {said_of(widget)}"
+        if isinstance(widget, QAbstractButton | QComboBox) and not is_told(widget):
+            yield f"no word and no tip: {said_of(widget)}"
         if isinstance(widget, TARGETS) and min(widget.width(), widget.height()) < LEAST and not is_typed_in(widget):
             yield f"{widget.width()} x {widget.height()}: {said_of(widget)}"
         if isinstance(widget, QAbstractButton) and not reached(widget):
             yield f"no keyboard: {said_of(widget)}"
+
+
+def is_told(widget: QWidget) -> bool:
+    """Whether one who sees a control learns what it is for: by its own word, its label or its tip."""
+    if widget.toolTip():
+        return True
+    if isinstance(widget, QAbstractButton):
+        return bool(widget.text().strip())
+    return any(each.buddy() is widget for each in widget.window().findChildren(QLabel))
 
 
 def is_typed_in(widget: QWidget) -> bool:

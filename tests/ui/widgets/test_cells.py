@@ -118,6 +118,19 @@ def test_wrapped_text_folds_and_makes_the_row_taller(
     assert theme.fill("green")[0].name() in colours(image, 6, 12, 4, 30)
 
 
+def test_words_begin_beside_what_is_painted_before_them(
+    shown: Callable[[Look], tuple[QListView, QImage]], theme: Theme
+) -> None:
+    """No letter lies on the colour at the side: with one, the words begin behind it, a gap between."""
+    line = (Strip((Words("HHH"),)),)
+    begins = []
+    for look, behind in ((Look(line), 0), (Look(line, side="green"), 12)):
+        image, ink = shown(look)[1], theme.color("text").lightness()
+        dark = [x for x in range(behind, 150) for y in range(8, 16) if image.pixelColor(x, y).lightness() < ink + 40]
+        begins.append(min(dark))
+    assert begins[1] - begins[0] == 12
+
+
 def theme_line(view: QListView) -> float:
     return view.fontMetrics().height()
 

@@ -80,8 +80,9 @@ class BasisDialog(QDialog):
         self.rows.setRootIsDecorated(False)
         self.rows.setUniformRowHeights(True)
         self.rows.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.rows.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        self.rows.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        head = named(self.rows.header(), tr("Columns"))
+        head.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.rows.currentItemChanged.connect(lambda item, _before: self._choose(item))
         last = max(len(self._chat.messages) - 1, 0)
         self.first, self.last, self.since = (

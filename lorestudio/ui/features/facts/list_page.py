@@ -22,7 +22,6 @@ from lorestudio.ui.features.facts.table import (
     MemoryView,
     usual_direction,
 )
-from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, shorten, tr
 from lorestudio.ui.widgets.bars import FilterStrip
@@ -92,7 +91,6 @@ class FilterBar(FoldingRow):
 
     def _combo(self, name: str, items: tuple[str, ...]) -> QComboBox:
         box = combo(self, name)
-        box.setToolTip(plain(name))
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setMinimumContentsLength(4)
         box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

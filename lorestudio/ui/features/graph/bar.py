@@ -104,7 +104,7 @@ class GraphBar(QWidget):
         self.search.returnPressed.connect(self.next_hit)
         self.hits = label(self, kind="small", wrap=False)
         name, words = tr("What colours stand for"), {value.value: tr(COLOUR_WORDS[value]) for value in ColourBy}
-        self.colours = named(combo(self, name, words), "", name)
+        self.colours = combo(self, name, words)
         self.colours.currentIndexChanged.connect(lambda _place: self.coloured.emit(self.colour_by()))
         self.menu_button = _button(self._theme, "switches", tr("More about the graph"), self)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

@@ -98,7 +98,6 @@ class ProposalsDialog(Dialog):
         self.again.setVisible(self.work.wish.kind is ProposalKind.SUMMARY)
         self.again.toggled.connect(lambda on: self.work.prepare(choice=AGAIN if on else ""))
         self.mode = combo(self, tr("What the keys are for"), {value: tr(title) for value, title in _MODES.items()})
-        self.mode.setToolTip(tr("What the keys are for"))
         self.mode.setCurrentIndex(max(0, self.mode.findData(project.settings.optimize_keys_mode)))
         self.mode.setVisible(self.work.wish.kind is ProposalKind.KEYS)
         self.mode.activated.connect(lambda _index: self._mode_chosen())

@@ -241,7 +241,6 @@ class SettingsView(QWidget):
 
     def _build(self, *, brief: bool) -> None:
         self.grouping.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.grouping.setToolTip(tr("Grouping"))
         self.advanced.setChecked(not brief)
         named(self.advanced, "", tr("Also those that few people need")).setVisible(brief)
         tree, header = self.tree, self.tree.header()

@@ -149,7 +149,7 @@ class TimelinePane(Pane):
 
     def _corner(self) -> QWidget:
         name = tr("Order of the entries")
-        self.order = named(combo(self, name, {order: tr(words) for order, (words, _tip) in _ORDERS.items()}), "", name)
+        self.order = combo(self, name, {order: tr(words) for order, (words, _tip) in _ORDERS.items()})
         for place, (_words, tip) in enumerate(_ORDERS.values()):
             self.order.setItemData(place, tr(tip), Qt.ItemDataRole.ToolTipRole)
         self.order.activated.connect(lambda place: self.show_as(replace(self.shown, order=[*_ORDERS][place])))

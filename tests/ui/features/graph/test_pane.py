@@ -159,6 +159,17 @@ def test_a_double_click_and_enter_open_the_note(window: MainWindow, pane: GraphP
     assert window.selection.entry == DAWNKEEP
 
 
+def test_a_double_click_beside_the_nodes_or_with_another_button_opens_nothing(pane: GraphPane, qtbot: QtBot) -> None:
+    view, opened = pane.view, []
+    pane.opened.connect(lambda: opened.append(True))
+    place(pane, {CROWN: (0, 0), DAWNKEEP: (400, 0)})
+    corner = view.mapFromScene(view.drawing.points[CROWN]) + QPoint(40, 40)
+    assert view.viewport().rect().contains(corner)
+    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=corner)
+    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.RightButton, pos=view.mapFromScene(view.drawing.points[CROWN]))
+    assert opened == []
+
+
 # ---- keyboard -------------------------------------------------------------------------------------------------------
 
 

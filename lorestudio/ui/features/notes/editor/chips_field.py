@@ -234,7 +234,6 @@ class ChipsField(Wrapping):
             self._editing = place
             self.input.setText(self._chips[place].text())
             self.input.selectAll()
-            self.settle()
             self.input.setFocus()
 
     def drag(self, chip: QObject) -> None:
