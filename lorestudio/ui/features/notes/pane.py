@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTabBar, QTextBrowser, QToolButton, QWidget
 
-from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.studio.notes.book_entries import is_book_entry, parsed_entry
 from lorestudio.studio.notes.vault_notes import read_aliases
 from lorestudio.studio.project.project import Project
@@ -67,6 +67,7 @@ class EntryPane(Pane):
         self._jobs = jobs
         self._aliases: Mapping[str, tuple[str, ...]] = {}
         self._names, self._names_of = TitleBook(), tuple[str, ...]()
+        self._names_in: VaultIndex | None = None
         self.store = NoteStore(drafts, jobs, self)
         self.safety = Safety(theme, jobs, self.store, self)
         self.bar = MessageBar(theme, self, stacked=True)
@@ -189,7 +190,6 @@ class EntryPane(Pane):
             if project.places != self._names_of:
                 self._names, self._aliases, self._names_of = TitleBook(), {}, project.places
             self._take_names(project, self._names)
-            self._read_names(project)
         self._show()
 
     def _take_names(self, project: Project, names: TitleBook) -> None:
@@ -197,8 +197,13 @@ class EntryPane(Pane):
         self.editor.set_context(FieldContext(project.settings, self._rules, names))
 
     def _read_names(self, project: Project) -> None:
-        """Have the names of the project's notes gathered: with the aliases known so far at once, then with all."""
-        known = self._aliases
+        """Have the names of the project's notes gathered: with the aliases known so far at once, then with all.
+
+        That reads every note, so it waits for the first one that is shown; once for each state of the vault.
+        """
+        if self._names_in is project.index:
+            return
+        self._names_in, known = project.index, self._aliases
 
         def work(report: Callable[[object], None]) -> tuple[Mapping[str, tuple[str, ...]], TitleBook | None]:
             report(TitleBook(project.index, known))
@@ -254,6 +259,8 @@ class EntryPane(Pane):
             self._say(text, "neutral")
             self.tabs.setCurrentIndex(TEXT)
             return
+        if self._session.project is not None:
+            self._read_names(self._session.project)
         buffer = self.store.open(self._path)
         if buffer is not None:
             self._show_buffer(buffer)
