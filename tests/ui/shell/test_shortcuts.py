@@ -99,6 +99,8 @@ def test_adding_taking_away_and_resetting(dialog) -> None:
     dialog.type("F9")
     dialog.add.click()
     assert dialog.told[-1] == {"replay.all": ("Ctrl+R", "F9")}
+    assert dialog.field.keySequence().isEmpty()  # the next action begins with an empty field
+    assert not dialog.add.isEnabled()
     dialog.none.click()
     assert dialog.told[-1] == {"replay.all": ()}
     dialog.reset.click()

@@ -282,6 +282,16 @@ def test_a_note_put_back_where_another_one_lies_gets_another_name(window, vault,
     assert contents(vault)["Bell.md"] == "Somebody else's\n"
 
 
+def test_changes_that_wait_are_forgotten_with_their_vault(window, vault, tmp_path) -> None:
+    for name in ("Skarn.md", "Bell.md"):
+        window.selection.choose_entry(window.session.note_at(vault / name).id)
+        window.run("note.delete")  # the second waits until the first is written
+    open_vault(window, write_vault(tmp_path / "other"), tmp_path / "kept")
+    assert "Bell.md" in contents(vault)
+    assert window.bars.texts == ["Another vault was opened meanwhile; nothing was changed."]
+    assert contents(tmp_path / "other") == NOTES
+
+
 def test_a_note_is_deleted_for_good_only_after_a_question(window, vault, qtbot) -> None:
     choose(window, "Bell.md")
     window.run("note.delete")
