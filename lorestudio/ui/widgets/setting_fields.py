@@ -62,13 +62,16 @@ STEPS: Final = 1000
 """Places of a slider for a range that is too wide for a place each."""
 
 _MOST_WHOLE: Final = 2_000_000_000
+"""What `QSpinBox` can hold, about; times in milliseconds go beyond."""
+
 _WIDE: Final = 400
 
 
 class _Decimal(QDoubleSpinBox):
     def textFromValue(self, value: float) -> str:
         """Qt: no needless zeros."""
-        return self.locale().toString(value, "f", self.decimals()).rstrip("0").rstrip(self.locale().decimalPoint())
+        text = self.locale().toString(value, "f", self.decimals())
+        return text.rstrip("0").rstrip(self.locale().decimalPoint()) if self.decimals() else text
 
 
 class NumberSettingField(SettingField):
@@ -79,14 +82,16 @@ class NumberSettingField(SettingField):
         low, high = declaration.low, declaration.high
         self._low, self._high = (0.0 if low is None else low), (float(_MOST_WHOLE) if high is None else high)
         self._whole = declaration.type is int
-        self.box: QSpinBox | QDoubleSpinBox = QSpinBox(self) if self._whole else _Decimal(self)
+        small = self._whole and self._high <= _MOST_WHOLE
+        self.box: QSpinBox | QDoubleSpinBox = QSpinBox(self) if small else _Decimal(self)
+        span = self._high - self._low
         if isinstance(self.box, QDoubleSpinBox):
-            self.box.setDecimals(3)
+            self.box.setDecimals(0 if self._whole else 3)
             self.box.setRange(self._low, self._high)
-            self.box.setSingleStep(max(round((self._high - self._low) / 20, 2), 0.01))
+            self.box.setSingleStep(_step(span) if self._whole else max(round(span / 20, 2), 0.01))
         else:
             self.box.setRange(int(self._low), int(self._high))
-            self.box.setSingleStep(_step(self._high - self._low))
+            self.box.setSingleStep(_step(span))
         self.box.setGroupSeparatorShown(True)
         self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.box.setMinimumWidth(96)
@@ -141,6 +146,8 @@ class NumberSettingField(SettingField):
         return round(part * self._places if self._is_even else self._places * part ** (1 / 3))
 
     def _amount_at(self, place: int) -> float:
+        if place in {0, self._places}:
+            return self._high if place else self._low
         part = place / self._places
         span = self._high - self._low
         if self._is_even:

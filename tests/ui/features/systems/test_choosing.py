@@ -9,11 +9,13 @@ import pytest
 from PySide6.QtCore import QSettings
 
 from lorestudio.domain.chat import Generation
+from lorestudio.settings.declaration import declared
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import KINDS
 from lorestudio.trace.journey import FOREIGN_IDS
 from lorestudio.ui.features.settings.tree import SettingsTree
 from lorestudio.ui.state.choices import ChoiceStore, RunChoice
@@ -48,6 +50,18 @@ def shown(tree: SettingsTree) -> set[str]:
 
 def systems_of(window: MainWindow) -> set[str]:
     return {trace.system for trace in window.session.runs.traces.values()}
+
+
+@pytest.mark.parametrize("system", [name for name, kind in KINDS.items() if not kind.in_project])
+def test_every_setting_of_a_system_can_be_chosen_and_is_shown_as_it_is(real: MainWindow, system: str) -> None:
+    dialog = real.features.systems.open_settings(system)
+    before = dialog.settings
+    for declaration in declared(type(before)):
+        dialog.view.show_setting(declaration.name)
+        assert dialog.editor.title.text() == declaration.title
+        assert dialog.editor.field.focus_target().isEnabled()
+    assert dialog.settings == before  # looking is no change
+    dialog.reject()
 
 
 def test_the_chat_is_replayed_with_the_chosen_system(real: MainWindow, qtbot: QtBot) -> None:

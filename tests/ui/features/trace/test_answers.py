@@ -13,7 +13,7 @@ from lorestudio.systems.changes import Change
 from lorestudio.trace.diff import compare
 from lorestudio.trace.journey import PHASES, CellState, JourneyCell
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Verdict
-from lorestudio.ui.features.trace.answers import TOKENS, WHY, AnswerTable, ordinal, row_changes
+from lorestudio.ui.features.trace.answers import TOKENS, WHY, AnswerTable, cell_sentence, ordinal, row_changes
 from lorestudio.ui.features.trace.flow import steps
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, MARK, TOOLTIP, VERTICAL
@@ -105,6 +105,32 @@ def test_an_entry_that_never_came_into_question_gets_a_guest_row(qapp: object) -
     assert model.row_of(SKARN) == -1
     model.set_guest(None)
     assert model.rowCount() == 1
+
+
+def test_a_guest_counts_as_many_tokens_as_its_run_says_and_else_as_the_vault(qapp: object) -> None:
+    trace = make_trace()
+    model = AnswerTable()
+    known = {**trace.entries, BELL: replace(trace.entries[BELL], tokens=777)}
+    model.set_trace(replace(trace, entries=known), INDEX)
+    assert model.tokens(BELL) == (777, None)
+    del known[BELL]
+    model.set_trace(replace(trace, entries=known), INDEX)
+    assert model.tokens(BELL) == (INDEX.entries[BELL].tokens, None)
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "words"),
+    [
+        (CellState.NOT_REACHED, StageStatus.RAN, "did not look at it"),
+        (CellState.NOT_REACHED, StageStatus.SKIPPED, "was skipped"),
+        (CellState.ABSENT, StageStatus.RAN, "found no reason to"),
+        (CellState.KEPT, StageStatus.RAN, "had nothing to say"),
+    ],
+)
+def test_a_cell_without_a_verdict_says_what_that_means(state: CellState, status: StageStatus, words: str) -> None:
+    trace = make_trace()
+    record = replace(trace.stages[-1], status=status)
+    assert words in cell_sentence(trace, BELL, record, JourneyCell(record.name, state))
 
 
 def test_rows_can_be_filtered_by_title_result_and_reason(model: AnswerTable) -> None:

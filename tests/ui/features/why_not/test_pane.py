@@ -225,6 +225,17 @@ def test_the_answers_are_read_aloud_and_reached_with_the_keyboard(window) -> Non
     assert rows[1].button.hasFocus()
 
 
+def test_the_keyboard_stays_where_it_is_when_a_search_ends(window) -> None:
+    look_at(window, 11, "Court of Weather")
+    window.run("trace.why_not")
+    QApplication.processEvents()  # the page gets the keyboard
+    assert window.features.why_not.page.area.hasFocus()
+    window.chat.view.setFocus()
+    settle(window)
+    assert window.features.why_not.search.found.complete
+    assert window.chat.view.hasFocus()
+
+
 @pytest.mark.long
 def test_another_entry_ends_the_search_and_each_keeps_its_answers(window) -> None:
     first = look_at(window, 11, "Court of Weather")

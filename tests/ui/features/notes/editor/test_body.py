@@ -127,6 +127,16 @@ def test_a_note_without_a_body_gets_a_line_to_write_in(make_editor) -> None:
     assert visible(editor) == ["Hi"]
 
 
+@pytest.mark.parametrize(("key", "after"), [(Qt.Key.Key_Return, "\r\n\r\n"), (Qt.Key.Key_Right, ""), (Qt.Key.Key_F5, "")])
+def test_only_what_is_written_makes_that_line(make_editor, key: Qt.Key, after: str) -> None:
+    front = "---\r\ntags: [lorebook]\r\n---"
+    editor = make_editor(front)
+    editor.body.setFocus()
+    QTest.keyClick(editor.body, key)
+    drain()
+    assert editor.buffer.text == front + after
+
+
 def test_typing_in_a_nasty_note_changes_what_was_typed_only(make_editor) -> None:
     editor = make_editor(NASTY)
     place(editor, "lives", end=True)

@@ -1,0 +1,114 @@
+"""A row of the chat: the picture of who speaks, what can be clicked, and which found words lie under the pointer."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QStandardItem, QStandardItemModel
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QListView
+from pytestqt.qtbot import QtBot
+
+from lorestudio.ui.features.chat.delegate import _AVATAR, _EDGE, _TOP, ChatDelegate
+from lorestudio.ui.features.chat.model import ChatRow, Speaker
+from lorestudio.ui.shell.qt import ITEM
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.marks import KeyMark
+
+LONG = "a word\n" * 60
+
+
+def show(qtbot: QtBot, theme: Theme, *rows: ChatRow) -> tuple[QListView, ChatDelegate]:
+    view = QListView(uniformItemSizes=False)
+    qtbot.addWidget(view)
+    model = QStandardItemModel(view)
+    for row in rows:
+        item = QStandardItem()
+        item.setData(row, ITEM)
+        model.appendRow(item)
+    view.setModel(model)
+    delegate = ChatDelegate(theme, view)
+    view.setItemDelegate(delegate)
+    view.resize(420, 600)
+    view.show()
+    return view, delegate
+
+
+def rect_of(view: QListView, row: int) -> QRectF:
+    return QRectF(view.visualRect(view.model().index(row, 0)))
+
+
+def test_the_picture_tells_who_speaks(qtbot: QtBot, theme: Theme) -> None:
+    view, _delegate = show(qtbot, theme, *(ChatRow(place, "Wren", who, "Hm.") for place, who in enumerate(Speaker)))
+    image = view.viewport().grab().toImage()
+    grounds = {}
+    for place, who in enumerate(Speaker):
+        rect = rect_of(view, place)
+        grounds[who] = image.pixelColor(round(rect.left()) + _EDGE + 3, round(rect.top()) + _TOP + _AVATAR // 2).name()
+    assert grounds[Speaker.USER] == theme.fill("blue")[0].name()
+    assert grounds[Speaker.CHARACTER] == theme.fill("green")[0].name()
+    assert grounds[Speaker.NEXT] == theme.fill("sky")[0].name()
+    assert grounds[Speaker.HIDDEN] == grounds[Speaker.NARRATOR] == theme.color("sunken").name()
+
+
+def test_the_chosen_row_and_the_one_that_was_led_to_are_marked_at_their_left_end(qtbot: QtBot, theme: Theme) -> None:
+    view, delegate = show(qtbot, theme, *(ChatRow(place, "Wren", Speaker.USER, "Hm.") for place in range(3)))
+    view.setCurrentIndex(view.model().index(0, 0))
+    delegate.point_at(1)
+    image = view.viewport().grab().toImage()
+    ends = [image.pixelColor(round(rect_of(view, row).left()) + 1, round(rect_of(view, row).top()) + 4).name()
+            for row in range(3)]  # fmt: skip
+    assert ends == [theme.color(name).name() for name in ("accent", "mark", "panel")]
+
+
+@pytest.mark.parametrize("chip", ["", "2 entries · 40 tokens"])
+def test_the_arrows_lead_to_the_swipes_beside(qtbot: QtBot, theme: Theme, chip: str) -> None:
+    rows = (ChatRow(0, "Wren", Speaker.CHARACTER, "Hm.", 1, 3, chip), ChatRow(1, "Wren", Speaker.CHARACTER, "Hm."))
+    view, delegate = show(qtbot, theme, *rows)
+    wanted: list[tuple[int, int]] = []
+    delegate.swipe_wanted.connect(lambda row, step: wanted.append((row, step)))
+    header = delegate._body(rect_of(view, 0))
+    header.setHeight(delegate._header_height())
+    across = [round(x) for x in range(round(header.left()) + 60, round(header.right()), 4)]
+    for row in (0, 1):
+        for x in across:
+            y = round(rect_of(view, row).top() + _TOP + delegate._header_height() / 2)
+            QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(x, y))
+    assert {row for row, _step in wanted} == {0}  # the other has one swipe
+    steps = [step for _row, step in wanted]
+    assert steps == sorted(steps)  # back first, then on
+    assert {-1, 1} == set(steps)
+    assert len(steps) < len(across) / 2  # nothing beside the arrows does
+
+
+def test_the_fold_line_opens_a_long_text_and_nothing_else_does(qtbot: QtBot, theme: Theme) -> None:
+    rows = (ChatRow(0, "Wren", Speaker.USER, LONG), ChatRow(1, "Wren", Speaker.USER, "Short."))
+    view, delegate = show(qtbot, theme, *rows)
+    wanted: list[int] = []
+    delegate.fold_wanted.connect(wanted.append)
+    for row, above, opens in ((0, 10, True), (0, 60, False), (1, 10, False)):
+        wanted.clear()
+        where = rect_of(view, row)
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton,
+                         pos=QPoint(120, round(where.bottom()) - _TOP - above))  # fmt: skip
+        assert wanted == ([row] if opens else [])
+
+
+def test_a_found_word_lies_under_the_pointer_where_it_is_drawn(qtbot: QtBot, theme: Theme) -> None:
+    text = "the ring and\nthe crown"
+    ring, crown = (KeyMark(text.index(word), text.index(word) + len(word), word, word) for word in ("ring", "crown"))
+    row = ChatRow(0, "Wren", Speaker.USER, text, marks=(ring, crown))
+    view, delegate = show(qtbot, theme, row)
+    rect, metrics = rect_of(view, 0), QFontMetricsF(view.font())
+    body = delegate._body(rect)
+    first = body.top() + delegate._header_height() + 3 + delegate._line_height() / 2
+
+    def under(words: str, line: int) -> KeyMark | None:
+        x = body.left() + metrics.horizontalAdvance(words)
+        return delegate.mark_at(QPointF(x, first + line * delegate._line_height()), rect, row)
+
+    assert under("the ri", 0) == ring
+    assert under("the cro", 1) == crown
+    assert under("th", 0) is None
+    assert under("the ring an", 0) is None
+    assert under("the ri", 2) is None

@@ -1,0 +1,159 @@
+"""The field of every setting there is: what it shows, what it gives back, and what it leaves alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from lorestudio.settings.declaration import Declaration, declared
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.systems.registry import KINDS
+from lorestudio.ui.widgets.setting_fields import (
+    ChoiceSettingField,
+    LineSettingField,
+    NumberSettingField,
+    SwitchField,
+    TextField,
+    make_field,
+)
+
+SECTIONS = {DeepLoreSettings, *(type(kind.settings()) for kind in KINDS.values())}
+ALL = tuple({(each.alias, each.group): each for section in SECTIONS for each in declared(section)}.values())
+NUMBERS = [each for each in ALL if each.type in (int, float) and not each.choices]
+RANGED = [each for each in NUMBERS if each.low is not None]
+
+
+def heard(field: Any) -> list[object]:
+    told: list[object] = []
+    field.moved.connect(told.append)
+    return told
+
+
+def name_of(declaration: Declaration) -> str:
+    return declaration.alias
+
+
+@pytest.mark.parametrize("declaration", RANGED, ids=name_of)
+def test_a_slider_reaches_both_ends_and_never_goes_back(qtbot: QtBot, declaration: Declaration) -> None:
+    field = make_field(declaration)
+    qtbot.addWidget(field)
+    assert isinstance(field, NumberSettingField)
+    told, slider = heard(field), field.slider
+    field.set_value(declaration.default)
+    assert told == []  # showing is no wish
+    places = sorted({*range(slider.minimum(), slider.maximum() + 1, max(1, slider.maximum() // 40)), slider.maximum()})
+    for place in (*places, places[0]):
+        slider.setValue(place)
+    first, *amounts = told if told[0] == declaration.low else [declaration.low, *told]
+    assert first == amounts[-1] == declaration.low
+    assert amounts[-2] == declaration.high
+    assert all(one <= other for one, other in pairwise(amounts[:-1]))
+    assert all(type(amount) is declaration.type for amount in told)
+
+
+@pytest.mark.parametrize("declaration", NUMBERS, ids=name_of)
+def test_a_number_is_shown_kept_in_its_range_and_given_as_it_is_typed(qtbot: QtBot, declaration: Declaration) -> None:
+    field = make_field(declaration)
+    qtbot.addWidget(field)
+    assert isinstance(field, NumberSettingField)
+    told = heard(field)
+    low = 0 if declaration.low is None else declaration.low
+    high = low + 20 if declaration.high is None else declaration.high
+    beyond = high if declaration.high is None else high + 5
+    for value, shown in ((declaration.default, declaration.default), (low - 5, low), (beyond, high)):
+        field.set_value(value)
+        assert field.box.value() == pytest.approx(shown)
+        assert field.box.valueFromText(field.box.text()) == pytest.approx(shown)
+    assert field.slider is None or field.slider.value() == field.slider.maximum()
+    assert told == []
+    field.set_value(low)
+    typed = declaration.type(min(low + 100_000, high))
+    field.box.selectAll()
+    QTest.keyClicks(field.box, field.box.locale().toString(typed))
+    assert told[-1] == typed
+    assert type(told[-1]) is declaration.type
+    assert field.row.count() >= 2  # box and slider, or box and room; a unit between
+
+
+@pytest.mark.parametrize(("high", "step"), [(400, 1), (401, 10), (20_000, 10), (20_001, 100)])
+def test_a_step_is_larger_where_the_range_is(qtbot: QtBot, high: int, step: int) -> None:
+    whole = next(each for each in RANGED if each.type is int)
+    field = make_field(replace(whole, low=0, high=high, default=0))
+    qtbot.addWidget(field)
+    assert isinstance(field, NumberSettingField)
+    assert field.box.singleStep() == step
+
+
+def test_scrolling_over_a_field_changes_nothing_until_it_has_the_keyboard(qtbot: QtBot) -> None:
+    field = make_field(RANGED[0])
+    qtbot.addWidget(field)
+    assert isinstance(field, NumberSettingField)
+    field.set_value(RANGED[0].low)
+    field.show()
+    told = heard(field)
+
+    def scroll() -> None:
+        for widget in (field.box, field.slider):
+            centre = QPointF(widget.rect().center())
+            QApplication.sendEvent(widget, QWheelEvent(
+                centre, widget.mapToGlobal(centre), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton,
+                Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+            ))  # fmt: skip
+
+    scroll()
+    assert told == []
+    field.activateWindow()
+    field.box.setFocus()
+    qtbot.waitUntil(field.box.hasFocus)
+    scroll()
+    assert told
+
+
+def test_enter_accepts_and_a_switch_says_what_it_is(qtbot: QtBot) -> None:
+    by_kind: dict[type, Any] = {}
+    for each in ALL:
+        field = make_field(each)
+        qtbot.addWidget(field)
+        by_kind.setdefault(type(field), field)
+        assert field.focus_target() is not field
+    assert set(by_kind) == {SwitchField, NumberSettingField, ChoiceSettingField, LineSettingField, TextField}
+    accepted: list[str] = []
+    for kind, target, held in (
+        (NumberSettingField, by_kind[NumberSettingField].box, Qt.KeyboardModifier.NoModifier),
+        (LineSettingField, by_kind[LineSettingField].line, Qt.KeyboardModifier.NoModifier),
+        (TextField, by_kind[TextField].text, Qt.KeyboardModifier.ControlModifier),
+    ):
+        by_kind[kind].accepted.connect(lambda kind=kind: accepted.append(kind.__name__))
+        QTest.keyClick(target, Qt.Key.Key_Return, held)
+    assert accepted == ["NumberSettingField", "LineSettingField", "TextField"]
+    switch = by_kind[SwitchField]
+    told = heard(switch)
+    switch.set_value(True)
+    assert (switch.box.text(), told) == ("on", [])
+    switch.box.click()
+    assert (switch.box.text(), told) == ("off", [False])
+
+
+def test_a_value_that_is_none_of_the_choices_is_said(qtbot: QtBot) -> None:
+    declaration = next(each for each in ALL if each.choices and each.type is str)
+    field = make_field(declaration)
+    qtbot.addWidget(field)
+    assert isinstance(field, ChoiceSettingField)
+    told = heard(field)
+    field.set_value("nonsense")
+    assert "“nonsense”, which is none of these" in field.odd.text()
+    assert not any(button.isChecked() for button in field.buttons.values())
+    value, button = next(iter(field.buttons.items()))
+    button.click()
+    assert told == [value]
+    assert field.odd.isHidden()
+    field.set_value(value)
+    assert [one for one, each in field.buttons.items() if each.isChecked()] == [value]
