@@ -16,7 +16,8 @@ import pytest
 pytest.importorskip("PySide6.QtWidgets")
 pytest.importorskip("pytestqt")
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QEventLoop, QSettings, QThreadPool, QTimer
+from PySide6.QtCore import QAbstractItemModel, QElapsedTimer, QEvent, QEventLoop, QSettings, QThreadPool, QTimer
+from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -99,6 +100,11 @@ class Bot(QtBot):
 def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> Bot:
     """In place of pytest-qt's."""
     return Bot(request)
+
+
+def check(model: QAbstractItemModel) -> None:
+    """Qt's own test of a model."""
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
 
 
 def drain() -> None:

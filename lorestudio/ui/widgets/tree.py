@@ -354,15 +354,13 @@ class PlaceView(RecordTreeView):
             super().keyPressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Qt: a click goes to the place, one on the box ticks it."""
+        """Qt: a click goes to the place, but for one on the box, which ticks it."""
         super().mouseReleaseEvent(event)
         point = event.position().toPoint()
         index = self.indexAt(point)
-        if event.button() is not Qt.MouseButton.LeftButton or not index.isValid():
+        if event.button() is not Qt.MouseButton.LeftButton or not index.isValid() or self._on_box(index, point):
             return
-        if self._on_box(index, point):
-            self._tick(index)
-        elif self.visualRect(index).contains(point):
+        if self.visualRect(index).contains(point):
             self.entered.emit(index)
 
     def _tick(self, index: QModelIndex) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
@@ -68,6 +68,16 @@ def test_space_ticks_the_chosen_row_wherever_the_keyboard_is(shown: CheckList) -
     shown.view.setCurrentIndex(shown.model.index(2, 1))
     for expected in (True, False):
         QTest.keyClick(shown.view, Qt.Key.Key_Space)
+        assert ticks(shown)[2] is expected
+
+
+def test_a_click_on_a_box_ticks_its_row_and_one_beside_it_does_not(shown: CheckList) -> None:
+    shown.resize(500, 300)
+    shown.show()
+    for across, expected in ((9, True), (60, True), (9, False)):
+        where = shown.view.visualRect(shown.model.index(2, 0))
+        point = QPoint(where.left() + across, where.center().y())
+        QTest.mouseClick(shown.view.viewport(), Qt.MouseButton.LeftButton, pos=point)
         assert ticks(shown)[2] is expected
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QToolButton
 from pytestqt.qtbot import QtBot
 
-from lorestudio.ui.widgets.pane import ElidedLabel, FoldingRow
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.pane import ElidedLabel, FoldingRow, PaneTitle
 from tests.ui.conftest import drain
 
 pytestmark = pytest.mark.dressed
@@ -36,3 +38,20 @@ def test_a_label_can_be_narrower_than_its_text(qtbot: QtBot) -> None:
     qtbot.addWidget(label)
     label.setText("A title of some length")
     assert label.minimumSizeHint().width() < label.sizeHint().width() // 2
+
+
+def test_the_bar_of_a_dock_takes_it_out_of_the_window_and_puts_it_back(qtbot: QtBot, theme: Theme) -> None:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    dock = QDockWidget("Budget", window)
+    bar = PaneTitle(dock, "Budget", theme)
+    dock.setTitleBarWidget(bar)
+    window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+    window.show()
+    floats, closes = bar.findChildren(QToolButton)
+    assert (floats.accessibleName(), closes.accessibleName()) == ("Float Budget", "Close Budget")
+    for floating in (True, False):
+        floats.click()
+        assert dock.isFloating() is floating
+    closes.click()
+    assert dock.isHidden()

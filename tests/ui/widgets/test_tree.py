@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
 from lorestudio.ui.shell.qt import (
@@ -186,6 +185,29 @@ def test_space_ticks_and_enter_goes_there(qtbot: QtBot, theme: Theme) -> None:
     assert model.place(line).checked is False
     QTest.keyClick(view, Qt.Key.Key_Return)
     assert entered == [model.place(line)]
-    box = view.visualRect(line)
-    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=box.topLeft() + box.center() - box.center())
-    assert attrgetter("checked")(model.place(line)) in {True, False}
+
+
+def test_a_click_on_the_box_ticks_and_one_beside_it_goes_there(qtbot: QtBot, theme: Theme) -> None:
+    model = places()
+    model.append([PlaceRow("Skarn.md", "says", key=7)])
+    view = PlaceView(theme, model, "Found")
+    qtbot.addWidget(view)
+    view.expandAll()
+    view.resize(400, 200)
+    view.show()
+    entered: list[object] = []
+    view.entered.connect(lambda index: entered.append(model.place(index)))
+    line, plain = model.index(0, 0, model.index(0, 0)), model.index(1, 0)
+
+    def click(index: QModelIndex, across: int, button: Qt.MouseButton = Qt.MouseButton.LeftButton) -> None:
+        box = view.visualRect(index)
+        QTest.mouseClick(view.viewport(), button, pos=QPoint(box.left() + across, box.center().y()))
+
+    click(line, 8)
+    assert (model.place(line).checked, entered) == (False, [])
+    click(line, 8, Qt.MouseButton.RightButton)
+    assert (model.place(line).checked, entered) == (False, [])
+    click(line, 60)
+    assert (model.place(line).checked, entered) == (False, [model.place(line)])
+    click(plain, 8)  # it has no box
+    assert entered[1:] == [model.place(plain)]

@@ -337,6 +337,43 @@ def test_the_list_stays_at_the_message_when_the_chat_is_another_one(opened: Main
     assert opened.selection.message == 1
 
 
+def test_a_changed_setting_leaves_the_list_as_it_was_looked_at(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.chat.model.toggle_expanded(1)
+    project = opened.session.project
+    settings = project.settings.model_copy(update={"scan_depth": 7})
+    opened.session.parts.adjust("depth 7", settings=settings)
+    settle(opened, qtbot)
+    assert opened.chat.model.row(1).expanded
+    opened.session.set_project(replace(project, chat=replace(project.chat)))  # another one, as when it is opened
+    settle(opened, qtbot)
+    assert not opened.chat.model.row(1).expanded
+
+
+@pytest.mark.parametrize("hides", [False, True])
+def test_a_plain_text_asks_only_where_it_would_lose_something(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot, hides: bool
+) -> None:
+    settle(window, qtbot)
+    path = tmp_path / "talk.txt"
+    path.write_text("Ann: Light the lamp.\n\nWren: Done.\n", "utf-8")
+    window.session.reading.open_chat(path)
+    settle(window, qtbot)
+    window.features.chat.composer.written.emit("And the bell?", Voice.YOU)
+    settle(window, qtbot)
+    if hides:
+        window.chat.choose(1)
+        window.run("message.hide")
+        settle(window, qtbot)
+    window.run("chat.save")
+    settle(window, qtbot)
+    if hides:
+        assert "Plain text cannot hold all of this chat" in box().text()
+        assert "bell" not in path.read_text("utf-8")
+        press("Save as text anyway")
+        settle(window, qtbot)
+    assert "And the bell?" in path.read_text("utf-8")
+
+
 def test_a_reply_that_ends_at_the_limit_says_so(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
     answer("Skarn circ", finish="length")
     opened.run("reply.get")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from lorestudio.ui.state.drafts import Draft
@@ -99,7 +99,9 @@ def test_what_is_ticked_is_replaced_as_one_step(window, vault) -> None:
     pane.replacement.setText("castle")
     settle(window)
     assert [row.new_text for row in pane.model.lines()] == ["castle"] * 3
-    pane.model.set_checked([pane.model.groups[0].children[0]], checked=False)
+    line = pane.model.index(0, 0, pane.model.index(0, 0))
+    where = pane.tree.visualRect(line)
+    QTest.mouseClick(pane.tree.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(where.left() + 9, where.center().y()))
     assert pane.apply.text() == "Replace 2"
     pane.replace()
     settle(window)

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from keyring.errors import NoKeyringError
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox
 from shiboken6 import isValid
 
 from lorestudio.llm.errors import failed
 from lorestudio.studio.project.answering import PRESETS, Api, Connections, Keys, KeySource, Profile, ProfileFile
 from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog
+from lorestudio.ui.widgets.picker import Picker
 from tests.ui.conftest import drain
-from tests.ui.worlds import FakeClient, MemoryKeyring
+from tests.ui.worlds import FakeClient, MemoryKeyring, make_project
 
 SECRET = "sk-or-v1-abcdef0123456789"  # noqa: S105 - made up
 
@@ -234,3 +238,23 @@ def test_every_field_has_a_name(open_dialog) -> None:
     for field in (dialog.name, dialog.api, dialog.url, dialog.model, dialog.key_source, dialog.key, dialog.timeout):
         assert field.accessibleName()
     assert dialog.list.accessibleName()
+
+
+@pytest.mark.parametrize("names", [(), ("Remote",), ("Remote", "Second")])
+def test_who_answers_is_asked_only_where_there_is_a_choice(make_window, qtbot, names) -> None:
+    window = make_window(make_project())
+    window.session.connections.save(ProfileFile(tuple(replace(REMOTE, name=name) for name in names)))
+    window.session.providers.load()
+    qtbot.waitUntil(lambda: window.session.jobs.idle)
+    window.run("answers.provider")
+    tops = [each for each in QApplication.topLevelWidgets() if each.isVisible() and each is not window]
+    dialogs = [each for each in tops if isinstance(each, ProfilesDialog | Picker)]
+    assert [type(each) for each in dialogs] == {0: [ProfilesDialog], 1: [], 2: [Picker]}[len(names)]
+    assert (window.session.choice.source.profile == "Remote") == (len(names) == 1)
+    if len(names) == 2:
+        QTest.keyClicks(dialogs[0].field, "second")
+        QTest.keyClick(dialogs[0].field, Qt.Key.Key_Return)
+        assert window.session.choice.source.profile == "Second"
+    for each in dialogs:
+        each.close()
+    drain()

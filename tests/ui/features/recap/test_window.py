@@ -103,6 +103,14 @@ def test_looking_writes_nothing(opened: MainWindow, path: Path) -> None:
     assert not queue_path(path).exists()
 
 
+def test_the_table_follows_the_message_that_is_looked_at(opened: MainWindow, qtbot: QtBot) -> None:
+    table = opened.features.recap.pane.messages.view
+    for message in (2, 5):
+        opened.chat.choose(message)
+        settle(opened, qtbot)
+        assert table.current.index == message
+
+
 @pytest.mark.long
 def test_what_is_due_is_made_and_the_open_chat_goes_on_from_the_file(
     opened: MainWindow, path: Path, qtbot: QtBot

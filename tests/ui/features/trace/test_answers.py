@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QAbstractItemModel, QPoint, Qt
-from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.systems.changes import Change
@@ -18,14 +18,10 @@ from lorestudio.ui.features.trace.flow import steps
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, MARK, TOOLTIP, VERTICAL
 from lorestudio.ui.widgets.marks import cell_mark
+from tests.ui.conftest import check
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, make_trace
 
 INDEX = VaultIndex(ENTRIES, LEFT_OUT, vaults=("vault",))
-
-
-def check(model: QAbstractItemModel) -> None:
-    """Qt's own test of a model."""
-    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
 
 
 def words(model: AnswerTable, row: int) -> list[str]:

@@ -127,7 +127,9 @@ def test_a_note_without_a_body_gets_a_line_to_write_in(make_editor) -> None:
     assert visible(editor) == ["Hi"]
 
 
-@pytest.mark.parametrize(("key", "after"), [(Qt.Key.Key_Return, "\r\n\r\n"), (Qt.Key.Key_Right, ""), (Qt.Key.Key_F5, "")])
+@pytest.mark.parametrize(
+    ("key", "after"), [(Qt.Key.Key_Return, "\r\n\r\n"), (Qt.Key.Key_Right, ""), (Qt.Key.Key_F5, "")]
+)
 def test_only_what_is_written_makes_that_line(make_editor, key: Qt.Key, after: str) -> None:
     front = "---\r\ntags: [lorebook]\r\n---"
     editor = make_editor(front)

@@ -1,0 +1,106 @@
+"""The tree of a vault: folders first, what is broken last, and what the filter leaves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QModelIndex
+
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.trace.journey import Journeys
+from lorestudio.ui.features.vault.tree import Branch, VaultTree
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
+from lorestudio.ui.widgets.marks import fate_mark
+from tests.ui.conftest import check
+from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, make_trace
+
+pytestmark = pytest.mark.usefixtures("qapp")
+INDEX = VaultIndex(ENTRIES, LEFT_OUT, vaults=("vault",))
+
+
+def picture(model: VaultTree, parent: QModelIndex | None = None, depth: int = 0) -> list[str]:
+    above = parent or QModelIndex()
+    lines = []
+    for row in range(model.rowCount(above)):
+        index = model.index(row, 0, above)
+        lines.append("  " * depth + f"{model.node(index).icon} {index.data(DISPLAY)}")
+        lines += picture(model, index, depth + 1)
+    return lines
+
+
+def test_the_tree_shows_folders_first_and_problems_last() -> None:
+    model = VaultTree()
+    check(model)
+    model.set_index(INDEX)
+    assert picture(model) == [
+        "folder items",
+        "  normal Crown",
+        "folder places",
+        "  normal Dawnkeep",
+        "normal Bell",
+        "constant Rules",
+        "normal Skarn",
+        "broken Broken notes",
+        "  broken bad.md",
+        "left-out Left out",
+        "  left-out README.md",
+    ]
+
+
+def test_two_vaults_get_a_branch_each() -> None:
+    entries = (ENTRIES[SKARN], replace(ENTRIES[RULES], vault="other"))
+    model = VaultTree()
+    model.set_index(VaultIndex(entries, vaults=("vault", "other")))
+    assert picture(model) == ["folder other", "  constant Rules", "folder vault", "  normal Skarn"]
+
+
+@pytest.mark.parametrize(
+    ("text", "matches", "shown"),
+    [
+        ("skarn", 1, [SKARN]),
+        ("FORTRESS", 1, [DAWNKEEP]),  # a key
+        ("places", 1, [DAWNKEEP]),  # a folder
+        ("r  o", 4, [CROWN, DAWNKEEP]),  # every word, and README.md and bad.md by their problems
+        ("nothing like it", 0, []),
+        ("", 7, [CROWN, DAWNKEEP, BELL, RULES, SKARN]),
+    ],
+)
+def test_the_filter_wants_every_word(text: str, matches: int, shown: list[int]) -> None:
+    model = VaultTree()
+    model.set_index(INDEX)
+    model.set_filter("x")
+    model.set_filter(text)
+    assert model.entries() == shown
+    assert model.matches == matches
+    assert model.filtered == bool(text)
+
+
+def test_a_row_says_what_it_is_and_what_became_of_it() -> None:
+    trace = make_trace()
+    ends = Journeys(trace).fates
+    model = VaultTree()
+    model.set_index(INDEX)
+    marks = {entry: fate_mark(end) for entry, end in ends.items()}
+    model.set_marks(marks.get, lambda note: note is ENTRIES[CROWN])
+    crown = model.index_of_note(ENTRIES[CROWN])
+    assert crown.data(ACCESSIBLE_TEXT) == "Crown, normal, 1 warning, unsaved changes, this turn: cut"
+    rules = model.index_of_note(ENTRIES[RULES])
+    assert rules.data(ACCESSIBLE_TEXT) == "Rules, constant, always in, this turn: injected"
+    assert "priority is no number" in crown.data(TOOLTIP)
+    assert model.is_dirty(model.node(crown))
+    broken = model.index(0, 0, model.index(5, 0))
+    assert broken.data(ACCESSIBLE_TEXT) == "bad.md: not UTF-8: byte 0xFF in line 3"
+    assert model.node(broken).kind is Branch.LEFT_OUT
+
+
+def test_five_thousand_entries_are_arranged_and_filtered(qtbot) -> None:
+    entries = tuple(
+        replace(ENTRIES[SKARN], id=number, title=f"Note {number}", filename=f"folder {number % 50}/n{number}.md")
+        for number in range(5000)
+    )
+    model = VaultTree()
+    model.set_index(VaultIndex(entries, vaults=("vault",)))
+    model.set_filter("folder 49/")
+    assert model.matches == 100
+    assert len(model.entries()) == 100
