@@ -12,6 +12,7 @@ from textwrap import fill
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QMainWindow, QStatusBar, QToolButton, QWidget
+from shiboken6 import isValid
 
 from lorestudio.studio.project.doctor import basis_of
 from lorestudio.studio.project.project import Project
@@ -46,7 +47,8 @@ class DockTitles(QObject):
     def _focus_changed(self, _old: QWidget | None, _new: QWidget | None) -> None:
         current = self._current_pane()
         for dock in self._docks.values():
-            dock.bar.set_active(current is not None and dock.made is current)
+            if isValid(dock.bar):  # a floating dock loses the keyboard while its window goes
+                dock.bar.set_active(current is not None and dock.made is current)
 
 
 FLASH_MS = 4000

@@ -49,11 +49,7 @@ class PaneLayout:
         self._soon = later(window, self._fit)
         self._behind = False
         window.setDockNestingEnabled(True)
-        window.setDockOptions(
-            QMainWindow.DockOption.AllowNestedDocks
-            | QMainWindow.DockOption.AllowTabbedDocks
-            | QMainWindow.DockOption.GroupedDragging
-        )
+        window.setDockOptions(QMainWindow.DockOption.AllowNestedDocks | QMainWindow.DockOption.AllowTabbedDocks)
         for area in (_LEFT, Qt.DockWidgetArea.RightDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea):
             window.setTabPosition(area, QTabWidget.TabPosition.North)
 

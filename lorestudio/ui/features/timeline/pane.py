@@ -258,7 +258,7 @@ class TimelinePane(Pane):
         self.map.set_content(self.content, fresh=self._fresh)
         self._fresh = False
         self._show_page()
-        self._show_chosen()
+        self._tell_chosen()
         self._fill_tab()
 
     def _show_page(self) -> None:
@@ -331,7 +331,11 @@ class TimelinePane(Pane):
         chosen, content = self._selection.generation, self.content
         if chosen is not None and chosen in self.feed.columns and chosen not in content.generations and content.columns:
             self._fill()  # another swipe of a reply is looked at
-            return
+        else:
+            self._tell_chosen()
+
+    def _tell_chosen(self) -> None:
+        chosen, content = self._selection.generation, self.content
         column = content.column_of(chosen)
         self.map.choose(content.row_of(self._selection.entry), column)
         self.cache_bars.choose(column)

@@ -400,3 +400,17 @@ def test_a_changed_setting_fills_it_anew(window: MainWindow, qtbot: QtBot) -> No
     for generation, turn in pane.feed.turns.items():
         assert turn.summary.tokens == session.runs.traces[generation].total_tokens
     assert injected(pane) < before
+
+
+def test_a_reply_that_the_line_of_the_chat_lacks_is_told_of_without_end(make_window: MakeWindow, qtbot: QtBot) -> None:
+    """While a changed chat is looked at anew, the reply may be run and yet stand beside the columns there are."""
+    window = opened(make_window, qtbot, long_chat(4))
+    pane = window.docks["timeline"].pane
+    reply = pane.feed.line[-1]
+    pane.feed.line = pane.feed.line[:-1]
+    window.selection.choose_message(reply.message, reply)
+    settle(window, qtbot)
+    pane.feed.line = pane.feed.line[:-1]
+    pane._show_chosen()
+    assert reply not in pane.content.generations
+    assert pane.content.column_of(reply) == -1
