@@ -25,7 +25,7 @@ from lorestudio.ui.widgets.setting_fields import (
     make_field,
 )
 
-SECTIONS = {DeepLoreSettings, *(type(kind.settings()) for kind in KINDS.values())}
+SECTIONS = (DeepLoreSettings, *(type(kind.settings()) for kind in KINDS.values() if not kind.in_project))
 ALL = tuple({(each.alias, each.group): each for section in SECTIONS for each in declared(section)}.values())
 NUMBERS = [each for each in ALL if each.type in (int, float) and not each.choices]
 RANGED = [each for each in NUMBERS if each.low is not None]

@@ -103,6 +103,7 @@ def test_looking_writes_nothing(opened: MainWindow, path: Path) -> None:
     assert not queue_path(path).exists()
 
 
+@pytest.mark.long
 def test_the_table_follows_the_message_that_is_looked_at(opened: MainWindow, qtbot: QtBot) -> None:
     table = opened.features.recap.pane.messages.view
     for message in (2, 5):

@@ -225,6 +225,7 @@ def test_the_answers_are_read_aloud_and_reached_with_the_keyboard(window) -> Non
     assert rows[1].button.hasFocus()
 
 
+@pytest.mark.long
 def test_the_keyboard_stays_where_it_is_when_a_search_ends(window) -> None:
     look_at(window, 11, "Court of Weather")
     window.run("trace.why_not")
