@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.lorebooks import report_view
 from lorestudio.ui.features.lorebooks.export_dialog import ExportBookDialog
 from lorestudio.ui.features.lorebooks.import_dialog import ImportBooksDialog
@@ -31,7 +32,7 @@ NOTES = {
 
 @pytest.fixture
 def window(make_window, tmp_path):
-    made = make_window()
+    made = make_window(make_simulator=Simulator)
     made.features.vault.keep_in(tmp_path / "kept")
     chat = Chat((Message("U", "The bell and the sea?", is_user=True), Message("C", "It rings.")))
     made.session.set_project(replace(open_project([write_vault(tmp_path / "vault", NOTES)]), chat=chat))
