@@ -1,0 +1,85 @@
+"""The bar that says how the chat is run: what its menus offer, what is ticked, and what a choice tells."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QToolButton
+from pytestqt.qtbot import QtBot
+
+from lorestudio.studio.project.answering import AnswerKind, Profile, Source
+from lorestudio.studio.project.settings import Mode
+from lorestudio.systems.registry import KINDS, MAIN
+from lorestudio.ui.features.chat.pane import ModeBar
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.state.choices import RunChoice
+
+HOME, WORK = (Profile(name, url="http://127.0.0.1:1/v1") for name in ("Home", "Work"))
+OTHER = next(name for name in KINDS if name != MAIN.name)
+
+
+def shown(qtbot: QtBot, theme: Theme, choice: RunChoice, *profiles: Profile) -> ModeBar:
+    bar = ModeBar(theme)
+    qtbot.addWidget(bar)
+    bar.show_choice(choice, profiles)
+    return bar
+
+
+def ticked(button: QToolButton) -> list[str]:
+    return [action.text() for action in button.menu().actions() if action.isChecked()]
+
+
+def offered(button: QToolButton) -> list[str]:
+    return [action.text() for action in button.menu().actions() if action.isCheckable()]
+
+
+def test_each_menu_offers_all_there_is_and_ticks_what_is_chosen(qtbot: QtBot, theme: Theme) -> None:
+    source = Source(AnswerKind.PROVIDER, "Work")
+    bar = shown(qtbot, theme, RunChoice(mode=Mode.TWO_STAGE, source=source), HOME, WORK)
+    assert len(offered(bar.system)) == len(KINDS)
+    assert len(offered(bar.mode)) == len(Mode)
+    assert [len(ticked(button)) for button in (bar.system, bar.mode, bar.source)] == [1, 1, 1]
+    assert (ticked(bar.mode)[0], ticked(bar.source)[0]) == (bar.mode.text(), bar.source.text())
+    assert sum("Home" in text or "Work" in text for text in offered(bar.source)) == 2
+    bar.show_choice(RunChoice(source=source), [HOME])  # a profile that was deleted is still what is chosen
+    assert "Work" in ticked(bar.source)[0]
+
+
+def test_a_choice_tells_what_was_chosen(qtbot: QtBot, theme: Theme) -> None:
+    bar = shown(qtbot, theme, RunChoice(), HOME)
+    told: list[object] = []
+    for signal in (bar.system_chosen, bar.mode_chosen, bar.source_chosen, bar.wanted):
+        signal.connect(told.append)
+    for button in (bar.system, bar.mode, bar.source):
+        for action in button.menu().actions():
+            if not action.isSeparator():
+                action.trigger()
+    assert told == [
+        *KINDS, "system.settings", "worldinfo.books", "systems.compare", *Mode,
+        Source(AnswerKind.STAND_IN), Source(AnswerKind.RECORDED), Source(AnswerKind.PROVIDER, "Home"),
+        Source(AnswerKind.TYPED), "profiles.edit", "replay.fresh",
+    ]  # fmt: skip
+
+
+def test_another_system_has_its_settings_in_place_of_deeplores_switches(qtbot: QtBot, theme: Theme) -> None:
+    for choice, door in ((RunChoice(), "behaviour.edit"), (RunChoice(system=OTHER), "system.settings")):
+        bar = shown(qtbot, theme, choice)
+        assert [button.isHidden() for button in (bar.mode, bar.source)] == [not choice.is_main] * 2
+        with qtbot.waitSignal(bar.wanted) as told:
+            QTest.mouseClick(bar.switches, Qt.MouseButton.LeftButton)
+        assert told.args == [door]
+
+
+def test_words_give_way_to_icons_from_the_right_where_room_ends(qtbot: QtBot, theme: Theme) -> None:
+    bar = shown(qtbot, theme, RunChoice())
+    bar.show()
+    buttons, icon = (bar.system, bar.mode, bar.source), Qt.ToolButtonStyle.ToolButtonIconOnly
+    kept = []
+    for width in (900, 400, 330, 190):
+        bar.resize(width, bar.height())
+        alone = [button.toolButtonStyle() is icon for button in buttons]
+        assert alone == sorted(alone)  # the last one gives way first
+        kept.append(alone.count(False))
+        assert bar.mode.toolTip()
+    assert kept == sorted(kept, reverse=True)
+    assert (kept[0], kept[-1]) == (3, 0)
