@@ -11,12 +11,12 @@ from __future__ import annotations
 import sys
 import typing
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from typer.main import get_command
 
 from lorestudio.cli.app import COMMANDS, app
+from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.crossing import FieldLink
 from lorestudio.exchange.lorebooks.formats import FORMATS, LoreFormat
 from lorestudio.exchange.lorebooks.note_fields import INTO_NOTES, KEPT, OUT_OF_NOTES, FieldWay

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import EngineState
 from lorestudio.settings.behaviour import fixed, switches
 from lorestudio.systems.base import Decided

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -16,6 +15,7 @@ from lorestudio.cli.options import ChatOptions, JsonOption, OfflineRun
 from lorestudio.cli.output import echo, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fixed, fold, listing, table
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.attach import AttachSettings
 from lorestudio.settings.sections import assigned

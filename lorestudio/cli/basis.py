@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -13,6 +12,7 @@ from lorestudio.cli.output import picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, listing
 from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.basis import ChatBasis

@@ -7,7 +7,7 @@ InputError with its option's name.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -18,6 +18,7 @@ from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.output import say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import load_card
 from lorestudio.exchange.lorebooks.files import book_file
 from lorestudio.exchange.problems import InputError

@@ -8,7 +8,7 @@ import re
 import socket
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import gettempdir
@@ -21,6 +21,7 @@ from lorestudio.cli.options import ProjectOptions, SizeOption
 from lorestudio.cli.output import FAILED, echo, say, say_all
 from lorestudio.cli.runs.replay import replay_chat, show_traces
 from lorestudio.cli.screen import Screen, filled, fixed, fold, listing
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project, demo_folder, demo_project, practice_folder

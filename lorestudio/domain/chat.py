@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json, to_number
+from lorestudio.domain.records import replace
 
 NOTE_TAG: Final = "2_floating_prompt"
 """The name under which SillyTavern holds the note (rules: sillytavern 5.7)."""
@@ -24,8 +27,7 @@ EXAMPLE_TAGS: Final = ("worldInfo_examples_top", "worldInfo_examples_bottom")
 """The names under which it holds what stands before and after the card's example dialogue."""
 
 
-@dataclass(frozen=True, slots=True)
-class AuthorsNote:
+class AuthorsNote(Struct, frozen=True):
     """The note with SillyTavern's defaults; `interval` counts the person's messages (rules: sillytavern 5.7).
 
     `position` is that of extension prompts: 0 after the main prompt, 1 in the chat, 2 before the main prompt.
@@ -153,8 +155,7 @@ class Chat:
         return replace(self, messages=(*self.messages[:place], message, *self.messages[place + 1 :]))
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Generation:
+class Generation(Struct, frozen=True, order=True):
     """A reply and one of its swipes. `message` is the reply's index in the chat, the chat's length for the next one."""
 
     message: int

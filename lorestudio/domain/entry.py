@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
 from typing import Final, Literal
+
+from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json
 
 FieldType = Literal["string", "number", "boolean"]
 
 
-@dataclass(frozen=True, slots=True)
-class FieldDefinition:
+class FieldDefinition(Struct, frozen=True):
     """One gating field: how notes spell it and how its value is held against the chat's context.
 
     `inherits` says that the definition leaves the tolerance to the setting for all fields, which DeepLore overlooks.
@@ -72,8 +72,7 @@ class Role(IntEnum):
     ASSISTANT = 2
 
 
-@dataclass(frozen=True, slots=True)
-class ParserWarning:
+class ParserWarning(Struct, frozen=True):
     """Something in the front matter that was read in a way its author may not expect."""
 
     code: str
@@ -88,8 +87,7 @@ ANY_REFINE: Final = "and_any"
 REFINE_LOGICS: Final = (ANY_REFINE, "and_all", "not_all", "not_any")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Entry:
+class Entry(Struct, frozen=True, eq=False):
     """One note of lore that takes part in retrieval; compared by identity (rules: deeplore 0.3).
 
     `id` is the position in the index. Numbers keep JavaScript's reading (fractions and infinities are possible).
@@ -171,8 +169,7 @@ class NoteProblem(StrEnum):
         return self in {NoteProblem.NO_FRONT_MATTER, NoteProblem.NO_LOREBOOK_TAG}
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOutNote:
+class LeftOutNote(Struct, frozen=True):
     """A file or folder that gave no entry: visible, with the reason and what to do."""
 
     filename: str
@@ -181,16 +178,14 @@ class LeftOutNote:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(Struct, frozen=True):
     """A folder of the vault that holds entries, directly or below it."""
 
     path: str
     entry_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class VaultIndex:
+class VaultIndex(Struct, frozen=True):
     """All entries in index order, finalised, with what was left out: the snapshot that a run takes.
 
     The order matters: it is the order of random draws, of stable sorts and of duplicate titles

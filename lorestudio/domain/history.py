@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.records import replace
 
 Range: TypeAlias = tuple[int, int]
 """The first and the last of consecutive messages, both included."""
@@ -29,8 +32,7 @@ class HistoryRule(StrEnum):
     """What is hidden today was always hidden."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class HiddenSince:
+class HiddenSince(Struct, frozen=True, order=True):
     """A person's word on the messages `first` to `last`: replies from message number `since` on did not see them."""
 
     first: int
@@ -66,8 +68,7 @@ def ranges_words(ranges: Sequence[Range]) -> str:
     return ", ".join(f"#{first}" if first == last else f"#{first} to #{last}" for first, last in ranges)
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(Struct, frozen=True):
     """What one generation takes for hidden and for shown, by index in the chat.
 
     `shown` are messages that are hidden today and counted as visible. `assumed` are those of all today's hidden ones

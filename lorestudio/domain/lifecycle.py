@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 
@@ -60,8 +61,7 @@ def heed(cancel: CancelToken | None) -> None:
         raise Cancelled
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """`done` of `total` generations; `generation` is the one just finished, None before the first.
 
     `kept` of those done were not run, because they are known from before.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 
 
-@dataclass(frozen=True, slots=True)
-class EntryRule:
+class EntryRule(Struct, frozen=True):
     """A pin or a block: a title, and a vault where only that vault's copy is meant (rules: deeplore 5.1)."""
 
     title: str
@@ -24,8 +24,7 @@ class EntryRule:
         return not (self.vault and entry.vault) or self.vault == entry.vault
 
 
-@dataclass(frozen=True, slots=True)
-class ChatControls:
+class ChatControls(Struct, frozen=True):
     """What a person chose for one chat. `folders` empty means no filter; `context` maps context keys to values.
 
     `character` is the active character where a person named another one than the chat's; it is no part of a chat file.
@@ -34,15 +33,14 @@ class ChatControls:
     pins: tuple[EntryRule, ...] = ()
     blocks: tuple[EntryRule, ...] = ()
     folders: tuple[str, ...] = ()
-    context: Mapping[str, Json] = field(default_factory=dict)
+    context: Mapping[str, Json] = {}
     notebook: str = ""
     notepad: str = ""
     scribe_summary: str = ""
     character: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedInjection:
+class LoggedInjection(Struct, frozen=True):
     """One entry in the duplicate log: what was injected where (rules: deeplore 5.6), `vault` in 2.6 only."""
 
     title: str
@@ -53,16 +51,14 @@ class LoggedInjection:
     vault: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedGeneration:
+class LoggedGeneration(Struct, frozen=True):
     """The injections of one generation in the duplicate log."""
 
     generation: int
     entries: tuple[LoggedInjection, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """A committed prompt: what the host holds under `tag` until it is replaced (rules: deeplore 5.8)."""
 
     tag: str
@@ -74,8 +70,7 @@ class Prompt:
     managed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """How often an entry was matched and injected, and when last (ms since the epoch; 0 = never)."""
 
     matched: int = 0
@@ -83,31 +78,28 @@ class Usage:
     last_triggered_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Counters:
+class Counters(Struct, frozen=True):
     """The trackers that a swipe rolls back; keys are tracker keys (rules: deeplore 6.1 to 6.3)."""
 
     generation_count: int = 0
-    cooldown: Mapping[str, float] = field(default_factory=dict)
-    decay: Mapping[str, int] = field(default_factory=dict)
-    consecutive: Mapping[str, int] = field(default_factory=dict)
-    injection_history: Mapping[str, int] = field(default_factory=dict)
+    cooldown: Mapping[str, float] = {}
+    decay: Mapping[str, int] = {}
+    consecutive: Mapping[str, int] = {}
+    injection_history: Mapping[str, int] = {}
 
 
 NOTEPAD_LIMIT: Final = 65_536
 """The longest AI notepad, in UTF-16 code units."""
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """The counters as they were before the generation at `swipe_key`."""
 
     swipe_key: str
     counters: Counters
 
 
-@dataclass(frozen=True, slots=True)
-class CachedPick:
+class CachedPick(Struct, frozen=True):
     """One entry of a cached AI selection."""
 
     title: str
@@ -116,8 +108,7 @@ class CachedPick:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class CachedSelection:
+class CachedSelection(Struct, frozen=True):
     """The last AI selection, with what has to be unchanged for it to hold again (rules: deeplore 4.7).
 
     `candidates` are the composite ids (`vault:title` in lower case) that it was made among.
@@ -132,8 +123,7 @@ class CachedSelection:
     names_version: str
 
 
-@dataclass(frozen=True, slots=True)
-class AiState:
+class AiState(Struct, frozen=True):
     """What AI selection carries on: its cache, the circuit breaker, the throttle, and counts.
 
     Times are ms of the run's clock; None means never.
@@ -148,8 +138,7 @@ class AiState:
     cached_hits: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Struct, frozen=True):
     """What one generation adds to the counts that no generation reads again.
 
     `place` is where in the chat it stood (its swipe key), `chat_length` how many messages it saw, `clock_ms` when it
@@ -163,8 +152,7 @@ class Tally:
     injected: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class EngineState:
+class EngineState(Struct, frozen=True):
     """Everything that the engine carries from one generation of a chat to the next; a run returns a new one.
 
     `random_state` is where the chat's stream of random numbers stands; a chat begins with its seed. `chat_counts`,
@@ -176,9 +164,9 @@ class EngineState:
     counters: Counters = field(default_factory=Counters)
     snapshot: Snapshot | None = None
     injection_log: tuple[LoggedGeneration, ...] = ()
-    chat_counts: Mapping[str, int] = field(default_factory=dict)
-    swipe_keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    analytics: Mapping[str, Usage] = field(default_factory=dict)
+    chat_counts: Mapping[str, int] = {}
+    swipe_keys: Mapping[str, tuple[str, ...]] = {}
+    analytics: Mapping[str, Usage] = {}
     prompts: tuple[Prompt, ...] = ()
     warning_ratio: float = 0.0
     ai: AiState = field(default_factory=AiState)

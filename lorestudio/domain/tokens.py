@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Protocol, runtime_checkable
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import length
 
 
@@ -77,8 +79,7 @@ def growing(counter: TokenCounter) -> GrowingText:
     return counter.growing() if isinstance(counter, CountsGrowth) else _WholeText(counter)
 
 
-@dataclass(frozen=True, slots=True)
-class CharacterEstimate:
+class CharacterEstimate(Struct, frozen=True):
     """Tokens as UTF-16 code units, or as UTF-8 bytes, divided by a constant, rounded up."""
 
     name: str
@@ -108,8 +109,7 @@ class CharacterEstimate:
         return _Units(self)
 
 
-@dataclass(slots=True)
-class _Units:
+class _Units(Struct):
     counter: CharacterEstimate | ScriptEstimate
     units: float = 0
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.json_spelling import set_members
 from lorestudio.exchange.problems import InputError
@@ -72,8 +74,7 @@ def opened(data: bytes, source: Path | str, what: str = "card") -> OpenedContain
 # ---- pictures -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Chunk:
+class _Chunk(Struct, frozen=True):
     """A chunk of a picture: where it begins and ends, and keyword and text of one that is text."""
 
     start: int

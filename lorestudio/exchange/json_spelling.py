@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import DECODER, parse_json, spell
@@ -86,8 +87,7 @@ def _with_members(value: Json, path: tuple[str, ...], depth: int, values: Mappin
     return {**value, key: _with_members(value.get(key, {}), path, depth + 1, values)}
 
 
-@dataclass(frozen=True, slots=True)
-class _SpellingPart:
+class _SpellingPart(Struct, frozen=True):
     """A value and the place of its text; of a member also its key and where the key's quote stands."""
 
     value: Json

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, Final
 
 import regex
+from msgspec import Struct
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.javascript import DOT, to_number
 from lorestudio.domain.patterns import Pattern, PatternError, compile_pattern
+from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import Flag, InputError, Text, Texts, checked, unless_null
 
@@ -75,8 +77,7 @@ class _Fields(BaseModel):
     max_depth: Annotated[float | None, BeforeValidator(_depth)] = None
 
 
-@dataclass(frozen=True, slots=True)
-class RegexScript:
+class RegexScript(Struct, frozen=True):
     """A script. `find` is as it was written, `/pattern/flags` or a bare pattern.
 
     `substitute` says what becomes of macros in it: 0 nothing, 1 filled in, 2 filled in as plain characters. The depths

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.chat import Message
-from lorestudio.domain.entry import BUILT_IN_FIELDS, EMPTY, Entry, FieldDefinition, VaultIndex
+from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.records import field_names
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.chats.metadata import STATE_KEYS, written
@@ -256,8 +257,7 @@ class Scenario(BaseModel):
         return {**self.metadata, **note, **({"variables": self.variables} if self.variables else {})}
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioRecord:
+class ScenarioRecord(Struct, frozen=True):
     """A scenario and where it stood: `line` from 1 in JSON lines, `prefix` what a field's path begins with."""
 
     scenario: Scenario
@@ -438,7 +438,8 @@ _RENAMED: Final = {
     "written_cascade_links": "originalCascadeLinks",
 }  # fmt: skip
 _BESIDE: Final = frozenset({"warnings", "system_fields"})
-_OPTIONAL: Final = tuple(each for each in fields(Entry) if each.name not in _ALWAYS.keys() | _BESIDE)
+_OPTIONAL: Final = tuple(name for name in field_names(Entry) if name not in _ALWAYS.keys() | _BESIDE)
+_PLAIN: Final = Entry(**dict.fromkeys(_ALWAYS, ""))  # type: ignore[arg-type]  # its optional fields are the defaults
 """The fields that are left out at their default; their keys are our names in camel case, or other ones (`_RENAMED`)."""
 
 
@@ -456,11 +457,11 @@ def index_report(index: VaultIndex, settings: DeepLoreSettings) -> dict[str, Any
 
 def _entry(entry: Entry, settings: DeepLoreSettings) -> dict[str, Any]:
     report: dict[str, Any] = {key: getattr(entry, name) for name, key in _ALWAYS.items()}
-    for each in _OPTIONAL:
-        value = getattr(entry, each.name)
-        if value != (each.default if each.default is not MISSING else EMPTY):
+    for name in _OPTIONAL:
+        value = getattr(entry, name)
+        if value != getattr(_PLAIN, name):
             value = list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
-            report[_RENAMED.get(each.name) or to_camel(each.name)] = value
+            report[_RENAMED.get(name) or to_camel(name)] = value
     if not entry.constant and not settings.constant_tag:
         report["constant"] = ""  # what DeepLore's expression gives without a tag to compare with
     if entry.warnings:

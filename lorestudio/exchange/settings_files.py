@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.json_file import FileChange, change_of, read_file
 from lorestudio.exchange.json_spelling import INDENT, set_members
@@ -52,8 +54,7 @@ _LOCALHOST = re.compile(r"^(https?://)localhost(?=[:/]|$)", re.IGNORECASE)
 _EXACT_CHOICES: Final = frozenset({"optimize_keys_mode"})
 
 
-@dataclass(frozen=True, slots=True)
-class KeyChange:
+class KeyChange(Struct, frozen=True):
     """One key of a file before and after. `written` is whether the file had it; else `before` is the default."""
 
     declaration: Declaration

@@ -6,8 +6,9 @@ Names of models are looked for as SillyTavern looks for them, first hit first, i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 Object = Mapping[str, Any]
 _Rules = tuple[tuple[str, str], ...]
@@ -102,8 +103,7 @@ _UNNAMED: Final = frozenset({"koboldcpp"})
 """Backends whose model has no field in the settings."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenizerChoice:
+class TokenizerChoice(Struct, frozen=True):
     """What SillyTavern counts with.
 
     Over chat completion `client` is the name that is sent and `server` what the server takes it for; otherwise `key`

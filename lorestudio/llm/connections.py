@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import platformdirs
+from msgspec import Struct, field
 
 from lorestudio.llm.errors import AnsweringError, ErrorKind, LlmError
 from lorestudio.llm.keys import Keys
@@ -29,8 +29,7 @@ def default_profiles_path() -> Path:
     return platformdirs.user_config_path("lorestudio", appauthor=False) / "profiles.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Connections:
+class Connections(Struct, frozen=True):
     """The profiles in a file, their keys, and how a profile is talked to. Everything but `client` waits."""
 
     path: Path
@@ -58,8 +57,7 @@ class Connections:
         return profile
 
 
-@dataclass(frozen=True, slots=True)
-class LiveAnswers:
+class LiveAnswers(Struct, frozen=True):
     """A provider is asked, now and at a cost.
 
     With `on_text` the reply is streamed, and `on_text` gets each piece as it arrives, on the event loop.
@@ -84,8 +82,7 @@ class LiveAnswers:
             return stream.reply
 
 
-@dataclass(frozen=True, slots=True)
-class TypedAnswers:
+class TypedAnswers(Struct, frozen=True):
     """A person types the answer. `ask` shows the request and waits; None means that the person declined."""
 
     ask: Callable[[ChatRequest], Awaitable[str | None]]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.tokens import TokenCounter
@@ -17,8 +18,7 @@ MESSAGE_OVERHEAD = 4
 """Tokens that a message costs beside its text, as chat formats have it; a rule of thumb, part of the estimate."""
 
 
-@dataclass(frozen=True, slots=True)
-class CostEstimate:
+class CostEstimate(Struct, frozen=True):
     """Calls to be made, and tokens: those sent, and at most those received. `recorded` calls are not made.
 
     `exact` is False where the texts were counted by estimate, and `calibrated` says by how many answers, whose size the
@@ -30,7 +30,7 @@ class CostEstimate:
     input_tokens: int = 0
     most_output_tokens: int = 0
     exact: bool = True
-    by_kind: Mapping[str, int] = field(default_factory=dict)
+    by_kind: Mapping[str, int] = {}
     models: tuple[str, ...] = ()
     calibrated: int = 0
 
@@ -48,16 +48,15 @@ class CostEstimate:
         )
 
 
-@dataclass(slots=True)
-class RequestCollector:
+class RequestCollector(Struct):
     """Keeps every request of a dry run, and of recorded answers the size that the provider reported.
 
     `ask` answers, the offline stand-in unless told otherwise.
     """
 
     ask: Callable[[ChatRequest], Awaitable[ChatReply]] = field(default_factory=lambda: StandInAnswers().answer)
-    requests: list[ChatRequest] = field(default_factory=list)
-    reported: list[tuple[ChatRequest, int]] = field(default_factory=list)
+    requests: list[ChatRequest] = []
+    reported: list[tuple[ChatRequest, int]] = []
     name: str = "dry run"
     label: str = "dry run"
 

@@ -6,11 +6,11 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Protocol, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 Vector: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -38,8 +38,7 @@ class Embedder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class HashEmbedder:
+class HashEmbedder(Struct, frozen=True):
     """Vectors of words and their letters, by hashing: deterministic, offline, and without any idea of meaning."""
 
     dimensions: int = HASH_DIMENSIONS

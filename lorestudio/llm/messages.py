@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
+from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind, LlmError
 
 # What a request is for.
@@ -41,8 +44,7 @@ class ChatMessage:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenUsage:
+class TokenUsage(Struct, frozen=True):
     """Tokens that a provider reports; 0 where it reports none (rules: deeplore-tools 1.6.5)."""
 
     input: int = 0
@@ -180,8 +182,7 @@ class AnswerSource(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class NoAnswers:
+class NoAnswers(Struct, frozen=True):
     """No source is chosen: every question fails."""
 
     name: str = "none"

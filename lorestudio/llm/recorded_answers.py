@@ -12,12 +12,14 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
+from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, TokenUsage
 
@@ -30,8 +32,7 @@ def answers_path(chat: Path) -> Path:
     return chat.with_name(f"{chat.stem}.answers.jsonl")
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """The answers of a file by request digest, and what could not be read: file, line, reason and advice.
 
     `alike` are the same by the digest without token figures.
@@ -39,8 +40,8 @@ class Recording:
     `models` are the models that requests named, the one used last at the end.
     """
 
-    replies: Mapping[str, ChatReply] = field(default_factory=dict)
-    alike: Mapping[str, ChatReply] = field(default_factory=dict)
+    replies: Mapping[str, ChatReply] = {}
+    alike: Mapping[str, ChatReply] = {}
     problems: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
 

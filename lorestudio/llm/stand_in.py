@@ -14,9 +14,10 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
@@ -55,8 +56,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """Something to choose: its name, its words with their weights, and how it spells them."""
 
     name: str
@@ -65,8 +65,7 @@ class Item:
     spellings: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class RankedItem:
+class RankedItem(Struct, frozen=True):
     """An item that shares words with the conversation; `words` by falling weight."""
 
     item: Item
@@ -74,8 +73,7 @@ class RankedItem:
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StandInAnswers:
+class StandInAnswers(Struct, frozen=True):
     """Answers selections of entries and of categories, proposals and recaps, and holds the place of a reply."""
 
     name: str = "stand-in"

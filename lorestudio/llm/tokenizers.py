@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import platformdirs
 import regex
+from msgspec import Struct
 
 from lorestudio.domain.resources import resource
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4, GrowingText, ScriptEstimate, TokenCounter
@@ -58,8 +59,7 @@ _PROMPT_END: Final = "<|endofprompt|>"
 _FIM: Final = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranks:
+class _Ranks(Struct, frozen=True):
     """A public rank table: its name, its file's SHA-256, how it cuts, and the texts that it refuses."""
 
     name: str
@@ -413,8 +413,7 @@ def _json_cuts(document: dict[str, Any]) -> bool:
 # ---- finding files --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class NamedTokenizer:
+class NamedTokenizer(Struct, frozen=True):
     """A tokenizer that SillyTavern knows: its file in SillyTavern's folder, and what it falls back to without it.
 
     `weights` names the estimate that comes nearest where no file is there.

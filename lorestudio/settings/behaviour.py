@@ -7,10 +7,10 @@ a difference. Rules: deeplore-tools 7.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 Choice = Literal["deeplore", "fixed"]
@@ -138,8 +138,7 @@ class Behaviour(BaseModel):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Switch:
+class Switch(Struct, frozen=True):
     """One switch as a settings pane or a command line needs it."""
 
     name: str

@@ -7,11 +7,11 @@ settings panes, command line options and reference pages are made and settings a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict, TypeVar, cast, get_args
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from lorestudio.domain.javascript import number_text
@@ -78,8 +78,7 @@ class Section(BaseModel):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """A heading that settings stand under. Calling it declares one setting of that group.
 
     `affects` are the stages that its settings change where they do not say it themselves. `local` says that all of them
@@ -136,8 +135,7 @@ class Group:
         return Field(default, title=title, description=text, ge=low, le=high, json_schema_extra=schema)
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(Struct, frozen=True):
     """One setting as it was declared.
 
     `name` is the attribute, `alias` DeepLore's key in files. `low` and `high` are both numbers or both None.
@@ -214,8 +212,7 @@ class Grouping(StrEnum):
     STAGE = "stage"
 
 
-@dataclass(frozen=True, slots=True)
-class SettingGroup:
+class SettingGroup(Struct, frozen=True):
     """Settings under one heading. Grouped by stage, a setting stands under every stage that it changes."""
 
     title: str

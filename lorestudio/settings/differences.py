@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, number_text
 from lorestudio.settings.declaration import Declaration, Section, Unit, Value, declared
@@ -13,8 +14,7 @@ SHOWN: Final = 60
 """Characters of a text that stand in a line about it."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettingChange:
+class SettingChange(Struct, frozen=True):
     """One setting that has two values."""
 
     declaration: Declaration

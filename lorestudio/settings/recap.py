@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from msgspec import Struct
 from pydantic import ConfigDict
 
 from lorestudio.domain.javascript import Json
@@ -248,8 +248,7 @@ class RecapSettings(MessageRecapSettings, SceneSettings, RunningSettings):
     """All settings of recap memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedRecapSettings:
+class LoadedRecapSettings(Struct, frozen=True):
     """Settings, and a sentence for each value that could not be used."""
 
     settings: RecapSettings

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from lorestudio.settings.declaration import StageName
@@ -239,8 +239,7 @@ OLD_RULES: Final = RuleSet()
 """Those of 2.0.2."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedRule:
+class ChangedRule(Struct, frozen=True):
     """One rule as Compare and the command line need it; `affects` is empty where it is about reading notes."""
 
     name: str

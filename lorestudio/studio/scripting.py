@@ -169,7 +169,7 @@ def tune(
     over: Sequence[str],
     expectations: Path | str | None = None,
     system: str = MAIN.name,
-    plan: Plan = Plan(),  # noqa: B008  # frozen
+    plan: Plan = Plan(),  # frozen
     *,
     workers: int = 1,
     dask: str = "",

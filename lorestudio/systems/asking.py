@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
@@ -18,8 +19,7 @@ _POLL_S: Final = 0.05
 """How often a waiting tool looks whether somebody asked it to stop."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolAnswer:
+class ToolAnswer(Struct, frozen=True):
     """A question with its answer in `reply`, or with the reason why there is none in `error`.
 
     `switches` are the fixed behaviour switches that changed what came of it.
@@ -31,8 +31,7 @@ class ToolAnswer:
     switches: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(Struct, frozen=True):
     """Whom to ask, and how: with `merged` everything goes as one user message. `timer` measures in seconds."""
 
     answers: AnswerSource

@@ -10,10 +10,11 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 
+from msgspec import Struct
 from pydantic import BaseModel
 
 from lorestudio.domain.chat import Chat, Message
@@ -21,6 +22,7 @@ from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.carrying import Carrier, SectionCarrier
@@ -68,8 +70,7 @@ class Watcher(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class StopBetweenStages:
+class StopBetweenStages(Struct, frozen=True):
     """A watcher of a run that looks for a request to stop whenever a stage begins."""
 
     token: CancelToken
@@ -87,8 +88,7 @@ class StopBetweenStages:
         """A stage is over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(Struct, frozen=True):
     """Which entry a run holds in, by its number, and the stage that stopped it; "" for one that was no candidate."""
 
     entry: int
@@ -213,8 +213,7 @@ class Generated:
     read_after: Callable[[], State] | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(Struct, frozen=True):
     """A run that is taken over: the names of its inputs as they are now, None where they are as they were.
 
     The state after it is the one that the run left, or where `same_after` is not set, `state`, without its counts.
@@ -272,8 +271,7 @@ class Given:
 NOTHING_GIVEN: Final = Given()
 
 
-@dataclass(frozen=True, slots=True)
-class Offline:
+class Offline(Struct, frozen=True):
     """A system for trying things out: it decides as the real one does and asks nobody; what nobody knows, it lacks.
 
     `lacks` gives sentences on what the runs so far lacked; `answers` says where a model's answers came from. In a
@@ -518,8 +516,7 @@ class System(ABC):
 SettingsT = TypeVar("SettingsT", bound=Section)
 
 
-@dataclass(frozen=True, slots=True)
-class ScannedBooks:
+class ScannedBooks(Struct, frozen=True):
     """How a system scans lorebooks.
 
     `files` gives those that settings name, `naming` the settings that name others; `in_play` reads all that a scene has

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, TypeVar, overload
 
+from msgspec import Struct, field
+
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, number_text
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.settings.declaration import Declaration, Section, Value
 
@@ -26,8 +28,7 @@ class RunPart(StrEnum):
     SETTINGS = "settings"
 
 
-@dataclass(frozen=True, slots=True)
-class NoteEdit:
+class NoteEdit(Struct, frozen=True):
     """One property of one note: it goes (`removed`), its list gains and loses items, or it gets `value`."""
 
     vault: str
@@ -53,8 +54,7 @@ class NoteEdit:
         return cls(note.vault, note.filename, name, value, removed, add, drop)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One change: exactly one of `note`, `controls` and `settings` is there.
 
     `code` is the kind of change, `title` says what to do, e.g. "Raise “Scan depth” from 4 to 7". `controls` are all of
@@ -116,8 +116,7 @@ class Steps(Sequence[Change]):
         return len(self._numbers)
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """One way to try: `steps` are the same change from the least to the most, and the least that works is wanted.
 
     Of options in one `group` a few that work are enough. `through_history` says that the change works through what

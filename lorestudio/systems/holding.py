@@ -9,8 +9,9 @@ in the real run, and so is the model's question.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
@@ -38,8 +39,7 @@ class Placing(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Holding:
+class Holding(Struct):
     """One run's holding: `put_back` are the stages that dropped the entry, `not_asked` those that it was kept from.
 
     `asking` are the stages that choose, word or put a question to a model, `sorting` those among the matching ones that
@@ -50,11 +50,11 @@ class Holding:
     entry: Entry
     asking: frozenset[str] = frozenset()
     sorting: frozenset[str] = frozenset()
-    put_back: list[str] = field(default_factory=list)
-    not_asked: list[str] = field(default_factory=list)
+    put_back: list[str] = []
+    not_asked: list[str] = []
     _begun: bool = False
     _withdrawn: bool = False
-    _order: list[Entry] = field(default_factory=list)
+    _order: list[Entry] = []
 
     def before(self, stage: Named, run: Held) -> None:
         """Before a stage: put the entry in where nothing else can, or keep it away from a model."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
@@ -11,8 +12,7 @@ from lorestudio.domain.javascript import fold
 from lorestudio.domain.lifecycle import CancelToken
 
 
-@dataclass(frozen=True, slots=True)
-class Wake:
+class Wake(Struct, frozen=True):
     """The content of `source` wakes `target`; both are ids. `key` is the first of the target's keys that it holds.
 
     `obstacle` is the code of the reason that keeps the target out all the same, `warmup_short` or `probability_zero`.

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import WS, number_text, to_number, trim
 from lorestudio.trace.prompt.assembled import PromptOrigin
@@ -44,8 +45,7 @@ def has_macros(text: str) -> bool:
     return "{{" in text or "\\" in text or ("<" in text and _LEGACY.search(text) is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Macro:
+class _Macro(Struct, frozen=True):
     """A macro in a text: where it stands, what is between its braces, its flags and name in lower case."""
 
     start: int
@@ -66,8 +66,7 @@ class _Macro:
         return _split(rest) if rest else []
 
 
-@dataclass(slots=True)
-class Macros:
+class Macros(Struct):
     """Fills in macros. `values` are by lower-case name, `outlets` by name; both texts are final.
 
     `variables` are those of the chat, and change with the texts. `unknown` collects the macros that stayed, `used` the
@@ -75,10 +74,10 @@ class Macros:
     """
 
     values: Mapping[str, str]
-    variables: dict[str, str] = field(default_factory=dict)
-    outlets: Mapping[str, Sequence[Segment]] = field(default_factory=dict)
-    unknown: dict[str, None] = field(default_factory=dict)
-    used: set[str] = field(default_factory=set)
+    variables: dict[str, str] = {}
+    outlets: Mapping[str, Sequence[Segment]] = {}
+    unknown: dict[str, None] = {}
+    used: set[str] = set()
 
     def fill(self, text: str, original: str = "") -> str:
         """The text with everything filled in but outlets; `original` is what `{{original}}` stands for."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, as_sent
@@ -34,8 +35,7 @@ class Answered(StrEnum):
     NONE = "The model was not asked: no answer to the changed question is recorded, so the fallback is taken."
 
 
-@dataclass(slots=True)
-class OfflineAnswers:
+class OfflineAnswers(Struct):
     """Answers from `earlier`, a trace of the same generation, and from `recorded`, which was read already.
 
     Never asks a provider or a person. `answered` says of every question so far where its answer came from.
@@ -44,7 +44,7 @@ class OfflineAnswers:
     earlier: Trace | None
     recorded: RecordedAnswers | None = None
     unanswered: Unanswered = Unanswered.FAIL
-    answered: list[Answered] = field(default_factory=list)
+    answered: list[Answered] = []
     label: str = "answers given before"
     _stand_in: AnswerSource = field(default_factory=StandInAnswers)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Stopped
+from lorestudio.domain.records import replace
 from lorestudio.systems.base import Moment
 from lorestudio.systems.holding import Holding
 from lorestudio.systems.ledger import Choosable, Ledger, Stage
@@ -90,8 +92,7 @@ async def _contained(stage: Stage[RunT, InputsT], run: RunT, inputs: InputsT) ->
         return StageRecord(stage.name, stage.phase, StageStatus.FAILED, ids, ids, error=message)
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionStage(Generic[RunT, InputsT]):
+class FunctionStage(Struct, Generic[RunT, InputsT], frozen=True):
     """A stage made of a function."""
 
     name: str

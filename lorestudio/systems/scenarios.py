@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.chats.metadata import read_controls
 from lorestudio.exchange.chats.records import read_message

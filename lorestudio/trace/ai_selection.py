@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.model import (
@@ -101,8 +102,7 @@ def selection_of(trace: Trace) -> StageRecord | None:
     return trace.stage(trace.words.asks.get(_SEARCH, ""))
 
 
-@dataclass(frozen=True, slots=True)
-class AiLine:
+class AiLine(Struct, frozen=True):
     """One line about a question to the model, and how it is meant."""
 
     text: str
@@ -181,15 +181,14 @@ def _who(trace: Trace, details: Mapping[str, Json]) -> str:
     return f" ({answered[-1].source})" if answered else ""
 
 
-@dataclass(frozen=True, slots=True)
-class AiTotals:
+class AiTotals(Struct, frozen=True):
     """Many runs together. `runs` came to the AI selection; `answered` counts answers by who gave them, `cached` the
     selections taken from the cache, `failed` the runs that fell back because there was no usable answer, `empty` those
     in which the model chose nothing. Tokens are those reported for questions that were put now, at a cost.
     """
 
     runs: int = 0
-    answered: Mapping[str, int] = field(default_factory=dict)
+    answered: Mapping[str, int] = {}
     cached: int = 0
     failed: int = 0
     empty: int = 0

@@ -5,8 +5,9 @@ Where an injected entry came from, in the few groups that the budget bar tells a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.journey import ASKED_FOR, CHOSEN, Journeys
@@ -15,8 +16,7 @@ from lorestudio.trace.model import Injection, Limit, Outcome, Phase, Trace, Verd
 from lorestudio.trace.wording import fill, number_words, plural
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetOrigin:
+class BudgetOrigin(Struct, frozen=True):
     """One group: its word, the letter drawn where there is no room for a word, and its fill."""
 
     word: str
@@ -50,8 +50,7 @@ def origins(trace: Trace) -> dict[int, BudgetOrigin]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """An entry that took part in the budget. `tokens` are those it takes or would take.
 
     `needs` is how many tokens more than were free a cut entry would have needed, None where tokens were not the cause.
@@ -80,8 +79,7 @@ class Segment:
         return text + (", outlet: outside the budget" if self.outlet else "")
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetView:
+class BudgetView(Struct, frozen=True):
     """Segments in injection order, then those that were cut; `maximum` None means that there is no token limit."""
 
     segments: tuple[Segment, ...]

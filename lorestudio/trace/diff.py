@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeAlias, TypeVar
 
+from msgspec import Struct
+
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import Injection, Trace
 
@@ -21,8 +23,7 @@ UNKNOWN: Final = -1
 """The number of an entry in a trace that does not mention it."""
 
 
-@dataclass(frozen=True, slots=True)
-class EntryChange:
+class EntryChange(Struct, frozen=True):
     """One entry in both runs. `before` and `after` are None where it did not go in.
 
     A fate's `entry` is the number in that run's trace, `UNKNOWN` where the trace does not mention the entry.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.vocabulary import Vocabulary
@@ -32,8 +33,7 @@ class Direction(StrEnum):
     SHORTENED = "shortened"
 
 
-@dataclass(frozen=True, slots=True)
-class Ribbon:
+class Ribbon(Struct, frozen=True):
     """Entries that joined or left at one stage for reasons of one group."""
 
     stage: str
@@ -49,8 +49,7 @@ class Ribbon:
         return 0 if self.direction is Direction.SHORTENED else len(self.entries)
 
 
-@dataclass(frozen=True, slots=True)
-class FlowStage:
+class FlowStage(Struct, frozen=True):
     """One stage of the stream. `entered + joining = left + leaving` holds for entries and for tokens."""
 
     name: str
@@ -78,8 +77,7 @@ class FlowStage:
         return tuple(ribbon for ribbon in self.ribbons if ribbon.direction is direction)
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(Struct, frozen=True):
     """All stages of a run, in order."""
 
     stages: tuple[FlowStage, ...]

@@ -7,9 +7,10 @@ such as "would also be cut by the budget: needs 158 more tokens".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.ai_selection import selection_of
@@ -34,8 +35,7 @@ class WouldState(StrEnum):
     NOT_ASKED = "not_asked"
 
 
-@dataclass(frozen=True, slots=True)
-class WouldCell:
+class WouldCell(Struct, frozen=True):
     """One later stage; `verdict` is None where it would have had nothing to say."""
 
     stage: str
@@ -45,8 +45,7 @@ class WouldCell:
     sentence: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class WouldAlso:
+class WouldAlso(Struct, frozen=True):
     """The later stages for one entry, in their order; `stopped_by` is the stage that really stopped it.
 
     It is "" for an entry that never was a candidate: then all stages after the matching are later ones.

@@ -6,12 +6,14 @@ Other numbers for the entries of a trace, where those of its own would be taken 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.trace.explain import explain, explain_reason
 from lorestudio.trace.model import (
     Injection,
@@ -106,8 +108,7 @@ class CellState(StrEnum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True)
-class JourneyCell:
+class JourneyCell(Struct, frozen=True):
     """One entry in one stage; `verdict` is None where the stage gave no reason."""
 
     stage: str
@@ -126,8 +127,7 @@ class FateState(StrEnum):
     NEVER = "never"  # never a candidate
 
 
-@dataclass(frozen=True, slots=True)
-class Fate:
+class Fate(Struct, frozen=True):
     """The decision that settled an entry: which stage made it, and the reason's code and details.
 
     Of an entry that went in whole that is what brought it in. `stage` is empty where no stage decided (`NEVER` in a run
@@ -139,7 +139,7 @@ class Fate:
     stage: str
     phase: Phase | None
     reason: str
-    details: Mapping[str, Json] = field(default_factory=dict)
+    details: Mapping[str, Json] = {}
 
     def explain(self, trace: Trace) -> Explanation:
         """The decision in words."""

@@ -13,6 +13,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.vocabulary import PLAIN, Vocabulary
@@ -62,8 +64,7 @@ class RunOutcome(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class EntryRef:
+class EntryRef(Struct, frozen=True):
     """Who an entry is, as far as a reader of the trace needs it. `priority` and `tokens` are the note's own."""
 
     id: int
@@ -79,14 +80,13 @@ class EntryRef:
         return cls(entry.id, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """One decision about one entry; `reason` is a code of the system's, `details` fills its sentence."""
 
     entry: int
     outcome: Outcome
     reason: str
-    details: Mapping[str, Json] = field(default_factory=dict)
+    details: Mapping[str, Json] = {}
 
 
 class BreakerState(StrEnum):
@@ -101,8 +101,7 @@ class BreakerState(StrEnum):
     PROBING = "probing"
 
 
-@dataclass(frozen=True, slots=True)
-class Breaker:
+class Breaker(Struct, frozen=True):
     """The circuit breaker at one moment.
 
     `failures` are those in a row; `next_probe_ms` is when the next call may go out, on the run's clock, None where one
@@ -140,8 +139,7 @@ class ItemResult(StrEnum):
     DROPPED = "dropped"
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyItem:
+class ReplyItem(Struct, frozen=True):
     """One item of a model's reply: the title as the model wrote it, and what it was matched to.
 
     `entries` are several where notes share a title, and none for a category. `title` is the candidate's own; where
@@ -171,8 +169,7 @@ class AiRecord:
     items: tuple[ReplyItem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class StageRecord:
+class StageRecord(Struct, frozen=True):
     """One stage of a run: who came in, who went on, and why. `entered + added = left + removed` always holds.
 
     `note` is a reason code for the stage as a whole (why it was skipped, what went wrong), with `details` beside it;
@@ -188,7 +185,7 @@ class StageRecord:
     verdicts: tuple[Verdict, ...] = ()
     note: str = ""
     default_reason: str = ""
-    details: Mapping[str, Json] = field(default_factory=dict)
+    details: Mapping[str, Json] = {}
     duration_ms: float = 0.0
     error: str = ""
     ai: AiRecord | None = None
@@ -208,8 +205,7 @@ class StageRecord:
         return len(self.with_outcome(Outcome.REMOVED))
 
 
-@dataclass(frozen=True, slots=True)
-class Injection:
+class Injection(Struct, frozen=True):
     """An entry that went in, in injection order. `tokens` are those of the part that went in."""
 
     entry: int
@@ -226,8 +222,7 @@ class Injection:
     original_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PromptPart:
+class PromptPart(Struct, frozen=True):
     """Which characters of a prompt block came from which entry: `text[start:end]`; entry None is the frame's own."""
 
     start: int
@@ -235,8 +230,7 @@ class PromptPart:
     entry: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PromptBlock:
+class PromptBlock(Struct, frozen=True):
     """One text handed to the host, with the origin of its parts. Position -1 is an outlet."""
 
     tag: str
@@ -247,8 +241,7 @@ class PromptBlock:
     parts: tuple[PromptPart, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """A cap and how much of it was used; `maximum` None means unlimited."""
 
     name: str
@@ -257,8 +250,7 @@ class Limit:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class AiCall:
+class AiCall(Struct, frozen=True):
     """One request to a model as it was sent, and what came back."""
 
     kind: str
@@ -271,11 +263,10 @@ class AiCall:
     error: str = ""
     source: str = ""
     duration_ms: float = 0.0
-    details: Mapping[str, Json] = field(default_factory=dict)
+    details: Mapping[str, Json] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """Which generation of the chat this is.
 
     `message` is the index of the reply in the chat file (its length for the reply to come), `swipe` which of its
@@ -297,8 +288,7 @@ class ReadMessage:
     changed_by: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SeenChat:
+class SeenChat(Struct, frozen=True):
     """What a run took the chat before it to be, where that is not what the chat's file says today.
 
     `shown` are messages that are hidden today and counted as visible. Of the messages that are hidden today, `assumed`

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.history import ranges_of, ranges_words
 from lorestudio.domain.javascript import Json
@@ -30,8 +31,7 @@ UNITS_A_TOKEN: Final = {"chars/4": 4.0, "chars/3.35": 3.35}
 """The two documented estimates (rules: deeplore 1.10, 11), in characters a token."""
 
 
-@dataclass(frozen=True, slots=True)
-class Breadth:
+class Breadth(Struct, frozen=True):
     """How much of a vault matched: `matched` of `entries`, and the key that let in most, with how many it let in."""
 
     matched: int
@@ -134,8 +134,7 @@ def seen_brief(trace: Trace) -> str:
     return " · ".join(told)
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryPiece:
+class SummaryPiece(Struct, frozen=True):
     """A piece of the sentence. One that is a number names the entries that it counts, or whose tokens it adds up."""
 
     text: str

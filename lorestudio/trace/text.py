@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.trace.ai_selection import RESULT_WORDS, breaker_words, cache_words, match_words
 from lorestudio.trace.explain import explain_stage
 from lorestudio.trace.journey import CellState, Fate, FateState, Journeys, explain_cell
@@ -38,8 +40,7 @@ CELL_WORDS: Final[Mapping[CellState, str]] = {
 """The cells of a journey in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class _TextSection:
+class _TextSection(Struct, frozen=True):
     """A heading with rows of cells, or with texts that are shown as they are, each under a caption."""
 
     heading: str

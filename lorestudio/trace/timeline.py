@@ -12,6 +12,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.trace.budget import BudgetOrigin, budget_view
 from lorestudio.trace.diff import InjectionChanges, Key, injection_changes, injections_by_key
 from lorestudio.trace.journey import FOREIGN_IDS, Fate, FateState, Journeys
@@ -20,8 +22,7 @@ from lorestudio.trace.model import Injection, Outcome, Phase, RunOutcome, Trace,
 from lorestudio.trace.vocabulary import PLAIN, Vocabulary
 
 
-@dataclass(frozen=True, slots=True)
-class Fired:
+class Fired(Struct, frozen=True):
     """In how many runs an entry was matched (a matching stage let it in) and injected; pinned entries count too."""
 
     matched: int = 0
@@ -53,8 +54,7 @@ EMPTY_TITLES: Final[Mapping[int, str]] = MappingProxyType({})
 INJECTED_STATES: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How a run ended for an entry: a `Fate` without what differs from entry to entry."""
 
     state: FateState

@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
+
+from msgspec import Struct, field
 
 from lorestudio.trace.wording import one_line
 
@@ -49,8 +50,7 @@ class NoChoice(StrEnum):
     EMPTY = "empty"
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """One reason code: `label` for a cell, templates of the sentence and the fix, and the details that come with it.
 
     `brief` is the template of the sentence for a table, beside the entry's title; "" where the sentence is short.
@@ -65,8 +65,7 @@ class Reason:
     brief: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """A reason filled in for one decision; `fix` is empty where there is nothing to change, `brief` for a table."""
 
     label: str
@@ -76,8 +75,7 @@ class Explanation:
     brief: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """What to know about a run besides its outcome; `actions` of the window, each with its title, do something about
     it.
     """
@@ -147,8 +145,7 @@ def _no_remarks(_run: object) -> tuple[Remark, ...]:
     return ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Vocabulary(Generic[Run]):
+class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     """A system's own words. A system says only what is its own; what is left out reads well for any.
 
     `reasons` is its table, to which the other fields refer by codes. Words about runs:

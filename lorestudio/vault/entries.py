@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import (
     ANY_REFINE,
@@ -56,8 +57,7 @@ _POSITIONS: Final = {"before": Position.BEFORE, "after": Position.AFTER, "in_cha
 _ROLES: Final = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT}
 
 
-@dataclass(frozen=True, slots=True)
-class ParseRules:
+class ParseRules(Struct, frozen=True):
     """What the settings say about reading a note. Tags are in lower case; an empty tag is switched off.
 
     `with_disabled` reads notes that say `enabled: false` like others, for who asks what they would say.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Final, cast
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import FieldDefinition, FieldType
 from lorestudio.domain.javascript import DOT, WHITE_SPACE, WS, Json, number, trim, trim_end
@@ -35,14 +36,13 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _WORDS: Final[dict[str, Json]] = {"true": True, "false": False, "null": None, "[]": []}
 
 
-@dataclass(slots=True)
-class _FieldDraft:
+class _FieldDraft(Struct):
     """A definition as it is written, before it is checked."""
 
     line: int
-    properties: dict[str, Json] = field(default_factory=dict)
-    gating: dict[str, Json] = field(default_factory=dict)
-    values: list[str] = field(default_factory=list)
+    properties: dict[str, Json] = {}
+    gating: dict[str, Json] = {}
+    values: list[str] = []
 
 
 def parse(text: str, *, tabs: bool = False) -> tuple[tuple[FieldDefinition, ...], tuple[str, ...]]:

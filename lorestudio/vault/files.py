@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import LeftOutNote
 
@@ -26,16 +27,14 @@ class ChangedOnDisk(SaveError):  # noqa: N818 - names the situation that callers
         self.path = path
 
 
-@dataclass(frozen=True, slots=True)
-class NoteFile:
+class NoteFile(Struct, frozen=True):
     """One file's text; `filename` is relative to the vault, with `/` between the parts."""
 
     filename: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class VaultFiles:
+class VaultFiles(Struct, frozen=True):
     """The files of one vault in index order, and what could not be read (rules: deeplore 1.1).
 
     Only names that end in `.md` are notes; other files are read for what they define.

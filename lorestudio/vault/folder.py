@@ -9,9 +9,10 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
 from lorestudio.domain.lifecycle import Cancelled
@@ -27,8 +28,7 @@ MAX_LEVELS: Final = 20
 """Folders at this depth below the vault are not listed."""
 
 
-@dataclass(frozen=True, slots=True)
-class FolderListing:
+class FolderListing(Struct, frozen=True):
     """The files of a vault that are to be read, in index order, and what could not be listed."""
 
     name: str
@@ -60,8 +60,7 @@ def list_folder(
     return FolderListing(vault, tuple(walk.found), tuple(walk.left_out))
 
 
-@dataclass(slots=True)
-class _FolderItem:
+class _FolderItem(Struct):
     """One name in a folder."""
 
     name: str
@@ -70,14 +69,13 @@ class _FolderItem:
     problem: OSError | None = None
 
 
-@dataclass(slots=True)
-class _Walk:
+class _Walk(Struct):
     """Collects the notes below a folder, depth first, a folder's own files before its sub-folders."""
 
     vault: str
     cancelled: Callable[[], bool]
-    found: list[tuple[str, Path]] = field(default_factory=list)
-    left_out: list[LeftOutNote] = field(default_factory=list)
+    found: list[tuple[str, Path]] = []
+    left_out: list[LeftOutNote] = []
 
     def add_folder(self, prefix: str, listing: Sequence[_FolderItem], above: frozenset[str], level: int) -> None:
         """Take in one listed folder; `above` holds the real paths of all folders around it, itself included."""

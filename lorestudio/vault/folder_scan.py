@@ -12,6 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.lifecycle import Cancelled
@@ -56,8 +58,7 @@ class KnownFile:
     text: str | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class KnownVault:
+class KnownVault(Struct, frozen=True):
     """One vault as it was read, files in index order; `left_out` is what could not be read.
 
     `parser` is the key of the rules that the notes were parsed with (see `parser_key`).
@@ -111,8 +112,7 @@ class ScannedFile:
     stamp: Stamp | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ScannedVault:
+class ScannedVault(Struct, frozen=True):
     """A vault as it is now.
 
     With a `failure`, a sentence, not all of it could be seen: what was known before holds instead, where there is
@@ -189,8 +189,7 @@ def _scan_file(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class StampedText:
+class StampedText(Struct, frozen=True):
     """A file's text, with its stamp where an equal one means the same text."""
 
     text: str

@@ -7,11 +7,14 @@ but for `kept_as_indexed` (rules: deeplore 1.13).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.entries import ParseRules, parse_note
@@ -20,8 +23,7 @@ from lorestudio.vault.folder_scan import KnownFile, KnownVault, ScannedVault, pa
 from lorestudio.vault.index import Assembly, FieldDefinitions, assemble, definition_path, field_definitions
 
 
-@dataclass(frozen=True, slots=True)
-class IndexChanges:
+class IndexChanges(Struct, frozen=True):
     """What differs between two indexes (rules: deeplore 1.13 step 6, 12.4).
 
     Entries are the same when vault and file name are; a removed one is as it was last known. `modified` have another
@@ -60,8 +62,7 @@ class VaultState:
         return {file.filename: file for file in vault.files} if parser in (None, vault.parser) else {}
 
 
-@dataclass(frozen=True, slots=True)
-class Refreshed:
+class Refreshed(Struct, frozen=True):
     """The state after a look at the vaults.
 
     `read` and `parsed` count files; a file whose stamp is the known one is not read. `failures` are sentences about

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import NoteProblem
 from lorestudio.settings.files import real_path
@@ -46,8 +47,7 @@ class VaultSource(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class FolderSource:
+class FolderSource(Struct, frozen=True):
     """A vault in a folder, whose name is the vault's."""
 
     path: Path
@@ -84,8 +84,7 @@ class FolderSource:
             stop.set()
 
 
-@dataclass(frozen=True, slots=True)
-class ObsidianSource:
+class ObsidianSource(Struct, frozen=True):
     """A vault behind the Local REST API. All notes are fetched each time; the plugin has no cheaper way to compare."""
 
     vault: ObsidianVault

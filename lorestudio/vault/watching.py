@@ -7,10 +7,10 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from msgspec import Struct
 from watchfiles import Change, awatch
 
 from lorestudio.vault.data_folder import reason_of
@@ -24,8 +24,7 @@ _Seen: TypeAlias = Mapping[str, Stamp | None] | None
 """Every note's stamp, None for a folder that cannot be listed."""
 
 
-@dataclass(frozen=True, slots=True)
-class WatchTimes:
+class WatchTimes(Struct, frozen=True):
     """How quickly things are noticed: debounce in ms, the others in seconds."""
 
     debounce_ms: int = 400

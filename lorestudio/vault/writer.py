@@ -16,9 +16,10 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.vault.data_folder import reason_of, refused
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
@@ -35,8 +36,7 @@ def temporary_name() -> str:
     return f".{secrets.token_hex(8)}-{_host()}-{os.getpid()}.tmp"
 
 
-@dataclass(frozen=True, slots=True)
-class Swept:
+class Swept(Struct, frozen=True):
     """What `sweep` deleted, and sentences about what it could not delete."""
 
     removed: tuple[Path, ...] = ()

@@ -11,13 +11,13 @@ import gzip
 import json
 import sys
 import time
-from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.records import read_message
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.project import open_project

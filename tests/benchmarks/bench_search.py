@@ -17,11 +17,11 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.records import replace
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.expectations import Expectation, Should
 from lorestudio.studio.tuning.outcomes import turn_outcome

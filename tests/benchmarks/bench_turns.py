@@ -16,7 +16,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -26,6 +25,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.exchange.chats.records import read_message
 from lorestudio.settings.deeplore import sanitise

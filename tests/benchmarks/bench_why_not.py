@@ -13,10 +13,10 @@ import json
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.records import read_message
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.project import Project, open_project

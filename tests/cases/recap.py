@@ -6,10 +6,11 @@ import asyncio
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from lorestudio.domain.entry import Position, Role
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.settings.recap import RecapSettings, read_recap_settings
 from lorestudio.systems.recap import asking, message_recaps, records, refresh

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4
 from lorestudio.llm.tokenizers import CountingWay, TokenizerCounter, read_tokenizer
 from tests.cases.runner import Case

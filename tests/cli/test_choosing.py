@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from lorestudio.cli.options import answering_offline, chosen_generation, in_mode, with_fixed
 from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project, demo_project
 from lorestudio.studio.project.settings import Mode, mode_of

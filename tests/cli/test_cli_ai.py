@@ -7,7 +7,6 @@ import re
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from typer.testing import CliRunner
 
 from lorestudio.cli.app import app
 from lorestudio.cli.systems import scribe
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import switches
 from lorestudio.studio.project.project import demo_project

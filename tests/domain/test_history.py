@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.history import ChatHistory, HiddenSince, HistoryRule, Sight, ranges_of, shown_again
+from lorestudio.domain.records import replace
 
 
 def chat(*hidden: int, size: int = 8) -> Chat:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.exchange.host_settings import load_host_settings
 from lorestudio.settings.basis import ChatBasis
 from lorestudio.studio.project.basis import KeptBasis

@@ -14,13 +14,13 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Final
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.json_file import carry_out, change_of

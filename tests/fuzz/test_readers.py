@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lorestudio.domain.records import replace
 from tests.examples import examples
 from tests.fuzz.inputs import give, one
 from tests.fuzz.readers import ALL, Reader

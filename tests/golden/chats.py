@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lorestudio.domain.json_text import spell
+from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.metadata import existing_folders, read_controls
 from lorestudio.exchange.chats.recorded import SOURCES, TAG
 from lorestudio.exchange.chats.sillytavern import parse_chat

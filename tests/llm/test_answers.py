@@ -3,11 +3,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 
 import httpx
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.llm.connections import LiveAnswers, TypedAnswers
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.http.client import client_for

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, CharacterEstimate
 from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.messages import ChatRequest

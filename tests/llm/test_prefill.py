@@ -1,5 +1,4 @@
-from dataclasses import replace
-
+from lorestudio.domain.records import replace
 from lorestudio.llm.http.anthropic import AnthropicMessages
 from lorestudio.llm.http.dialect import Habits
 from lorestudio.llm.http.openai_compatible import OpenAiCompatible

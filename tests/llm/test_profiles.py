@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.domain.records import replace
 from lorestudio.llm.http.client import client_for
 from lorestudio.llm.profiles import FORMAT, Api, KeySource, Profile, ProfileError, load_profiles, save_profiles
 from lorestudio.settings.files import SettingsError

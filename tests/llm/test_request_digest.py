@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.domain.records import replace
 from lorestudio.llm.messages import ChatReply, ChatRequest
 
 TEXT = st.text(st.characters(), max_size=30)  # lone surrogates included

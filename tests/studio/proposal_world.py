@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.records import replace
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.studio.project.project import Project, open_project

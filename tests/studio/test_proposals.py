@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.errors import ErrorKind, LlmError, failed
 from lorestudio.llm.messages import ChatReply, ChatRequest

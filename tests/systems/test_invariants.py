@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition
 from lorestudio.domain.javascript import length
+from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.state import EngineState
 from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore.stages.keywords import keywords_stage
@@ -203,7 +203,7 @@ def frozen(there: World) -> Any:
     """A deep copy of everything that goes into a run."""
     ctx = there.context
     # What only other systems read is empty here, and an empty read-only mapping cannot be copied.
-    names = [name for name in Entry.__slots__ if name != "system_fields"]
+    names = [name for name in field_names(Entry) if name != "system_fields"]
     notes_now = [{name: getattr(one, name) for name in names} for one in there.entries]
     return copy.deepcopy((notes_now, ctx.moment.chat, ctx.moment.controls, ctx.state, ctx.settings))
 

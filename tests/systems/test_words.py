@@ -1,8 +1,8 @@
 import re
-from dataclasses import replace
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import camel_case
 from lorestudio.settings.deeplore import DeepLoreSettings

@@ -10,11 +10,12 @@ import asyncio
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, VaultIndex
+from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.state import ChatControls, Counters, EngineState, EntryRule
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -97,7 +98,7 @@ def index_of(drafts: Iterable[Draft], fields: tuple[FieldDefinition, ...] = BUIL
     return DeepLoreIndex(VaultIndex(entries=entries_of(drafts), fields=fields, vaults=("V",), digest="digest"))
 
 
-OF_MOMENT = {item.name for item in fields(Moment)} - {"index"}
+OF_MOMENT = set(field_names(Moment)) - {"index"}
 
 
 def inputs(index: DeepLoreIndex, **values: Any) -> Inputs:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from lorestudio.domain.records import replace
 from lorestudio.systems.registry import words_of
 from lorestudio.trace.model import (
     AiCall,

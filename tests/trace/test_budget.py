@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from lorestudio.domain.records import replace
 from lorestudio.trace.budget import AI, ALWAYS, KEYWORD, budget_view, origins
 from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
 from tests.ui.worlds import CROWN, RULES, SKARN, empty_trace, make_trace

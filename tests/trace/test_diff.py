@@ -1,8 +1,7 @@
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.domain.records import replace
 from lorestudio.trace.diff import UNKNOWN, compare
 from lorestudio.trace.journey import FateState
 from lorestudio.trace.model import EntryRef, Phase

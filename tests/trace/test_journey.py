@@ -1,9 +1,8 @@
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.domain.records import replace
 from lorestudio.trace.journey import FOREIGN_IDS, CellState, FateState, JourneyCell, Journeys, explain_cell, phase_cell
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageRecord, StageStatus
 from tests.trace import examples

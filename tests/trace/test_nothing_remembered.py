@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from lorestudio.domain.records import replace
 from lorestudio.systems.contextwindow.words import VOCABULARY as CONTEXT_WINDOW_WORDS
 from lorestudio.systems.recap.words import VOCABULARY
 from lorestudio.trace.model import Phase, RunOutcome, StageRecord, StageStatus, Trace, Turn

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageRecord, StageStatus, Trace, Turn, Verdict
 from lorestudio.trace.summary import estimate, too_broad

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.trace.ai_selection import RESULT_WORDS, breaker_words, cache_words, match_words
 from lorestudio.trace.model import AiRecord, Breaker, BreakerState, ItemResult, Phase, ReplyItem, TitleMatch
 from lorestudio.trace.text import as_markdown, as_text

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from lorestudio.domain.records import replace
 from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Phase
 from lorestudio.trace.timeline import Ending, summarise, turn_changes

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 
+from lorestudio.domain.records import replace
 from lorestudio.trace.flow import SANKEY_FROM, TABLE_COLUMNS, Direction, Measure, flow, flow_csv, flow_rows
 from lorestudio.trace.model import Phase
 from tests.trace.examples import (

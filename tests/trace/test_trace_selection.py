@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.trace.ai_selection import AiTotals, ai_lines, ai_totals, switch_effects
 from lorestudio.trace.model import (
     AiCall,

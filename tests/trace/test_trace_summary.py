@@ -1,7 +1,6 @@
-from dataclasses import replace
-
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.trace.model import Limit, Phase, RunOutcome, StageRecord, StageStatus
 from lorestudio.trace.summary import summary, summary_pieces
 from tests.trace import examples

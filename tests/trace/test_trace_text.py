@@ -1,6 +1,5 @@
-from dataclasses import replace
-
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.trace.model import AiCall, PromptBlock, RunOutcome, StageRecord, StageStatus, Turn
 from lorestudio.trace.text import as_markdown, as_text, entry_as_text, turn_words
 from tests.trace import examples

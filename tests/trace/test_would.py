@@ -1,7 +1,6 @@
-from dataclasses import replace
-
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.trace.held_run import WouldState, would_also
 from lorestudio.trace.model import Outcome, Phase, Verdict
 from tests.trace.examples import KEPT, REMOVED, SKARN, ref, skipped, stage, story, trace, verdict

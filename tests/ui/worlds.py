@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Never, Self
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, Folder, LeftOutNote, NoteProblem, ParserWarning, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import EngineState
 from lorestudio.llm.messages import TokenUsage
 from lorestudio.llm.stand_in import StandInAnswers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -12,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
+from lorestudio.domain.records import field_names
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
@@ -22,7 +22,7 @@ from tests.examples import examples
 from tests.vault.plain import plain
 
 SETTINGS = DeepLoreSettings()
-FIELDS = [field.name for field in dataclasses.fields(Entry)]
+FIELDS = field_names(Entry)
 DEFINITIONS = "DeepLore/field-definitions.yaml"
 
 
@@ -47,7 +47,7 @@ def edited(state: VaultState, *notes: NoteText, values: DeepLoreSettings = SETTI
 
 def everything(index: VaultIndex) -> dict[str, Any]:
     """All of an index, entries included, as plain data."""
-    values = {field.name: getattr(index, field.name) for field in dataclasses.fields(index)}
+    values = {name: getattr(index, name) for name in field_names(type(index))}
     values["entries"] = [{name: getattr(entry, name) for name in FIELDS} for entry in index.entries]
     return values
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import tempfile
 import time
@@ -16,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.files import NoteFile, VaultError, VaultFiles
@@ -37,7 +37,7 @@ from tests.vault.folders import read_folder
 SETTINGS = DeepLoreSettings()
 DEFINITIONS = "DeepLore/field-definitions.yaml"
 SEASON = "fields:\n  - name: season\n    label: Season\n"
-FIELDS = [field.name for field in dataclasses.fields(Entry)]
+FIELDS = field_names(Entry)
 
 
 def refresh(
@@ -79,15 +79,15 @@ def look(previous: VaultState | None, *texts: dict[str, str], settings: DeepLore
 
 def titles(changes: IndexChanges) -> dict[str, list[str]]:
     return {
-        field.name: [entry.title for entry in found]
-        for field in dataclasses.fields(changes)
-        if (found := getattr(changes, field.name))
+        name: [entry.title for entry in found]
+        for name in field_names(type(changes))
+        if (found := getattr(changes, name))
     }
 
 
 def everything(index: VaultIndex) -> dict[str, Any]:
     """All of an index, entries included, as plain data."""
-    values = {field.name: getattr(index, field.name) for field in dataclasses.fields(index)}
+    values = {name: getattr(index, name) for name in field_names(type(index))}
     values["entries"] = [{name: getattr(entry, name) for name in FIELDS} for entry in index.entries]
     return values
 
@@ -188,7 +188,7 @@ def test_new_field_definitions_parse_everything_again() -> None:
 
 def test_a_text_that_was_not_read_cannot_be_parsed_by_other_rules() -> None:
     first = look(None, {"a.md": lore()})
-    unread = dataclasses.replace(vault({"a.md": lore()}).files[0], text=None)
+    unread = replace(vault({"a.md": lore()}).files[0], text=None)
     with pytest.raises(ValueError, match=r"a\.md"):
         update(first.state, [ScannedVault("V", (unread,))], DeepLoreSettings(lorebook_tag="x"), CHARS_4)
 
@@ -206,13 +206,13 @@ def test_a_vault_that_fails_keeps_its_entries() -> None:
 
 def test_a_partial_listing_keeps_the_previous_entries_and_nothing_else() -> None:
     first = look(None, {"a.md": lore(), "f/b.md": lore()})
-    partial = dataclasses.replace(vault({"a.md": lore("new")}), failure="Not all was listed.")
+    partial = replace(vault({"a.md": lore("new")}), failure="Not all was listed.")
     second = update(first.state, [partial], SETTINGS, CHARS_4)
     assert second.state.index is first.state.index
 
 
 def test_a_partial_listing_is_better_than_nothing() -> None:
-    partial = dataclasses.replace(vault({"a.md": lore()}), failure="Not all was listed.")
+    partial = replace(vault({"a.md": lore()}), failure="Not all was listed.")
     result = update(None, [partial], SETTINGS, CHARS_4)
     assert [entry.title for entry in result.state.index.entries] == ["a"]
     assert result.failures == ("Not all was listed.",)

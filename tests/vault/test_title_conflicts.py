@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.index import resolve

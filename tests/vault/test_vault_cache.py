@@ -6,7 +6,6 @@ import sqlite3
 import threading
 import zlib
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorestudio.domain.entry import BUILT_IN_FIELDS, FieldDefinition, LeftOutNote, NoteProblem, Position, Role
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import cache

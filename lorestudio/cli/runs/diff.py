@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -29,6 +28,7 @@ from lorestudio.cli.runs.tables import reply_words
 from lorestudio.cli.screen import Screen, advancing, figure, fixed, fold, progress_bar, table
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.causes import Causes, RunSide, What, can_find, find_causes
 from lorestudio.studio.compare.sides import (

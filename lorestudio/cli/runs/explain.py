@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -24,6 +24,7 @@ from lorestudio.cli.runs.runs import with_kept
 from lorestudio.cli.screen import Screen, figure, filled, fold, progress_bar, table
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +20,7 @@ from lorestudio.cli.options import (
 )
 from lorestudio.cli.output import print_json, read_text, say, say_all
 from lorestudio.cli.screen import Screen
+from lorestudio.domain.records import replace
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.group_file import load_group
 from lorestudio.exchange.problems import InputError

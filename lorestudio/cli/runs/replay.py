@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +27,7 @@ from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.runs.tables import replay_summary, replay_table
 from lorestudio.cli.screen import Screen, progress_bar
 from lorestudio.domain.lifecycle import Progress
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +20,7 @@ from lorestudio.cli.options import (
 )
 from lorestudio.cli.output import FAILED, as_bytes, echo, say, say_all
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.exchange.scenario_file import scenario_bytes
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.replay.simulator import Simulator

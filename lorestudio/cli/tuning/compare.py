@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -28,6 +27,7 @@ from lorestudio.cli.output import picked, print_json, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.cli.tuning.whole_chats import candidates_with_books
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.settings.rules import VERSIONS
 from lorestudio.studio.compare.comparing import by_rules, candidate, compare_candidates
 from lorestudio.studio.compare.comparison import Comparison, Note, TurnComparison, names_of, total_rows

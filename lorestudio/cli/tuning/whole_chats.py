@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lorestudio.cli.options import SYSTEMS, BookOption, ProjectOptions, with_books
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.comparing import Candidate, candidate
 from lorestudio.studio.project.project import Project

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.json_text import text_in
@@ -17,8 +18,7 @@ _FOLDER: Final = "/user/files/"
 _UP: Final = 3  # chats/NAME/chat.jsonl lies two folders below the one that the addresses begin in
 
 
-@dataclass(frozen=True, slots=True)
-class AttachedFile:
+class AttachedFile(Struct, frozen=True):
     """A file as a message names it; `text` is None where the message does not hold it itself."""
 
     name: str
@@ -26,11 +26,10 @@ class AttachedFile:
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AttachedTexts:
+class AttachedTexts(Struct, frozen=True):
     """The texts of files by their addresses, and sentences about those that are not there."""
 
-    texts: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = {}
     problems: tuple[str, ...] = ()
 
 

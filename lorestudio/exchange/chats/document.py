@@ -7,12 +7,15 @@ changed, the fields that are the same keep their spelling (see `json_spelling`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.records import header_record, message_record
 from lorestudio.exchange.json_spelling import changed_text, same_value, spell_record
 
@@ -53,8 +56,7 @@ class ChatLine:
     record: Mapping[str, Json] | None = field(default=None, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenLine:
+class BrokenLine(Struct, frozen=True):
     """A line that could not be read, and the index of the message that it stands before in the chat of now."""
 
     before: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Folder, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
@@ -14,8 +15,7 @@ from lorestudio.domain.state import ChatControls, EngineState, EntryRule, Logged
 from lorestudio.exchange.chats.notepad import NOTEPAD_KEY, PINS_KEY
 
 
-@dataclass(frozen=True, slots=True)
-class StateKey:
+class StateKey(Struct, frozen=True):
     """One key of the metadata, the field of `ChatControls` that it holds, and what people call that."""
 
     key: str

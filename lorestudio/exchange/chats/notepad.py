@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json, code_units, length, to_number, trim
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import NOTEPAD_LIMIT
 
 NOTEPAD_KEY: Final = "deeplore_ai_notepad"
@@ -100,8 +102,7 @@ CLOSING: Final = "</dle-notes>"
 _BLANK_LINES: Final = re.compile(r"\n{3,}")
 
 
-@dataclass(frozen=True, slots=True)
-class TakenNotes:
+class TakenNotes(Struct, frozen=True):
     """A reply without what is not for the reader.
 
     `text` is what stays visible, `notes` the notes in it, `removed` the pieces that were taken out, as they stood.

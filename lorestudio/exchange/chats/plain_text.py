@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatFormat, ChatLine, LineKind
 from lorestudio.exchange.chats.records import read_message
 from lorestudio.exchange.chats.sillytavern import LoadedChat

@@ -7,8 +7,9 @@ A record is what a program said it handed over. Whether it can be trusted, and w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json
@@ -26,8 +27,7 @@ ACTIVE_BOOKS: Final = "activeLorebookEntries"
 BOOK_VIEWER: Final = "worldInfoViewer"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedEntry:
+class RecordedEntry(Struct, frozen=True):
     """One entry of a record. `vault` is the vault's or the book's name in the program that wrote it.
 
     `tokens` and `priority` are None, and `reason` is "", where the writer does not keep them.

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.metadata import STATE_KEYS, StateKey, read_controls, written
@@ -24,8 +26,7 @@ from lorestudio.settings.files import SettingsError, parse_json
 ADVICE: Final = "Close the chat in SillyTavern first: it writes the whole file again when something is said in it."
 
 
-@dataclass(frozen=True, slots=True)
-class StateChange:
+class StateChange(Struct, frozen=True):
     """One key that would be written. `clashes` says that the file holds another value than the one that was changed."""
 
     key: StateKey

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.entry import BookEntry
 
 
@@ -50,8 +53,7 @@ class Lorebook:
     spoils: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BooksInPlay:
+class BooksInPlay(Struct, frozen=True):
     """The books that are used, in the order they were given, and those that are not because of another one."""
 
     used: tuple[Lorebook, ...] = ()

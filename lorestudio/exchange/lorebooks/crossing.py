@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
@@ -36,8 +37,7 @@ _HALF: Final = re.compile("[\ud800-\udfff]")
 _OUR_OWN: Final = frozenset({"uid", "displayIndex", "addMemo", "extensions"})
 
 
-@dataclass(frozen=True, slots=True)
-class FieldLink:
+class FieldLink(Struct, frozen=True):
     """A field of a form (`theirs`, with a point where it lies within another) and the World Info field it becomes.
 
     `how` says what is only approximate on the way to World Info, where `applies` to the entry; `how_back` on the way
@@ -51,8 +51,7 @@ class FieldLink:
     applies: Callable[[Raw], bool] = bool
 
 
-@dataclass(frozen=True, slots=True)
-class EntryForm:
+class EntryForm(Struct, frozen=True):
     """How entries are spelled in one form.
 
     `there` takes any entry of the form, also a damaged one, and gives the World Info fields that it speaks of; `back`

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.json_spelling import changed_text, same_value
 from lorestudio.exchange.lorebooks.crossing import (
@@ -65,8 +67,7 @@ def _as_made(_before: Raw, after: Raw) -> Raw:
     return after
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """Where a document has its book. `path` leads to the entries, a list or an object; () where they are all of it.
 
     `form` is None for World Info's own entries. `name` is the book's own, "" without one. What is no entry
@@ -83,8 +84,7 @@ class Found:
     remarks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Slot:
+class _Slot(Struct, frozen=True):
     """A place in the list: the entry there, its key where the list is an object, and its uid, None for no entry."""
 
     key: str

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import WS
+from lorestudio.domain.records import replace
 
 DEFAULT_DEPTH: Final = 4
 DEFAULT_WEIGHT: Final = 100
@@ -60,8 +62,7 @@ class Extra(StrEnum):
     CREATOR_NOTES = "matchCreatorNotes"
 
 
-@dataclass(frozen=True, slots=True)
-class BookEntry:
+class BookEntry(Struct, frozen=True):
     """One entry. None means that the global setting decides; for a timed effect and a level that there is none.
 
     `content` is without its decorators; `digest` tells whether the entry has changed since a timed effect began.

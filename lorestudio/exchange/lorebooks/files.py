@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
 from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
 
 
-@dataclass(frozen=True, slots=True)
-class BookFile:
+class BookFile(Struct, frozen=True):
     """A lorebook's file and whose book it is."""
 
     path: str
@@ -29,8 +29,7 @@ def book_file(text: str) -> BookFile:
     return BookFile(text, load_lorebook(Path(text).expanduser()).role)
 
 
-@dataclass(frozen=True, slots=True)
-class LookedAt:
+class LookedAt(Struct, frozen=True):
     """A file as it was looked at: the book, or a sentence why there is none."""
 
     file: BookFile

@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.containers import CARD_MEMBER, OpenedContainer, archive, is_archive, opened
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.json_spelling import changed_text
@@ -28,8 +30,7 @@ from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 Find = Callable[[Json], Found | None]
 
 
-@dataclass(frozen=True, slots=True)
-class LoreFormat:
+class LoreFormat(Struct, frozen=True):
     """A format of lore. `looks` says to people what a file of it is told by, `endings` how such files are called.
 
     `find` finds its book in a JSON document. `empty` is the document of a new book of that name; without one a book

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import WS, trim
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
@@ -22,8 +23,7 @@ _BLANKS: Final = re.compile(WS)
 _INNER_SLASH: Final = re.compile(r"(?<!\\)/")
 
 
-@dataclass(frozen=True, slots=True)
-class KeyMatching:
+class KeyMatching(Struct, frozen=True):
     """How plain keys are looked for."""
 
     case_sensitive: bool

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.exchange.lorebooks.entry import BookPlace
 from lorestudio.exchange.lorebooks.report import Fidelity, FieldFate
 
 
-@dataclass(frozen=True, slots=True)
-class FieldWay:
+class FieldWay(Struct, frozen=True):
     """A field and what it becomes; `plain` is its fate where the other side can say it, `other` where it cannot."""
 
     field: str

@@ -11,15 +11,16 @@ import json
 import math
 import re
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from msgspec import Struct
 from pydantic.alias_generators import to_camel, to_snake
 
 from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Position, Role
 from lorestudio.domain.javascript import Json, number, to_number, to_string, trim, truthy
 from lorestudio.domain.json_text import spell, texts_in
+from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.entry import LOGICS, BookPlace, Logic
 from lorestudio.exchange.lorebooks.keys import is_plain, words_of
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY, choice
@@ -90,8 +91,7 @@ _PARTNERS: Final[Mapping[str, tuple[str, ...]]] = {
 MAPPED: Final = frozenset({"tags", *(name for names in _PARTNERS.values() for name in names)})
 
 
-@dataclass(frozen=True, slots=True)
-class BookNote:
+class BookNote(Struct, frozen=True):
     """An entry as a note: its text, and what becomes of its fields."""
 
     title: str
@@ -318,8 +318,7 @@ def _writable(text: str) -> str:
 _NOTHING: Final = EntryFate("", "")
 
 
-@dataclass(frozen=True, slots=True)
-class NoteEntry:
+class NoteEntry(Struct, frozen=True):
     """A note as an entry of World Info, without its number; `left_out` says why it goes into no lorebook."""
 
     raw: dict[str, Json]

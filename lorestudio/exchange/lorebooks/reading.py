@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.javascript import Json, key_order, trim, truthy
@@ -125,8 +125,7 @@ _BOOK_FIELDS: Final = ("scan_depth", "token_budget", "recursive_scanning")
 _SHOWN: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _BookForm:
+class _BookForm(Struct, frozen=True):
     """A kind of file: what people call it, its book and list of entries, and how one of these becomes native."""
 
     title: str

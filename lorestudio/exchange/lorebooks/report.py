@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 
@@ -22,8 +23,7 @@ class Fidelity(StrEnum):
     """It is gone; `FieldFate.how` says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldFate:
+class FieldFate(Struct, frozen=True):
     """What becomes of one field of an entry. `field` is its name where it comes from; `how` is a sentence or ""."""
 
     field: str
@@ -31,8 +31,7 @@ class FieldFate:
     how: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class EntryFate:
+class EntryFate(Struct, frozen=True):
     """What becomes of an entry. Only fields that say something are listed: not those as in a new entry.
 
     `left_out` is the reason why the entry does not go along at all, "" where it does.
@@ -44,8 +43,7 @@ class EntryFate:
     left_out: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FateCount:
+class FateCount(Struct, frozen=True):
     """How many entries a field has the same fate in."""
 
     field: str
@@ -54,8 +52,7 @@ class FateCount:
     entries: int
 
 
-@dataclass(frozen=True, slots=True)
-class LoreReport:
+class LoreReport(Struct, frozen=True):
     """The way of a book. `source` and `target` are what people call its forms; `remarks` are about the whole book."""
 
     source: str

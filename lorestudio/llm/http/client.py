@@ -17,15 +17,16 @@ import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Generator, Mapping
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 import httpx
 from httpx_sse import EventSource, ServerSentEvent
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
+from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind, LlmError, failed, timed_out
 from lorestudio.llm.http.anthropic import AnthropicMessages
 from lorestudio.llm.http.dialect import Dialect, Gathering, Habits, ReadAnswer, problem_text, read_body, read_problem
@@ -78,8 +79,7 @@ _TITLE = re.compile(r"<title[^>]*>(.{0,200}?)</title>", re.IGNORECASE | re.DOTAL
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Exchange:
+class _Exchange(Struct, frozen=True):
     """One request with all that the profile adds to it."""
 
     request: ChatRequest

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final, Protocol
 from urllib.parse import urlsplit, urlunsplit
+
+from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
@@ -15,8 +16,7 @@ _INPUT: Final = ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_ev
 _OUTPUT: Final = ("output_tokens", "completion_tokens", "candidatesTokenCount", "eval_count")
 
 
-@dataclass(frozen=True, slots=True)
-class ReadAnswer:
+class ReadAnswer(Struct, frozen=True):
     """A reply's text, the parsed value where the provider gave one, the tokens, and why it ended."""
 
     text: str
@@ -184,8 +184,7 @@ def _count(reported: Mapping[str, Json], names: tuple[str, ...]) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class Habits:
+class Habits(Struct, frozen=True):
     """What a server accepts; learned from its refusals, so that each is met once and not on every request."""
 
     schema: bool = True
@@ -193,8 +192,7 @@ class Habits:
     stream_usage: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class StreamPiece:
+class StreamPiece(Struct, frozen=True):
     """One event of a streamed reply: a piece of text, and what else it says; None and "" where it says nothing."""
 
     text: str = ""
@@ -241,8 +239,7 @@ class Dialect(Protocol):
         return read_answer(body)
 
 
-@dataclass(slots=True)
-class Gathering:
+class Gathering(Struct):
     """A streamed reply so far."""
 
     text: str = ""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.llm.http.dialect import Dialect, Habits, StreamPiece, read_usage
 from lorestudio.llm.messages import ChatRequest
 

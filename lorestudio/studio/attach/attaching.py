@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
+from lorestudio.domain.records import replace
 from lorestudio.studio.attach.captures import Attachment, Captures, capture_of, keep_attachment
 from lorestudio.studio.attach.endpoint import Endpoint, provider_address
 from lorestudio.studio.attach.exchange import Exchange

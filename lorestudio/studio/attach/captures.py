@@ -11,7 +11,7 @@ import secrets
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -20,6 +20,7 @@ import platformdirs
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.attach import AttachSettings
 from lorestudio.settings.files import SettingsError, json_bytes, read_bytes, write_atomically

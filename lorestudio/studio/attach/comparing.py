@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Position
 from lorestudio.llm.errors import ErrorKind, LlmError
@@ -24,8 +26,7 @@ from lorestudio.trace.model import Injection, Trace
 from lorestudio.trace.wording import plural
 
 
-@dataclass(frozen=True, slots=True)
-class OnlyHere:
+class OnlyHere(Struct, frozen=True):
     """An entry that the run puts in and the prompt does not have, and why that may be, "" where nothing tells."""
 
     entry: int
@@ -55,8 +56,7 @@ class PromptComparison:
         return not self.only_there and all(each.why for each in self.only_here)
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedCapture:
+class ComparedCapture(Struct, frozen=True):
     """A capture, the reply that it made, and how its lore differs from the run; None where it made none of the chat."""
 
     matched: MatchedCapture

@@ -21,13 +21,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
 import h11
 import httpx
+from msgspec import Struct
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.attach.exchange import MAX_REPLY, Exchange, ExchangeEnd
@@ -86,8 +86,7 @@ def provider_address(address: str) -> str:
     return address
 
 
-@dataclass(frozen=True, slots=True)
-class TurnedAway:
+class TurnedAway(Struct, frozen=True):
     """Why somebody is not let in: the status, and a sentence where it may be read."""
 
     status: int

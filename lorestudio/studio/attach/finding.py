@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.entry import Entry
 from lorestudio.studio.attach.wire import SentPrompt
 
@@ -46,8 +48,7 @@ _NEAR: Final = 60
 """So many characters before a text its title may begin."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundLore:
+class FoundLore(Struct, frozen=True):
     """Where an entry stands: message from 0, and the characters `start` to `end` of its text without carriage returns.
 
     `from_end` counts messages after it; `role` is that of the message.
@@ -130,8 +131,7 @@ def _clean(text: str) -> str:
     return text.replace("\r", "").strip()
 
 
-@dataclass(frozen=True, slots=True)
-class _Claim:
+class _Claim(Struct, frozen=True):
     entry: int
     grade: Grade
     message: int

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.studio.attach.captures import Capture
 from lorestudio.studio.attach.wire import SentPrompt
 
@@ -39,8 +41,7 @@ class RequestKind(StrEnum):
     UNREADABLE = "no prompt"
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedCapture:
+class MatchedCapture(Struct, frozen=True):
     """A capture and the reply that it made; None where no reply of the chat is its.
 
     `evidence` says in words what speaks for the match. `replaced`: the reply has a later request that fits better.
@@ -53,8 +54,7 @@ class MatchedCapture:
     replaced: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
+class _Written(Struct, frozen=True):
     """One answer of a chat: its text, and when it was being written, in milliseconds since 1970."""
 
     generation: Generation

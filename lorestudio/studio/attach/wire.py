@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
 
@@ -25,8 +27,7 @@ class SentMessage:
     text: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class SentPrompt:
+class SentPrompt(Struct, frozen=True):
     """What a request asked. `schema` is the name of the JSON schema that the answer must fit, `tools` their names.
 
     `streamed` is None where the request does not say.

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from msgspec import Struct
+
 from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.studio.project.project import Project
@@ -172,16 +174,14 @@ def unusable(project: Project) -> tuple[str, ...]:
     return tuple(problems)
 
 
-@dataclass(frozen=True, slots=True)
-class FieldValue:
+class FieldValue(Struct, frozen=True):
     """A value in the spelling that most entries use, and how many have it; 0 where only the definition lists it."""
 
     text: str
     entries: int
 
 
-@dataclass(frozen=True, slots=True)
-class ContextField:
+class ContextField(Struct, frozen=True):
     """One key of the context with the gating fields that are held against it; `entries` have any value there."""
 
     key: str

@@ -8,13 +8,15 @@ there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats import notepad
 from lorestudio.exchange.chats.kept import file_date
@@ -38,8 +40,7 @@ class Voice(StrEnum):
     """A narrator: the model gets it as a system message, and it is not searched for keys."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChatBranch:
+class ChatBranch(Struct, frozen=True):
     """A branch: the new chat, the old one with a mark where the branch begins, and the branch's name."""
 
     branch: Chat

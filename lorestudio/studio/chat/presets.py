@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
 import platformdirs
+from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.metadata import existing_folders
 from lorestudio.exchange.problems import InputError
@@ -28,8 +29,7 @@ from lorestudio.studio.chat.controls import ControlsPart, context_fields, contex
 from lorestudio.vault.data_folder import reason_of, refused
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
+class Preset(Struct, frozen=True):
     """A named set of choices. Only the `parts` of `controls` belong to it."""
 
     name: str
@@ -185,16 +185,14 @@ _RESERVED: Final = frozenset(
 """Names that Windows keeps for devices."""
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenPreset:
+class BrokenPreset(Struct, frozen=True):
     """A file of the folder that is no preset, with what is wrong in it."""
 
     path: Path
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class KnownPresets:
+class KnownPresets(Struct, frozen=True):
     """What lies in the folder, by name; equal names of two files stay two."""
 
     presets: tuple[tuple[Path, Preset], ...] = ()

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, VaultIndex
@@ -35,8 +36,7 @@ WANTED_TIMES: Final = 3
 _INJECTED: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
 
 
-@dataclass(slots=True)
-class _Career:
+class _Career(Struct):
     """What became of one entry in all runs. `stops` counts by stage and reason."""
 
     matched: int = 0

@@ -6,12 +6,12 @@ or what is recorded already. Nothing here changes a file.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.chats import notepad

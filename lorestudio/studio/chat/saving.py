@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Folder
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat, ChatLine, LineKind
 from lorestudio.exchange.chats.kept import file_date, keep_version
@@ -48,8 +50,7 @@ class ChatLosesError(InputError):
         self.losses = tuple(losses)
 
 
-@dataclass(frozen=True, slots=True)
-class SavedChat:
+class SavedChat(Struct, frozen=True):
     """A chat that stands in its file now. `backup` is where the version lies that was overwritten, if one was kept.
 
     `remarks` are sentences for the person.
@@ -61,8 +62,7 @@ class SavedChat:
     remarks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ChatToSave:
+class ChatToSave(Struct, frozen=True):
     """A chat with the choices for it, and the document that it is written into; `folders` are those of the vault."""
 
     document: ChatDocument

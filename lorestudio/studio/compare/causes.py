@@ -8,11 +8,14 @@ second run would not have it takes part in it. No model and no provider is asked
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from lorestudio.domain.lifecycle import CancelToken, Progress, heed
+from lorestudio.domain.records import replace
 from lorestudio.studio.compare.differences import input_differences, same_system
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.systems.differences import DifferenceKind, InputDifference
@@ -45,8 +48,7 @@ class RunSide:
     context: Rerun | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class DifferenceCause:
+class DifferenceCause(Struct, frozen=True):
     """A difference and what it does.
 
     `alone` are the changes between the runs that it brings about by itself; `together` those that need others beside
@@ -64,8 +66,7 @@ class DifferenceCause:
         return bool(self.alone or self.together)
 
 
-@dataclass(frozen=True, slots=True)
-class Causes:
+class Causes(Struct, frozen=True):
     """All differences, those that did most first. `unexplained` are changes that none of them was found to make."""
 
     causes: tuple[DifferenceCause, ...]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
+from msgspec import Struct
+
 from lorestudio.domain.lifecycle import CancelToken, Progress
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section
@@ -28,15 +31,14 @@ NOT_FOUND: Final = "no single rule"
 """Stands for what neither way of looking explains."""
 
 
-@dataclass(frozen=True, slots=True)
-class RuleCauses:
+class RuleCauses(Struct, frozen=True):
     """For each turn and note the rules that did it; `together` are those that needed others beside them.
 
     `tried` counts runs of the whole chat.
     """
 
-    alone: Mapping[tuple[Place, Note], Sequence[ChangedRule]] = field(default_factory=dict)
-    together: Mapping[tuple[Place, Note], Sequence[ChangedRule]] = field(default_factory=dict)
+    alone: Mapping[tuple[Place, Note], Sequence[ChangedRule]] = {}
+    together: Mapping[tuple[Place, Note], Sequence[ChangedRule]] = {}
     tried: int = 0
 
     def of(self, place: Place, note: Note) -> Sequence[ChangedRule]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 from lorestudio.trace.model import Trace, Turn
@@ -23,24 +24,21 @@ Place: TypeAlias = tuple[int, int]
 """A turn: the reply's message and its swipe."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contender:
+class Contender(Struct, frozen=True):
     """One of the runs compared: what it is called, and its traces, one for each generation in order."""
 
     label: str
     traces: tuple[Trace, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PromptShare:
+class PromptShare(Struct, frozen=True):
     """What one contender put in at one turn: its notes in the order they stand in the prompt, and their tokens."""
 
     notes: tuple[Note, ...]
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class TurnComparison:
+class TurnComparison(Struct, frozen=True):
     """One turn: what each contender put in, in their order; what all of them did, and what only one did."""
 
     turn: Turn
@@ -54,8 +52,7 @@ class TurnComparison:
         return _overlap([frozenset(share.notes) for share in self.shares])
 
 
-@dataclass(frozen=True, slots=True)
-class Total:
+class Total(Struct, frozen=True):
     """A contender over the whole chat: means per turn, and how many different notes ever went in."""
 
     label: str
@@ -67,8 +64,7 @@ class Total:
     """Turns in which nothing went in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Contenders, their turns side by side, and their totals. `titles` names the notes."""
 
     labels: tuple[str, ...]
@@ -77,7 +73,7 @@ class Comparison:
     titles: dict[Note, str]
     agreement: tuple[tuple[float, ...], ...]
     """How far each contender agrees with each other one, from 0 to 1: the mean overlap of their turns."""
-    why: Mapping[tuple[Place, Note], str] = field(default_factory=dict)
+    why: Mapping[tuple[Place, Note], str] = {}
     """For a note that one of two runs puts in at a turn what did it, where that was looked for."""
     reasons: tuple[tuple[str, int], ...] = ()
     """What did something at all, with the number of turns, most first."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.lifecycle import Closing
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.files import SettingsError, write_atomically
@@ -28,8 +30,7 @@ COMPARED: Final = "compared"
 answers or the stand-in."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeptComparison:
+class KeptComparison(Struct, frozen=True):
     """A comparison of kept runs. `stale` says that something that they were made from has changed since."""
 
     comparison: Comparison

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, replace
 from operator import attrgetter
 from typing import Any, Final
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.differences import differences
 from lorestudio.studio.replay.rerun import Rerun
@@ -29,7 +29,7 @@ _NOT_WRITTEN: Final = {
 }  # fmt: skip
 _FOLLOWING: Final = {"content_hash", "links"}
 """Fields that follow from the text; they are not named beside it."""
-_WRITTEN: Final = tuple(each.name for each in fields(Entry) if each.name not in _NOT_WRITTEN)
+_WRITTEN: Final = tuple(name for name in field_names(Entry) if name not in _NOT_WRITTEN)
 
 
 def note_changes(before: VaultIndex, after: VaultIndex) -> Iterator[tuple[Key, str, str]]:

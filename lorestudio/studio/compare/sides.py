@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken, Progress
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.causes import RunSide
 from lorestudio.studio.compare.differences import input_differences, renamed, same_system
@@ -86,8 +88,7 @@ def with_vaults_of(project: Project, vaults: Sequence[Path | str]) -> Project:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class TurnDiff:
+class TurnDiff(Struct, frozen=True):
     """One generation in two replays; `diff` is None where only one of them has it."""
 
     generation: Generation

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.studio.compare.causes import Causes, DifferenceCause, Effect, RunSide, What, effects
@@ -25,8 +26,7 @@ HEADINGS: Final = {
 SIGNS: Final = {What.ENTERED: "+", What.LEFT: "−", What.MOVED: "↕", What.RESIZED: "~", What.REWRITTEN: "≠"}
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeLine:
+class ChangeLine(Struct, frozen=True):
     """One change. `words` say what happened, `tokens` by how many tokens the prompt grew; `by` who did it."""
 
     effect: Effect

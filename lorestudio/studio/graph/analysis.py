@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import Final
 
 import networkx as nx
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
@@ -29,8 +30,7 @@ _PIVOT_STEPS: Final = 600_000
 _LEAST_PIVOTS: Final = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Community:
+class Community(Struct, frozen=True):
     """Entries that are connected with each other more than with the rest; `members` begins with the best connected.
 
     `tag` is what most of them and few others are tagged with, "" where there is no such tag.
@@ -45,8 +45,7 @@ class Community:
         return self.members[0]
 
 
-@dataclass(frozen=True, slots=True)
-class MissingConnection:
+class MissingConnection(Struct, frozen=True):
     """Two entries that share values of custom fields and no edge; `shared` holds `field: value`."""
 
     first: int
@@ -54,8 +53,7 @@ class MissingConnection:
     shared: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Gaps:
+class Gaps(Struct, frozen=True):
     """What seems to be missing.
 
     `orphans` have no edge; a bridge is the only connected pair between two communities; `circles` are chains of
@@ -90,7 +88,7 @@ class GraphStudy:
     community_of: Mapping[int, int] = field(default_factory=dict)
     centrality: Mapping[int, float] = field(default_factory=dict)
     backbone: frozenset[tuple[int, int]] = frozenset()
-    gaps: Gaps = Gaps()
+    gaps: Gaps = field(default_factory=Gaps)
 
 
 def study(

@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 
 import ahocorasick
 import networkx as nx
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
@@ -117,8 +118,7 @@ class EdgeKind(StrEnum):
 ALL_KINDS: Final = frozenset(EdgeKind)
 
 
-@dataclass(frozen=True, slots=True)
-class GraphNode:
+class GraphNode(Struct, frozen=True):
     """An entry. `entry` is its id in the index, `key` what it is known by from one index to the next."""
 
     entry: int
@@ -128,8 +128,7 @@ class GraphNode:
     priority: float
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """One typed relation between two entries, given by their ids.
 
     `weight` is at least 1: how often the texts of the two mention each other, both ways together.

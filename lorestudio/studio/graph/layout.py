@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import networkx as nx
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lorestudio.domain.lifecycle import CancelToken, Progress, heed
@@ -48,16 +48,14 @@ _FEWEST, _MOST, _WORK = 70, 320, 4e8
 _GROUPS_BY_FORCE: Final = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """What is known before: positions by entry id, and the entries that stay where they are."""
 
     positions: Mapping[int, Point]
     pinned: Collection[int] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Forces:
+class Forces(Struct, frozen=True):
     """How strongly nodes push each other apart and are drawn to the middle, as parts of what is usual."""
 
     repulsion: float = 1.0

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.lifecycle import CancelToken, Progress
+from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.graph.analysis import GraphStudy, study
@@ -23,11 +26,10 @@ from lorestudio.studio.project.project import Project
 from lorestudio.trace.storage.serialize import record_from_json
 
 
-@dataclass(frozen=True, slots=True)
-class SavedLayout:
+class SavedLayout(Struct, frozen=True):
     """Positions and pinned nodes by a node's key. `problem` says what was wrong with the file, "" where nothing was."""
 
-    positions: Mapping[str, Point] = field(default_factory=dict)
+    positions: Mapping[str, Point] = {}
     pinned: frozenset[str] = frozenset()
     problem: str = ""
 
@@ -87,8 +89,7 @@ LARGE: Final = 3_000
 _USUAL: Final = DeepLoreSettings()
 
 
-@dataclass(frozen=True, slots=True)
-class GraphWish:
+class GraphWish(Struct, frozen=True):
     """How a graph is wanted: with the entries that say `graph: false`, although it is large, laid out from nothing."""
 
     everything: bool = False

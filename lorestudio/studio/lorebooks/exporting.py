@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import keep_copy, read_file
 from lorestudio.exchange.lorebooks.documents import Written
 from lorestudio.exchange.lorebooks.formats import BY_NAME, parse_lore, write_lore
@@ -27,8 +30,7 @@ WORLD_INFO: Final = "sillytavern"
 """The format that is written where nobody names another."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportChoice:
+class ExportChoice(Struct, frozen=True):
     """What is exported: the notes in `folder` ("" for all), or those of `only`.
 
     `as_written` takes texts as they stand in the notes and not as DeepLore cleans them; `disabled` takes notes along
@@ -129,8 +131,7 @@ def copy_of_target(plan: ExportPlan) -> Path | None:
 # ---- which notes ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Note:
+class _Note(Struct, frozen=True):
     filename: str
     text: str
     said: NoteEntry

@@ -5,14 +5,17 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json, fold, to_string
 from lorestudio.domain.json_text import texts_in
+from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.formats import NOTES, parse_lore, read_lore
@@ -62,8 +65,7 @@ class BookFileRead:
     heads: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ImportChoice:
+class ImportChoice(Struct, frozen=True):
     """How books are imported. `folder` is where their folders go, "" for the vault itself.
 
     `grouped` keeps the folders, categories or groups of a file. `twins` is what becomes of entries that the vault has
@@ -81,8 +83,7 @@ class ImportChoice:
     gates: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedEntry:
+class ImportedEntry(Struct, frozen=True):
     """What becomes of one entry. `source` is its book's own name, `filename` the note that it becomes or goes into,
     "" where it is left out.
 
@@ -97,8 +98,7 @@ class ImportedEntry:
     way: Twin | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ImportPlan:
+class ImportPlan(Struct, frozen=True):
     """The changes, and what becomes of every entry."""
 
     planned: Planned
@@ -292,12 +292,11 @@ def _approximated(note: BookNote, raw: Raw, groups: Mapping[str, Sequence[str]],
     return replace(note, properties=properties, fate=replace(note.fate, fields=tuple(fates))) if added else note
 
 
-@dataclass(slots=True)
-class FreeNames:
+class FreeNames(Struct):
     """Gives names in a vault that neither a file nor one given before has. Waits for the disk."""
 
     vault: Path
-    _taken: dict[str, set[str]] = field(default_factory=dict)
+    _taken: dict[str, set[str]] = {}
 
     def get(self, folder: str, name: str) -> str:
         """A free name in that folder of the vault for a note that would be called so."""
@@ -323,13 +322,12 @@ _TEXT: Final = "the same text"
 _KEYS: Final = "the same keys"
 
 
-@dataclass(slots=True)
-class _Twins:
+class _Twins(Struct):
     """The notes of a vault by what they say and by their keys."""
 
-    by_text: dict[str, str] = field(default_factory=dict)
-    by_keys: dict[frozenset[str], str] = field(default_factory=dict)
-    keys: dict[str, frozenset[str]] = field(default_factory=dict)
+    by_text: dict[str, str] = {}
+    by_keys: dict[frozenset[str], str] = {}
+    keys: dict[str, frozenset[str]] = {}
 
     @classmethod
     def of(cls, vault: VaultNotes, rules: ParseRules) -> _Twins:

@@ -7,12 +7,13 @@ moved together with the notes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.lorebooks.notes import Raw
 from lorestudio.exchange.problems import checked

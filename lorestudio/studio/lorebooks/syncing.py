@@ -7,13 +7,16 @@ they last agreed. What both sides said differently is never decided here; who is
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from posixpath import commonpath
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import keep_copy, read_file
 from lorestudio.exchange.json_spelling import same_value
 from lorestudio.exchange.lorebooks.formats import parse_lore, write_lore
@@ -67,8 +70,7 @@ class Prefer(StrEnum):
     BOOK = "book"
 
 
-@dataclass(frozen=True, slots=True)
-class SyncChoice:
+class SyncChoice(Struct, frozen=True):
     """How both are brought together. Without `prefer` what both changed differently stays as it is on both sides.
 
     `decided` has, by uid and member, who is right in a field, or what a person made of both. `only` are the uids that
@@ -76,14 +78,13 @@ class SyncChoice:
     """
 
     prefer: Prefer | None = None
-    decided: Mapping[str, Mapping[str, Json | Prefer]] = field(default_factory=dict)
+    decided: Mapping[str, Mapping[str, Json | Prefer]] = {}
     gone: Gone = Gone.LEAVE
     new: bool = True
     only: Collection[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SyncItem:
+class SyncItem(Struct, frozen=True):
     """An entry and its note that are not as they were when they last agreed.
 
     `members` are those that differ from then, `clashes` those that both changed, with what each says; `before` is what
@@ -95,9 +96,9 @@ class SyncItem:
     filename: str
     found: SyncState
     members: tuple[str, ...] = ()
-    clashes: Mapping[str, tuple[Json, Json]] = field(default_factory=dict)
+    clashes: Mapping[str, tuple[Json, Json]] = {}
     settled: bool = True
-    before: Raw = field(default_factory=dict)
+    before: Raw = {}
 
 
 @dataclass(frozen=True, slots=True)

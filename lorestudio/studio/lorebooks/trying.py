@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.notes import Raw
 from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.llm.messages import AnswerSource
@@ -18,8 +20,7 @@ from lorestudio.trace.model import Trace, Turn
 from lorestudio.trace.wording import plural
 
 
-@dataclass(frozen=True, slots=True)
-class TriedTurn:
+class TriedTurn(Struct, frozen=True):
     """A reply that gets other entries from the book: those that only the vault gives, and those that only the book."""
 
     turn: Turn
@@ -27,8 +28,7 @@ class TriedTurn:
     book_only: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """How a book and the vault agree over a chat. `counts` has, by title, in how many replies each gives an entry."""
 
     replies: int

@@ -6,11 +6,13 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json, to_string, trim
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
@@ -24,23 +26,20 @@ from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 from lorestudio.vault.writer import read_note
 
 
-@dataclass(frozen=True, slots=True)
-class SetValue:
+class SetValue(Struct, frozen=True):
     """The property gets this value; it is made where it is missing."""
 
     value: Json
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeItems:
+class ChangeItems(Struct, frozen=True):
     """The property is a list; these items are added at its end and taken out. A list that empties stays as one."""
 
     add: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveProperty:
+class RemoveProperty(Struct, frozen=True):
     """The property goes."""
 
 
@@ -166,8 +165,7 @@ def _title(name: str, change: SetValue | ChangeItems | RemoveProperty, count: in
     return text[0].upper() + text[1:]
 
 
-@dataclass(frozen=True, slots=True)
-class PropertySummary:
+class PropertySummary(Struct, frozen=True):
     """One property over some notes. `value` is the common one where `same`; `present` counts the notes that have it.
 
     `kind` is how most of those notes write it; `items` are all items of its lists, the most frequent first.
@@ -183,8 +181,7 @@ class PropertySummary:
     items: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NotesSummary:
+class NotesSummary(Struct, frozen=True):
     """All properties that the notes have, the most frequent first; `failures` name the notes that cannot be read."""
 
     notes: int

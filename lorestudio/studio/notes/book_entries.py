@@ -8,7 +8,7 @@ other byte of the file stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -17,6 +17,7 @@ from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.containers import RISU_MODULE
 from lorestudio.exchange.json_spelling import changed_text, same_value
 from lorestudio.exchange.lorebooks.books import Lorebook

@@ -6,14 +6,14 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 
 
-@dataclass(frozen=True, slots=True)
-class JsonLines:
+class JsonLines(Struct, frozen=True):
     """The objects of a file in order, each with its line counted from 1, and sentences about lines that hold none."""
 
     numbered: tuple[tuple[int, Mapping[str, Json]], ...] = ()

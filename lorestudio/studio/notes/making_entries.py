@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import ahocorasick
+from msgspec import Struct
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
@@ -36,8 +36,7 @@ _MOST_WORDS: Final = 4
 _MOST_KEYS: Final = 6
 
 
-@dataclass(frozen=True, slots=True)
-class PlainNote:
+class PlainNote(Struct, frozen=True):
     """An ordinary note, its present or proposed keys, and what speaks for making an entry of it.
 
     `named_in` counts the messages of the chat with one of the keys, `linked_from` the notes that link to it. `written`
@@ -70,8 +69,7 @@ class PlainNote:
         return f"{self.folder}/".startswith(f"{folder.strip('/')}/")
 
 
-@dataclass(frozen=True, slots=True)
-class NoteGroup:
+class NoteGroup(Struct, frozen=True):
     """Candidates that belong together: those of a folder, or those of a tag."""
 
     name: str

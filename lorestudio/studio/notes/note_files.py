@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
@@ -29,8 +30,7 @@ _BY_TITLE: Final = "{{title}}"
 _BY_DATE: Final = "{{date}}"
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Struct, frozen=True):
     """A note with `{{title}}` and `{{date}}` in it. `filename` is that of a vault's own template, "" for the others."""
 
     name: str

@@ -11,10 +11,11 @@ import secrets
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.lifecycle import Closing
@@ -33,8 +34,7 @@ def default_folder() -> Path:
     return note_data_folder() / "recovery"
 
 
-@dataclass(frozen=True, slots=True)
-class Unsaved:
+class Unsaved(Struct, frozen=True):
     """A text that was not saved: of which note, from which version on disk it started (None: a new note), and when.
 
     `file` is where it is kept.

@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from posixpath import dirname
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json, fold, trim
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of, listed
@@ -127,8 +129,7 @@ def _check_signs(name: str, signs: str, what: str) -> None:
 _SUBPATH = re.compile(r"#([^#|\]\n)>]*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Moves:
+class Moves(Struct, frozen=True):
     """What becomes of files: `paths` from old names to new ones, `titles` from old names to titles that change.
 
     `headings` are the old and new words of a first heading that changes, by old file name. `before` and `after` are the
@@ -148,15 +149,14 @@ class Moves:
         return self.paths.get(filename, filename)
 
 
-@dataclass(slots=True)
-class Rewriting:
+class Rewriting(Struct):
     """The references of one note, one by one. `remarks` are sentences about those that could not be kept."""
 
     moves: Moves
     source: str
     text: str
     own: Iterable[TextEdit] = ()
-    remarks: list[str] = field(default_factory=list)
+    remarks: list[str] = []
 
     def result(self) -> str:
         """The note's text afterwards, with the edits of its `own` that were given."""
@@ -317,8 +317,7 @@ class OldKey(StrEnum):
     REPLACE = "replace"
 
 
-@dataclass(frozen=True, slots=True)
-class NewName:
+class NewName(Struct, frozen=True):
     """What one note is to be called and where it is to be; None leaves as it is.
 
     `title` alone renames what carries the title: the heading and, where it says the same but for capital letters, the
@@ -331,8 +330,7 @@ class NewName:
     old_key: OldKey = OldKey.KEEP
 
 
-@dataclass(frozen=True, slots=True)
-class _NameChange:
+class _NameChange(Struct, frozen=True):
     """One note's names before and after; `heading` are the words of its heading before and after, where they change.
 
     `edits` are those of the note's own text that say its new title.

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import regex
+from msgspec import Struct
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -61,8 +61,7 @@ _PART = re.compile(r"\$(?:(?P<number>\d{1,2})|\{(?P<name>\w+)\}|(?P<dollar>\$))|
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "$": "$"}
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(Struct, frozen=True):
     """What a hit is replaced by."""
 
     hit: SearchHit
@@ -112,8 +111,7 @@ class Replacer:
         return "".join(part if isinstance(part, str) else match[part.group] or "" for part in self._parts)
 
 
-@dataclass(frozen=True, slots=True)
-class _GroupPart:
+class _GroupPart(Struct, frozen=True):
     group: int | str
 
 

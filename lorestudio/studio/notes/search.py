@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 import regex
+from msgspec import Struct
 
 from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.patterns import compile_guarded
@@ -44,8 +45,7 @@ _PATIENCE_SECONDS: Final = 2.0
 """No sensible expression takes so long in one note."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
+class SearchOptions(Struct, frozen=True):
     """How words are compared and where they are looked for."""
 
     case: bool = False
@@ -54,8 +54,7 @@ class SearchOptions:
     where: frozenset[SearchPlace] = ANYWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """An operator: `name` is path, file, tag or key; `wanted` False after a minus sign."""
 
     name: str
@@ -78,8 +77,7 @@ class Condition:
         return any(own == tag or own.startswith(f"{tag}/") for own in note.tags)
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """One thing to look for. `alone`: only where it is no part of a longer word, in any script.
 
     `seconds` is how long an expression may take in one note, None without limit.
@@ -104,8 +102,7 @@ class Term:
         return next(self.matches(text, start, end), None) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class SearchQuery:
+class SearchQuery(Struct, frozen=True):
     """A query that was understood.
 
     A note is found where all `conditions` hold, none of `unwanted` occurs in it, and of each group of `wanted` at least
@@ -217,8 +214,7 @@ def _flags(options: SearchOptions) -> int:
     return int(regex.MULTILINE | (0 if options.case else regex.IGNORECASE))
 
 
-@dataclass(frozen=True, slots=True)
-class SearchHit:
+class SearchHit(Struct, frozen=True):
     """One place that was found. `start` and `end` are code points of the note's text, or of its name with `in_name`."""
 
     where: SearchPlace

@@ -8,10 +8,11 @@ import re
 import secrets
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.digests import text_digest
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NameTakenError, NoteFileChange
@@ -26,8 +27,7 @@ _LABEL: Final = ".json"
 _UNUSUAL: Final = re.compile(r"[^\w.-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Trashed:
+class Trashed(Struct, frozen=True):
     """One note in the trash: the folder of its vault, where it lay, since when it is here, and where it lies now.
 
     `run` is what put it there, as the change log names it.

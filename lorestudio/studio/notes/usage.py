@@ -10,9 +10,10 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json
@@ -51,8 +52,7 @@ def usage_of(index: VaultIndex, recorded: Mapping[str, Usage]) -> dict[int, Usag
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class UsageRow:
+class UsageRow(Struct, frozen=True):
     """An entry, how often it fired in the runs of the chat, and what DeepLore counted in all chats."""
 
     entry: Entry

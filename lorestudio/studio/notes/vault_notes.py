@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import trim
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.changes.change_set import ChangeSet
@@ -31,8 +34,7 @@ from lorestudio.vault.writer import read_note
 _SHOWN: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class VaultNotes:
+class VaultNotes(Struct, frozen=True):
     """The notes of one folder, a snapshot. Names of files are relative to it, with `/`.
 
     `left_out` are those that could not be read.
@@ -56,8 +58,7 @@ class VaultNotes:
         return replace(self, index=self.index.changed(filename, text))
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(Struct, frozen=True):
     """Changes to show and to apply, and what the person should know about them: notes left out, links that break."""
 
     changes: ChangeSet

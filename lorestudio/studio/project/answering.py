@@ -14,6 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, Protocol
 
+from msgspec import Struct
+
 from lorestudio.llm.connections import Connections, LiveAnswers, TypedAnswers, default_profiles_path
 from lorestudio.llm.cost import CostEstimate
 from lorestudio.llm.errors import AnsweringError, ErrorKind, LlmError
@@ -77,8 +79,7 @@ RESERVED_NAMES: Final = frozenset({AnswerKind.STAND_IN.value, AnswerKind.RECORDE
 """Words that name a kind of source, so that no profile should have them as its name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Who is to answer; `profile` names the connection of a provider."""
 
     kind: AnswerKind = AnswerKind.STAND_IN
@@ -134,8 +135,7 @@ class Question:
     reply: Callable[[str | None], None] = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Observed:
+class _Observed(Struct, frozen=True):
     """A source whose questions somebody may see. Its name tells apart what would otherwise be taken for the same."""
 
     source: AnswerSource
@@ -158,8 +158,7 @@ class _Observed:
             self.observer.answered()
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """How a person is asked: `put` shows a question, `withdrawn` takes it away again."""
 
     put: Callable[[Question], None]

@@ -7,12 +7,14 @@ list of `[first, last, since]`: these messages are hidden for replies from messa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.history import ChatHistory, HiddenSince, ranges_of, ranges_words
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.basis import ChatBasis
 from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes
@@ -20,8 +22,7 @@ from lorestudio.settings.sections import dump_section, section_of
 from lorestudio.studio.project.files import write_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class KeptBasis:
+class KeptBasis(Struct, frozen=True):
     """The settings, and since when messages are hidden, the last word last."""
 
     settings: ChatBasis = field(default_factory=ChatBasis)
@@ -127,8 +128,7 @@ def read_range(text: str, option: str) -> tuple[int, int]:
     return found
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class HiddenRow:
+class HiddenRow(Struct, frozen=True, order=True):
     """Messages that are hidden today, one after the other, of which the same is known.
 
     Replies from message `since` on did not see them; None: no reply saw them, because they were hidden at once.

@@ -8,12 +8,12 @@ import platform
 import re
 import sys
 import tempfile
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Final
 
 import platformdirs
+from msgspec import Struct
 
 from lorestudio.domain.history import HistoryRule
 from lorestudio.settings.basis import HANDED
@@ -30,8 +30,7 @@ from lorestudio.trace.summary import summary
 from lorestudio.trace.wording import plural
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Struct, frozen=True):
     """One thing that was looked at; `message` says what was found, and what to do where it is not fine."""
 
     subject: str
@@ -42,8 +41,7 @@ class CheckResult:
 TOKENS: Final = "Tokens"
 
 
-@dataclass(frozen=True, slots=True)
-class Basis:
+class Basis(Struct, frozen=True):
     """One thing that the answers of a project rest on, in a few words and in a sentence; `ok` is False for a doubt."""
 
     subject: str

@@ -11,12 +11,15 @@ import logging
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
+from msgspec import Struct
+
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.cache import VaultCache
@@ -66,8 +69,7 @@ class LibraryNews:
     state: VaultState | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryListener:
+class LibraryListener(Struct, frozen=True):
     """Whom a library tells: about news, and about what has failed."""
 
     news: Callable[[LibraryNews], None] = lambda _: None

@@ -9,13 +9,15 @@ entries, which DeepLore keeps in two of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct, field
+
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations, dump, sanitise
@@ -33,8 +35,7 @@ _NOT_HERE: Final = frozenset({"S10"})
 """Checks that concern the extension's network traffic only."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettingWarning:
+class SettingWarning(Struct, frozen=True):
     """One sentence against a setting. `alias` is DeepLore's key, "" where it concerns several or none."""
 
     alias: str
@@ -90,8 +91,7 @@ def settings_path(settings: Path | None, profile: str | None) -> Path | None:
     return SettingsProfiles().find(profile).path
 
 
-@dataclass(frozen=True, slots=True)
-class KnownSettings:
+class KnownSettings(Struct, frozen=True):
     """The settings of every system by its name, and sentences about files and installed systems that cannot be used.
 
     A system whose file cannot be used has its defaults; the file stays as it is until the settings are changed.

@@ -6,14 +6,17 @@ Rules: sillytavern 5.1, 5.4.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import object_in, parse_json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import load_card
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.group_file import load_group
@@ -34,8 +37,7 @@ _KINDS: Final = ("characters", "groups", "worlds", "OpenAI Settings")
 _ENDINGS: Final = frozenset({".png", ".json"})
 
 
-@dataclass(frozen=True, slots=True)
-class FoundChat:
+class FoundChat(Struct, frozen=True):
     """A chat of an installation; `when` is the time of its file, in UTC. `group` is the file of a group that has it."""
 
     path: Path

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4, ScriptEstimate, TokenCounter
 from lorestudio.exchange.tokenizer_choice import (
     TokenizerChoice,

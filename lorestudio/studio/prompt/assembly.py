@@ -18,12 +18,12 @@ messages give way first, with what was injected among them, then example message
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Final
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Position
 from lorestudio.domain.history import shown_again
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chat_preset import DELIVERED, PresetPrompt
 from lorestudio.studio.prompt.card import card_texts, is_group, macros_for, speaker_of

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import CardData, CharacterCard, DepthPrompt
 from lorestudio.exchange.group_file import GroupChat, SpeakingOrder
 from lorestudio.studio.prompt.setup import PromptSetup
@@ -24,8 +26,7 @@ from lorestudio.trace.prompt.assembled import Origin, PromptOrigin
 Texts = tuple[Segment, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CardTexts:
+class CardTexts(Struct, frozen=True):
     """The fields, macros not yet filled in; an empty one has no segments. `depth_prompts` by the tag of the host."""
 
     description: Texts = ()
@@ -35,7 +36,7 @@ class CardTexts:
     system_prompt: Texts = ()
     post_history: Texts = ()
     depth_prompts: tuple[tuple[str, DepthPrompt, PromptOrigin], ...] = ()
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = {}
 
 
 def plain(segments: Texts) -> str:

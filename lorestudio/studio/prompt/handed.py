@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.attachments import files_of, with_attachments
 from lorestudio.exchange.regex_scripts import RegexScript, ScriptPlace
 from lorestudio.studio.prompt.card import card_texts, macros_for
@@ -28,8 +30,7 @@ Handed: TypeAlias = tuple[Message, tuple[str, ...]]
 """A message with the text that it is handed over with, and the names of what changed it."""
 
 
-@dataclass(frozen=True, slots=True)
-class HandedText:
+class HandedText(Struct, frozen=True):
     """A text as it is handed over. `scripts` names the regex scripts that changed it, `others` what else did."""
 
     text: str

@@ -9,12 +9,14 @@ role in common is one message: the preset's texts first, then those of the host,
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import EXAMPLE_TAGS, NOTE_TAG, Chat, authors_note
 from lorestudio.domain.entry import Position
 from lorestudio.domain.javascript import WHITE_SPACE
+from lorestudio.domain.records import replace
 from lorestudio.exchange.regex_scripts import ScriptPlace
 from lorestudio.studio.prompt.card import CardTexts
 from lorestudio.studio.prompt.regex import RegexRun
@@ -29,8 +31,7 @@ _NOTE_ORIGIN: Final = PromptOrigin(Origin.NOTE, "author's note", tag=NOTE_TAG)
 _OUTLET: Final = "customWIOutlet_"
 
 
-@dataclass(frozen=True, slots=True)
-class HeldInjection:
+class HeldInjection(Struct, frozen=True):
     """A text that the host holds under a tag, with the place it is meant for."""
 
     tag: str
@@ -145,8 +146,7 @@ HOST_ORDER: Final = 100
 _READ: Final = {MessageRole.ASSISTANT: 0, MessageRole.USER: 1, MessageRole.SYSTEM: 2}
 
 
-@dataclass(frozen=True, slots=True)
-class OwnInChat:
+class OwnInChat(Struct, frozen=True):
     """A prompt of the preset among the messages, its text filled in."""
 
     depth: float
@@ -160,8 +160,7 @@ class OwnInChat:
         return 0 <= self.depth <= DEEPEST and float(self.depth).is_integer()
 
 
-@dataclass(frozen=True, slots=True)
-class InChat:
+class InChat(Struct, frozen=True):
     """One message among the messages: exactly `depth` are newer."""
 
     depth: int

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.chat_preset import ChatPreset
 from lorestudio.studio.prompt.card import is_group
@@ -30,8 +32,7 @@ from lorestudio.trace.prompt.assembled import (
 _START: Final = re.compile(r"<START>", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleMessage:
+class ExampleMessage(Struct, frozen=True):
     """One turn of an example; `by_user` says which side speaks, `name` who."""
 
     text: str

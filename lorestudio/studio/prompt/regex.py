@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
 import regex
+from msgspec import Struct
 
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError
+from lorestudio.domain.records import replace
 from lorestudio.exchange.regex_scripts import RegexScript, ScriptPlace, compiled
 from lorestudio.systems.macros import Macros, has_macros
 
@@ -25,14 +26,13 @@ _SPECIAL: Final = re.compile(r"[\n\r\t\v\f\0.^$*+?{}\[\]\\/|()]")
 _WRITTEN: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v", "\f": r"\f", "\0": r"\0"}
 
 
-@dataclass(slots=True)
-class RegexRun:
+class RegexRun(Struct):
     """Runs the scripts of one prompt. `problems` are sentences about those that could not do their work."""
 
     scripts: tuple[RegexScript, ...]
     macros: Macros
-    problems: dict[str, None] = field(default_factory=dict)
-    _given_up: set[RegexScript] = field(default_factory=set)
+    problems: dict[str, None] = {}
+    _given_up: set[RegexScript] = set()
 
     def run(self, text: str, placement: ScriptPlace, depth: float | None) -> tuple[str, tuple[str, ...]]:
         """The text as the scripts leave it, and the names of those that changed it."""
@@ -73,8 +73,7 @@ class RegexRun:
         return result
 
 
-@dataclass(frozen=True, slots=True)
-class _RegexResult:
+class _RegexResult(Struct, frozen=True):
     """A text, which scripts changed it, and which took too long."""
 
     text: str

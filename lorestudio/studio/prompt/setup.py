@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, text_in
+from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import CharacterCard, load_card
 from lorestudio.exchange.chat_preset import ChatPreset, load_preset
 from lorestudio.exchange.group_file import GroupChat, load_group
@@ -180,11 +183,10 @@ def read_persona(value: str) -> Persona:
 _Read = TypeVar("_Read")
 
 
-@dataclass(frozen=True, slots=True)
-class KeptSetup:
+class KeptSetup(Struct, frozen=True):
     """What was kept, files not yet read: their paths by what they are."""
 
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = {}
 
     def path(self, name: str) -> Path | None:
         """The path kept under a name, None where there is none."""

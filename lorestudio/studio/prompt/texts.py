@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.exchange.chat_preset import MARKERS, ChatPreset, PresetPrompt
 from lorestudio.studio.prompt.card import CardTexts, Texts
@@ -32,8 +33,7 @@ _ALWAYS: Final = ("charDescription", "charPersonality", "scenario", "personaDesc
 _ROLES: Final = {role.value: role for role in MessageRole}
 
 
-@dataclass(frozen=True, slots=True)
-class PromptLayout:
+class PromptLayout(Struct, frozen=True):
     """`relative` in order, `in_chat` among the messages; `left_out` with the reason.
 
     `bare_main`: the main prompt is among the relative ones for its place alone, without its text.

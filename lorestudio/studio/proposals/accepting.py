@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
@@ -18,8 +19,7 @@ CHANGED: Final = "The note has changed since the proposal was made. Make the pro
 TAKEN: Final = "A file of this name was made meanwhile. Make the draft again, or give it another title."
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedProposals:
+class AcceptedProposals(Struct, frozen=True):
     """What became of accepted proposals: what was written, and for each file that was not, why.
 
     `changes` is None where nothing was written.

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import LeftOutNote
 from lorestudio.domain.javascript import fold, length, trim
+from lorestudio.domain.records import replace
 from lorestudio.llm.messages import ChatReply
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
@@ -47,8 +49,7 @@ from lorestudio.vault.note.text_edits import apply_edits
 from lorestudio.vault.note.yaml_handler import compose_note
 
 
-@dataclass(frozen=True, slots=True)
-class SearchableChat:
+class SearchableChat(Struct, frozen=True):
     """The searched lines of a chat: each message alone, as a scan reads it (rules: deeplore 3.3)."""
 
     lines: tuple[tuple[int, str], ...] = ()
@@ -154,8 +155,7 @@ def free_path(folder: Path, title: str) -> Path:
 _SAME = "The note says this already. There is nothing to accept."
 
 
-@dataclass(frozen=True, slots=True)
-class Judge:
+class Judge(Struct, frozen=True):
     """Judges proposals for one project and its open chat. Counting keys goes through the whole chat, so it may wait."""
 
     project: Project

@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed
@@ -93,8 +94,7 @@ _HOPELESS: Final = frozenset(
 """Failures that the next question would meet as well."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProposalsEnded:
+class ProposalsEnded(Struct, frozen=True):
     """How a run of questions ended: how many were answered, and why the others were not asked, "" where all were."""
 
     done: int
@@ -102,8 +102,7 @@ class ProposalsEnded:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Maker:
+class Maker(Struct, frozen=True):
     """Asks and judges. `clock` is in seconds."""
 
     asking: Asking

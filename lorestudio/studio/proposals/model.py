@@ -8,6 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from lorestudio.domain.entry import Entry
 from lorestudio.llm.messages import DRAFT, KEYS, SUMMARY, ChatRequest
 
@@ -55,8 +57,7 @@ class DraftPassage:
     focus: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ProposalTask:
+class ProposalTask(Struct, frozen=True):
     """One proposal that is to be made. `about` is the note, or for a draft the passage."""
 
     kind: ProposalKind
@@ -77,8 +78,7 @@ class ProposalTask:
         return f"#{numbers[0]}" if len(numbers) == 1 else f"#{numbers[0]} to #{numbers[-1]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """A note that nothing is proposed for, and why."""
 
     filename: str
@@ -86,8 +86,7 @@ class Skipped:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ProposalPlan:
+class ProposalPlan(Struct, frozen=True):
     """What is to be asked, and which notes are left out. Nothing was asked yet."""
 
     kind: ProposalKind
@@ -95,16 +94,14 @@ class ProposalPlan:
     skipped: tuple[Skipped, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ProposalRemark:
+class ProposalRemark(Struct, frozen=True):
     """Something to know about a proposal. A serious one keeps it from being accepted together with others unseen."""
 
     text: str
     serious: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class KeyCount:
+class KeyCount(Struct, frozen=True):
     """The messages of the open chat that a key is found in, by their indices in the chat file, each counted alone.
 
     `now` and `proposed` say on which side the key is.

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Message, transcript
 from lorestudio.domain.entry import Entry, LeftOutNote
@@ -157,8 +158,7 @@ MOST_MESSAGES: Final = 100
 """So many messages at most make a passage."""
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """What must not be touched: the studio's locked notes (`NoteLocks.load`), and notes with unsaved text."""
 
     locked: Collection[str] = frozenset()

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json, fold, head, length, trim
 from lorestudio.domain.json_text import text_in, values_in
 from lorestudio.llm.messages import ChatReply
@@ -37,8 +39,7 @@ _CUT_OFF: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReadKeys:
+class ReadKeys(Struct, frozen=True):
     """The keys of an answer, at most `MOST_KEYS`. With a `problem` there are none."""
 
     keys: tuple[str, ...] = ()
@@ -47,8 +48,7 @@ class ReadKeys:
     remarks: tuple[ProposalRemark, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReadText:
+class ReadText(Struct, frozen=True):
     """The summary of an answer. With a `problem` there is none."""
 
     text: str = ""

@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project
@@ -31,8 +34,7 @@ def trace_of(traces: Mapping[Generation, Trace], generation: Generation) -> Trac
     return trace
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """What running again came to. `answers` are sentences on where a model's answers came from, one a question;
     `lacks` are sentences on what the run lacked because nobody is asked.
     """

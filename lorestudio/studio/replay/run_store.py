@@ -10,12 +10,12 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
 import platformdirs
+from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.digests import text_digest
@@ -40,8 +40,7 @@ def default_folder() -> Path:
     return platformdirs.user_data_path("lorestudio", appauthor=False) / "runs"
 
 
-@dataclass(frozen=True, slots=True)
-class RunPlace:
+class RunPlace(Struct, frozen=True):
     """Where the runs of a chat with one system are stored.
 
     A `slot` has the runs with other settings beside those that the chat is run with as it is shown, whose slot is "".
@@ -65,8 +64,7 @@ class RunPlace:
         return f"{name}.states.json.gz"
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRuns:
+class StoredRuns(Struct, frozen=True):
     """A chat's generations as they were stored: the digest of each one's inputs, and the mark of its run.
 
     `counts` is what is counted after the last of them, None by a system that counts nothing.
@@ -77,8 +75,7 @@ class StoredRuns:
     counts: State = None
 
 
-@dataclass(frozen=True, slots=True)
-class LastRuns:
+class LastRuns(Struct, frozen=True):
     """The runs of a chat that were stored last, in order; the first `current` of them are what a run would give now."""
 
     traces: tuple[Trace, ...] = ()

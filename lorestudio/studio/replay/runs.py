@@ -13,11 +13,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.systems.base import Counting, Decided, State, Tally
 from lorestudio.trace.model import SeenChat, Trace
 from lorestudio.trace.storage.packed import Gist, PackedTrace, gist_of, packed, unpacked
@@ -29,16 +31,14 @@ UNPACKED: Final = 600
 CHECKPOINT: Final = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Aftermath:
+class Aftermath(Struct, frozen=True):
     """What a generation left: the state without its counts, and what it counted."""
 
     state: State
     tally: Tally = None
 
 
-@dataclass(frozen=True, slots=True)
-class PackedAftermath:
+class PackedAftermath(Struct, frozen=True):
     """The same, packed, and the types of both, None where there is none."""
 
     data: bytes
@@ -158,8 +158,7 @@ class Shelf:
             oldest.after.close()
 
 
-@dataclass(frozen=True, slots=True)
-class ShelvedTrace:
+class ShelvedTrace(Struct, frozen=True):
     """A trace on a shelf."""
 
     shelf: Shelf

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.history import UNHIDDEN, Sight, shown_again
+from lorestudio.domain.records import replace
 from lorestudio.settings.basis import HANDED
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.handed import HandedChat
@@ -17,8 +19,7 @@ from lorestudio.systems.base import Moment, System
 from lorestudio.trace.model import AS_STORED, ReadMessage, SeenChat
 
 
-@dataclass(frozen=True, slots=True)
-class SeenMessages:
+class SeenMessages(Struct, frozen=True):
     """The messages that a generation sees, and their indices in the chat.
 
     `changed` says of some, by index, what gave them another text than the chat has.
@@ -27,7 +28,7 @@ class SeenMessages:
     messages: tuple[Message, ...]
     positions: tuple[int, ...]
     sight: Sight = UNHIDDEN
-    changed: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    changed: Mapping[int, tuple[str, ...]] = {}
 
     def record(self) -> SeenChat:
         """For a moment: all that is not as the file says."""

@@ -6,12 +6,12 @@ import asyncio
 import hashlib
 from bisect import bisect_left
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import CancelToken, Progress, heed
+from lorestudio.domain.records import replace
 from lorestudio.domain.resources import VERSION
 from lorestudio.settings.basis import FOLLOWED
 from lorestudio.studio.project.library import reading_key

@@ -10,10 +10,11 @@ import re
 import textwrap
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.resources import resource
 from lorestudio.trace.budget import BudgetView, Segment
@@ -79,8 +80,7 @@ THINNEST, THICKEST = 2.0, 15.0
 """How thick a ribbon is where it meets its label."""
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """An upright rectangle."""
 
     left: float
@@ -89,8 +89,7 @@ class Box:
     height: float
 
 
-@dataclass(frozen=True, slots=True)
-class RibbonShape:
+class RibbonShape(Struct, frozen=True):
     """A ribbon's outline: from the trunk between `near` and `far` (at `edge`) to its label at `label`, `thick` high."""
 
     ribbon: Ribbon
@@ -114,8 +113,7 @@ class RibbonShape:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class RowShape:
+class RowShape(Struct, frozen=True):
     """A stage's row: its part of the trunk, and its ribbons from top to bottom."""
 
     stage: FlowStage
@@ -124,8 +122,7 @@ class RowShape:
     ribbons: tuple[RibbonShape, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FlowPicture:
+class FlowPicture(Struct, frozen=True):
     """The whole picture. `labels_at` is where the labels of ribbons begin."""
 
     width: float

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.history import shown_again
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.domain.resources import VERSION
 from lorestudio.settings.declaration import Declaration
 from lorestudio.settings.deeplore import declarations, setting_value
@@ -22,8 +24,7 @@ MESSAGES_SHOWN = 12
 """Messages before a reply that a report quotes; scan depths beyond it are rare."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportMark:
+class ReportMark(Struct, frozen=True):
     """Characters `start` up to `end` of a message's text that are a key; `words` say whose.
 
     `refine` marks a refine key, `lacking` a key that was not enough for want of refine keys.
@@ -36,8 +37,7 @@ class ReportMark:
     lacking: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ReportMessage:
+class ReportMessage(Struct, frozen=True):
     """A message of the chat. `marks` are the keys that were found in it, in order; none lies over another."""
 
     number: int
@@ -47,8 +47,7 @@ class ReportMessage:
     marks: tuple[ReportMark, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReportSetting:
+class ReportSetting(Struct, frozen=True):
     """A setting that differs from DeepLore's own value, in words."""
 
     title: str
@@ -56,16 +55,14 @@ class ReportSetting:
     usual: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReportTurn:
+class ReportTurn(Struct, frozen=True):
     """One run, with the messages before its reply."""
 
     trace: Trace
     messages: tuple[ReportMessage, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReportSource:
+class ReportSource(Struct, frozen=True):
     """A whole report as data. `redacted` says that no word of the person's is in it."""
 
     vault: str

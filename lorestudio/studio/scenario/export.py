@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.javascript import Json
@@ -31,8 +32,7 @@ _PRIVATE: Final = frozenset({"aiSearchProfileId"})
 """Settings that name something on the author's computer; a scenario has a stand-in for them."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedScenario:
+class ExportedScenario(Struct, frozen=True):
     """A scenario of a turn. `differing` are the numbers of generations that did not decide the same when it was run
     once more (none, unless something is wrong); `remarks` are sentences for the person.
     """

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.studio.replay.seen import SeenChats
 from lorestudio.studio.replay.simulator import Simulator, decided_trace
 from lorestudio.systems.base import Given, Moment, State, StopBetweenStages, System

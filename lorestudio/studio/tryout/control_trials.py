@@ -9,11 +9,13 @@ asked, and the simulator's own traces and states stay what they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.studio.replay.rerun import Rerun
@@ -62,8 +64,7 @@ _Name = TypeVar("_Name", bound=Hashable)
 _STOPPED: Final = frozenset({FateState.REMOVED, FateState.REFUSED})
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """What a choice changes, as ids of entries in the order of the index.
 
     `filters` are kept out by the chat's choices with it and not without it, `lets_in` the other way round. `keeps_out`

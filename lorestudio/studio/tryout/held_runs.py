@@ -6,11 +6,11 @@ simulator's own traces and states stay what they are.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -44,16 +47,14 @@ class InjectedText:
     truncated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EntryOutcome:
+class EntryOutcome(Struct, frozen=True):
     """What the run says of an entry: whether it goes in, and the sentence on what brought it in or kept it out."""
 
     goes_in: bool
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class EditedNote:
+class EditedNote(Struct, frozen=True):
     """A note with its new text: the entry that it is, or why it is none; both None for a note that would be gone.
 
     An entry that another one of the same title displaces has neither (setting `multiVaultConflictResolution`).

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Generation
 from lorestudio.systems.changes import Change, RunPart
 from lorestudio.trace.diff import EntryChange, Key, TraceDiff
@@ -84,8 +86,7 @@ class Answer:
         return _TRUST[self.holds], forced, lost + self.others + EARLIER_WEIGHT * share, tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Further:
+class Further(Struct, frozen=True):
     """A change that lifts the obstacle and is not enough: another stage stops the entry then."""
 
     change: Change

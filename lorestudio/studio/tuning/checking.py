@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 from xml.etree import ElementTree as ET
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
@@ -21,8 +22,7 @@ from lorestudio.trace.model import Trace
 from lorestudio.trace.wording import first_few, plural
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
+class Break(Struct, frozen=True):
     """A reply in which an expectation is not met: the entry that tells most, the stage that decided, and why."""
 
     generation: Generation
@@ -32,8 +32,7 @@ class Break:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedExpectation:
+class CheckedExpectation(Struct, frozen=True):
     """An expectation and what a run made of it. `replies` is in how many it speaks of something."""
 
     judged: Judged
@@ -61,8 +60,7 @@ class CheckedExpectation:
         return f"met in {plural(self.replies, '# reply|# replies')}"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedChat:
+class CheckedChat(Struct, frozen=True):
     """All expectations over one chat with one system and its settings."""
 
     chat: str

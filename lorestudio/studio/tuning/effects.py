@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
@@ -37,8 +39,7 @@ WORTH_A_LOOK: Final = 3
 """So many replies are named to be looked at first."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEffect:
+class TurnEffect(Struct, frozen=True):
     """One reply before and after. `entered` and `left` are titles; `won` and `lost` are expectations that hold now and
     did not, and the other way round; `tokens` are those of before and after.
     """
@@ -54,8 +55,7 @@ class TurnEffect:
         return bool(self.entered or self.left or self.won or self.lost or self.tokens[0] != self.tokens[1])
 
 
-@dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(Struct, frozen=True):
     """What a change does to the replies of a chat, in order; those that are not run yet are not there.
 
     `replies` is how many there are in all. The scores are of the replies that are there.
@@ -245,8 +245,7 @@ def _titles(index: VaultIndex, outcome: TurnOutcome) -> dict[Key, str]:
 # ---- how sensitive a chat is to each setting -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class StepEffect:
+class StepEffect(Struct, frozen=True):
     """One setting with another value, or a pin or block gone, everything else as it is, and what that does.
 
     `title` is short, `label` also says where it belongs; `words` tell both values.

@@ -26,6 +26,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -73,8 +74,7 @@ _NOTES: Final[Mapping[Should, tuple[int, int | None]]] = {Should.BEFORE: (2, 2),
 """How many notes an expectation names, at least and at most, where one or more are not enough said."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyMark:
+class ReplyMark(Struct, frozen=True):
     """A reply of a chat: by the digest of the message that it answers; `chat` and `number` say what it was called."""
 
     chat: str
@@ -192,8 +192,7 @@ def entries_named(name: str, index: VaultIndex, strangers: Mapping[int, str]) ->
 # ---- judging --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedTurn:
+class JudgedTurn(Struct, frozen=True):
     """A reply of which an expectation speaks. `entries` are those by which it is broken, none where it is met."""
 
     generation: Generation
@@ -201,8 +200,7 @@ class JudgedTurn:
     entries: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """An expectation with every reply that it speaks of. `problem` says why it could not be judged, "" where it was.
 
     `notes` are the ids that each of its names stands for.
@@ -314,8 +312,7 @@ class _Item(BaseModel):
         return Expectation(self.should, notes, self.tokens, self.whenever, mark, self.because, line)
 
 
-@dataclass(frozen=True, slots=True)
-class Expectations:
+class Expectations(Struct, frozen=True):
     """The text of a file, what it expects, and sentences on what cannot be read there. `digest` None: no file yet."""
 
     text: str = _HEAD

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import VaultIndex
@@ -28,8 +29,7 @@ _WITHIN: Final = re.compile(r"[\w,;)]['’]?[ \t]+$")
 _NEAR: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """A name without an answer, and the indices of the messages that say it.
 
     `near` is the title of a note that is called so and has no key for it, "" where there is none.

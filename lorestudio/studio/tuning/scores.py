@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from lorestudio.domain.chat import Generation
@@ -28,8 +29,7 @@ _FEWEST_BLOCKS: Final = 4
 Numbers: TypeAlias = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class TurnScore:
+class TurnScore(Struct, frozen=True):
     """What is counted of one reply.
 
     Of the notes that are expected in (or matched, selected, whole), `hits` are and `missed` are not; `wrong` are in and
@@ -94,8 +94,7 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """Where a figure lies in 95 of 100 draws of the chat's blocks."""
 
     low: float
@@ -107,8 +106,7 @@ class Interval:
         return self.low > 0 or self.high < 0
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(Struct, frozen=True):
     """The scores of a run over replies; those of several chats are joined with `+`. `blocks` are stretches of replies.
 
     Replies that follow each other are much alike, so an interval draws whole blocks, each of one chat.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Final, TypeAlias
 
+from msgspec import Struct, field
+
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.lifecycle import CancelToken, Progress
+from lorestudio.domain.records import replace
 from lorestudio.studio.compare.comparing import Candidate, run_candidate
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.timeline import TimelineMaker
@@ -25,8 +27,7 @@ UseJudge: TypeAlias = Callable[[Sequence[TurnOutcome]], Awaitable[tuple[Mapping[
 """Tells which entries each reply has used, and who says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredChat:
+class ScoredChat(Struct, frozen=True):
     """A chat with one system and its settings. `scores` are against expectations.
 
     `silver` are the scores against what a model has selected where a run asked one, and `silver_by` says who answered

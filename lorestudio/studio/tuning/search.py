@@ -11,16 +11,17 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress, heed
+from lorestudio.domain.records import field_names
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.tuning.scores import METRICS, Interval, Scores, TurnScore, blocks
 from lorestudio.studio.tuning.scoring import pooled, value_words
@@ -41,8 +42,7 @@ GOALS: Final = ("met", "tokens")
 """What is searched for where nobody says otherwise: more of what is expected, for fewer tokens."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """How to search. `runs` are points, the present settings not among them; `minutes` ends it earlier.
 
     `goals` are names of `METRICS`, the first one decides what is best. A share `held_out` of the replies, in blocks, is
@@ -58,8 +58,7 @@ class Plan:
     held_chats: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TriedPoint:
+class TriedPoint(Struct, frozen=True):
     """A point that was run: its number (-1 for the present settings) and its scores on both parts of the chats."""
 
     number: int
@@ -68,8 +67,7 @@ class TriedPoint:
     held: Scores
 
 
-@dataclass(frozen=True, slots=True)
-class Gain:
+class Gain(Struct, frozen=True):
     """What a point gains on the present settings in one metric: on the replies searched, and on those held out.
 
     None where there is nothing to divide by, or too few blocks for an interval.
@@ -103,8 +101,7 @@ class Gain:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchOutcome:
+class SearchOutcome(Struct, frozen=True):
     """What a search came to. `importance` says how much of reaching the good points each axis decides, from 0 to 1."""
 
     axes: tuple[Axis, ...]
@@ -269,7 +266,7 @@ class Split:
 
 # ---- the journal ----------------------------------------------------------------------------------------------------
 
-_COUNTS: Final = tuple(each.name for each in fields(TurnScore) if each.name != "generation")
+_COUNTS: Final = tuple(name for name in field_names(TurnScore) if name != "generation")
 _NAME: Final = "search"
 _FEWEST_TRIALS: Final = 2
 """Of fewer points there are no good ones among others."""

@@ -6,9 +6,10 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, number_text
@@ -29,8 +30,7 @@ NoteName: TypeAlias = tuple[str, str]
 """A note by vault and file."""
 
 
-@dataclass(frozen=True, slots=True)
-class NumberSpan:
+class NumberSpan(Struct, frozen=True):
     """Numbers from `low` to `high`, both inclusive, `step` apart; without a step any number between them."""
 
     low: float
@@ -47,8 +47,7 @@ class NumberSpan:
         return tuple(int(each) if self.whole else round(each, _PLACES) for each in numbers)
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """One thing that may be turned, and how far. `now` is what it is without a search, None where a note says nothing.
 
     `label` names it in points, tables and journals, `name` is that of the setting or of the note's property. With `key`
@@ -84,8 +83,7 @@ class Axis:
         return NoteEdit(*self.note, self.name, value)
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
+class Space(Struct, frozen=True):
     """The axes of a search over the settings of one system. `texts` are those of the notes that it turns."""
 
     axes: tuple[Axis, ...]

@@ -13,12 +13,13 @@ import hashlib
 import io
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.compare.comparing import Candidate, settled
 from lorestudio.studio.project.project import Project

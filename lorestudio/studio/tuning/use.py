@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, VaultIndex
@@ -31,8 +32,7 @@ _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _ARTICLE: Final = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class EntryUse:
+class EntryUse(Struct, frozen=True):
     """An entry over a chat: the replies that it was in for, how many used it, and the tokens of those that did not."""
 
     entry: int

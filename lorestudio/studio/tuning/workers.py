@@ -11,10 +11,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final
+
+from msgspec import Struct
 
 from lorestudio.domain.lifecycle import CancelToken, Closing, heed
 from lorestudio.exchange.problems import InputError
@@ -26,8 +27,7 @@ ATTEMPTS: Final = 3
 """So often in a row all workers may die before the search gives up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Workers:
+class Workers(Struct, frozen=True):
     """So many processes of this computer, or with an `address` those of a Dask cluster; one stands for this process."""
 
     count: int = 1

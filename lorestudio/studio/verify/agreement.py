@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.chats.recorded import RecordedEntry, found_among
 from lorestudio.studio.verify.recorded import RecordedReply
@@ -40,8 +42,7 @@ COUNTED: Final = (Agreement.AGREES, Agreement.MAY_BE, Agreement.DIFFERS)
 """The verdicts of replies that could be judged."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedEntry:
+class ComparedEntry(Struct, frozen=True):
     """One entry of a reply. `entry` is its number in the trace, None where the trace does not know it."""
 
     where: WentIn

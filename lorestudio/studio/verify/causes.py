@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken, Progress, heed
+from lorestudio.domain.records import replace
 from lorestudio.settings.basis import FOLLOWED
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
@@ -33,8 +36,7 @@ MOST_TOGETHER: Final = 4
 """So many things that no file keeps are taken together at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """Something that was otherwise, and what it explains.
 
     `explains` are the replies that come out as recorded with it; `broken` how many of `checked` ones that agree would

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, VaultIndex
@@ -38,8 +39,7 @@ class Trust(StrEnum):
     UNWRITTEN = "no model wrote it"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedReply:
+class RecordedReply(Struct, frozen=True):
     """What is recorded of one swipe of a reply; `like` is the message whose record it repeats, where that can mean that
     it was carried over.
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
@@ -17,6 +17,7 @@ from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.history import HiddenSince, ranges_of
 from lorestudio.domain.javascript import Json, number_text
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import EntryRule
 from lorestudio.exchange.chats.recorded import PINNED, RecordedEntry, found_among, generated_at
 from lorestudio.settings.declaration import Declaration, Section, Value, declared

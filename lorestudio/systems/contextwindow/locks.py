@@ -6,8 +6,9 @@ A passthrough is asked each time a locked key is looked at and may let it throug
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct
 
 Passthrough = Callable[[], bool]
 
@@ -20,23 +21,21 @@ class Refused(StrEnum):
     FAILED = "passthrough failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Lock:
+class Lock(Struct, frozen=True):
     """The lock of an entry, closed or open."""
 
     is_closed: bool = True
     passthrough: Passthrough | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LockTable:
+class LockTable(Struct, frozen=True):
     """The locks of a page, by key in lower case.
 
     They count while there is one; with `source_compatible` while the last that was added is closed
     (rules: context-window 17 row 14).
     """
 
-    locks: Mapping[str, Lock] = field(default_factory=dict)
+    locks: Mapping[str, Lock] = {}
     last_closed: bool = True
     source_compatible: bool = False
 

@@ -14,12 +14,14 @@ conversation is on the main page.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct, field
+
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import EntryRule
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Moment
@@ -39,8 +41,7 @@ class PagesBy(StrEnum):
     VAULTS = "vaults"
 
 
-@dataclass(frozen=True, slots=True)
-class Pages:
+class Pages(Struct, frozen=True):
     """How notes are spread over pages: `order` are pages that come first, with notes or without; `locked` are closed.
 
     Every other page stands where its first note does, the main one before them. Names differ by case.
@@ -78,8 +79,7 @@ class Pages:
         return tuple(dict.fromkeys((*first, *found)))
 
 
-@dataclass(frozen=True, slots=True)
-class MappedVault:
+class MappedVault(Struct, frozen=True):
     """A page: its window, and which note each of its entries and elements is. `locks` are those of its keys.
 
     A closed page comes out empty; `hidden` are its notes then.
@@ -87,7 +87,7 @@ class MappedVault:
 
     name: str
     window: ContextWindow = field(default_factory=ContextWindow)
-    entries: Mapping[str, Entry] = field(default_factory=dict)
+    entries: Mapping[str, Entry] = {}
     elements: tuple[Entry, ...] = ()
     locks: LockTable = field(default_factory=LockTable)
     hidden: tuple[Entry, ...] = ()

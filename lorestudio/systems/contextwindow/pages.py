@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct, field
+
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Moment
@@ -46,8 +48,7 @@ TURNS: Final = "turns"
 LORE: Final = "lore"
 
 
-@dataclass(frozen=True, slots=True)
-class Sharing:
+class Sharing(Struct, frozen=True):
     """How the budget is shared: its size, what is cut, and who comes first."""
 
     budget: int
@@ -59,8 +60,7 @@ class Sharing:
     source_compatible: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
+class Fitted(Struct, frozen=True):
     """A window after sharing, and everything that was decided. `selection` is None where nothing was looked at.
 
     `shares` are the tokens that each part may use, in the order in which that was decided; 0 or less leaves elements
@@ -71,7 +71,7 @@ class Fitted:
     selection: PageSelection | None = None
     elements: CutList = field(default_factory=CutList)
     turns: CutList = field(default_factory=CutList)
-    shares: Mapping[str, int] = field(default_factory=dict)
+    shares: Mapping[str, int] = {}
 
     @property
     def tokens(self) -> int:
@@ -134,17 +134,15 @@ class PageStrategy(StrEnum):
     DYNAMIC_SIZE_FILL = "DYNAMIC_SIZE_FILL"
 
 
-@dataclass(frozen=True, slots=True)
-class Paging:
+class Paging(Struct, frozen=True):
     """How the budget is split between pages. A page without a weight has the weight 0."""
 
     strategy: PageStrategy = PageStrategy.DYNAMIC_SIZE_FILL
-    weights: Mapping[str, float] = field(default_factory=dict)
+    weights: Mapping[str, float] = {}
     reserve_empty: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class LorePage:
+class LorePage(Struct, frozen=True):
     """A page as the vault made it and what became of it: its `size` before, its `budget`, and what was decided.
 
     `size` is 0 where there is only one page, which has the whole budget without being measured. A page whose budget

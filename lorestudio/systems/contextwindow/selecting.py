@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from msgspec import Struct
+
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.systems.contextwindow.window import KnownBook, LoreBook, LoreEntry
 
@@ -18,8 +20,7 @@ def everything(_key: str) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """An entry that the text mentions: by which trigger, and how often in all."""
 
     key: str
@@ -27,8 +28,7 @@ class Match:
     occurrences: int
 
 
-@dataclass(frozen=True, slots=True)
-class PageLink:
+class PageLink(Struct, frozen=True):
     """A link that was followed: `new` where it brought its target in."""
 
     source: str
@@ -51,8 +51,7 @@ class Refusal(StrEnum):
     NOT_EXAMINED = "budget full, not examined"
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateFate:
+class CandidateFate(Struct, frozen=True):
     """What became of one candidate: its cost, what was used before it, and why it was refused."""
 
     key: str
@@ -68,8 +67,7 @@ class CandidateFate:
         return self.refusal is None
 
 
-@dataclass(frozen=True, slots=True)
-class PageSelection:
+class PageSelection(Struct, frozen=True):
     """Everything that selecting decided, each list in the order in which it was decided.
 
     `expanded` are the matched keys and what they link to; `dependants` came in because everything they require is
@@ -80,7 +78,7 @@ class PageSelection:
     links: tuple[PageLink, ...] = ()
     expanded: tuple[str, ...] = ()
     dependants: tuple[str, ...] = ()
-    ineligible: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ineligible: Mapping[str, tuple[str, ...]] = {}
     eligible: tuple[str, ...] = ()
     locked: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()

@@ -6,12 +6,13 @@ What is decided is decided by `pages.fitted_pages`; the stages here tell it entr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Final
 
 from lorestudio.domain.entry import Entry, Position, Role
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings

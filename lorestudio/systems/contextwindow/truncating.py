@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.tokens import TokenCounter
 
@@ -34,8 +35,7 @@ class CutReason(StrEnum):
     KEPT_ELSEWHERE = "text kept elsewhere"
 
 
-@dataclass(frozen=True, slots=True)
-class CutItem:
+class CutItem(Struct, frozen=True):
     """One item of a list: its place in the list before, its tokens, whether it is kept, and why."""
 
     place: int
@@ -104,8 +104,7 @@ def _until_misfit(costs: Sequence[int], order: Iterable[int], limit: int) -> dic
 _NO_WORD: Final = re.compile("[^A-Za-z0-9_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Cutting:
+class Cutting(Struct, frozen=True):
     """How a list is cut. `text` with `preserve`: what shares a word with it is kept before all others."""
 
     limit: int
@@ -121,8 +120,7 @@ class Cutting:
         return tuple(word for word in _NO_WORD.split(self.text.lower()) if word) if self.preserve else ()
 
 
-@dataclass(frozen=True, slots=True)
-class CutList:
+class CutList(Struct, frozen=True):
     """What became of a list: `items` by place in the list before, `order` the places kept, as they stand now."""
 
     items: tuple[CutItem, ...] = ()

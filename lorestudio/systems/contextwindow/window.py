@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.systems.known import Known
 
 PROPOSED_SIZE: Final = 8000
 """What a window's document says of its size in tokens; only a proposal (rules: context-window 17 row 1)."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoreEntry:
+class LoreEntry(Struct, frozen=True):
     """One entry. Only `value` costs tokens; of two entries the one with the larger `weight` goes first.
 
     `linked_keys` come in with it, `alias_keys` trigger it as its key does, all `required_keys` have to be there.
@@ -44,8 +45,7 @@ class KnownBook(dict[str, LoreEntry]):
         self.found = Known()
 
 
-@dataclass(frozen=True, slots=True)
-class WindowTurn:
+class WindowTurn(Struct, frozen=True):
     """One turn of a conversation. Two turns are the same one when their `uuid` is, whatever they say."""
 
     role: Literal["user", "assistant"]
@@ -53,11 +53,10 @@ class WindowTurn:
     uuid: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextWindow:
+class ContextWindow(Struct, frozen=True):
     """Lore, context elements and conversation of one request."""
 
-    lore: LoreBook = field(default_factory=dict)
+    lore: LoreBook = {}
     elements: tuple[str, ...] = ()
     history: tuple[WindowTurn, ...] = ()
 

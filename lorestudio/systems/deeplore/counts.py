@@ -7,10 +7,10 @@ to decide the same can be counted without being run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from lorestudio.domain.javascript import to_number
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import EngineState, Tally, Usage
 
 USAGE_KEPT_MS: Final = 30 * 24 * 60 * 60 * 1000

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import AiState
 from lorestudio.settings.behaviour import switches
 from lorestudio.settings.rules import NEW, OLD, changed_rules, with_rule

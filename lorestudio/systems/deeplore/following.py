@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.json_text import spell
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import AiState, EngineState, LoggedGeneration, Snapshot
 from lorestudio.exchange.chats.recorded import RecordedEntry
 from lorestudio.llm.errors import ErrorKind, LlmError
@@ -28,8 +31,7 @@ _CHOICE: Final = re.compile(r"(?:^|→ )AI: (.*) \((high|medium|low)\)$", re.DOT
 """What is recorded of an entry that a model chose: its reason, and how sure it was."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedChoice:
+class RecordedChoice(Struct, frozen=True):
     """Answers with the titles that a record names as chosen; where it names none, the question fails.
 
     With `empty` the model chose nothing at all. `also` are titles that it chose besides, whether they went in or not.

@@ -6,8 +6,9 @@ Which entries gates let pass whatever they say: the exemption policy (rules: dee
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, FieldDefinition
 from lorestudio.domain.javascript import Json, to_number, to_string
@@ -20,8 +21,7 @@ EXISTENCE: Final = ("exists", "not_exists")
 _OF_ONE: Final = ("eq", "gt", "lt")
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """A field that rejected an entry, with both values and the rule that decided."""
 
     field: FieldDefinition
@@ -123,8 +123,7 @@ def is_forced(entry: Entry) -> bool:
     return entry.constant or entry.seed or entry.bootstrap
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """The exempt entries, by tracker key, each with why it is exempt."""
 
     exempt: dict[str, str]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.state import EngineState
@@ -27,8 +28,7 @@ class RandomSource(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(Struct, frozen=True):
     """The immutable inputs of one generation.
 
     `index` is the moment's vault prepared, `state` what the generation before left. `answers` is asked where a model

@@ -44,13 +44,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
 from functools import cached_property
 from typing import Final
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import length
+from lorestudio.domain.records import field_names, replace
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.systems.deeplore import pipeline
 from lorestudio.systems.deeplore.counts import COUNTS
@@ -167,7 +167,7 @@ NEVER_READ: Final = frozenset(
 )
 """What keyword matching, gates, budget and placement have no use for."""
 
-_READ: Final = tuple(field.name for field in fields(Entry) if field.name not in NEVER_READ)
+_READ: Final = tuple(name for name in field_names(Entry) if name not in NEVER_READ)
 
 
 class Unaffected:

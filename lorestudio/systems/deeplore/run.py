@@ -10,12 +10,14 @@ records say why.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import Prompt
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.settings.rules import OLD
@@ -45,8 +47,7 @@ def matching_settings() -> tuple[str, ...]:
     return tuple(item.name for item in declarations() if item.name in ALWAYS_READ or stages.intersection(item.affects))
 
 
-@dataclass(frozen=True, slots=True)
-class Matched:
+class Matched(Struct, frozen=True):
     """What the matching stages left of a run."""
 
     candidates: tuple[Entry, ...]

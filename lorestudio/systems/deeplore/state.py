@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
@@ -19,8 +20,7 @@ from lorestudio.systems.ledger import Ledger
 from lorestudio.trace.model import AiCall, Injection, PromptBlock, RunOutcome
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """An entry that the budget let in: a truncated copy where it did not fit whole."""
 
     entry: Entry
@@ -32,8 +32,7 @@ class Accepted:
         return self.original_tokens is not None
 
 
-@dataclass(slots=True)
-class RunState:
+class RunState(Struct):
     """The candidates and everything that stages hand to later stages. Made anew for every run.
 
     `labels` are the match labels by bare title, as DeepLore 2.0.2 keeps them, or by tracker key where equal titles are
@@ -49,10 +48,10 @@ class RunState:
     injection_log: tuple[LoggedGeneration, ...]
     prompts: tuple[Prompt, ...]
     before: EngineState
-    candidates: list[Entry] = field(default_factory=list)
-    matched: set[int] = field(default_factory=set)
-    labels: dict[str, str] = field(default_factory=dict)
-    draws: list[float] = field(default_factory=list)
+    candidates: list[Entry] = []
+    matched: set[int] = set()
+    labels: dict[str, str] = {}
+    draws: list[float] = []
     window: ScanWindow | None = None
     regenerated: bool = False
     swipe_key: str = ""
@@ -64,18 +63,18 @@ class RunState:
     keyword_matches: list[Entry] | None = None
     manifest: Manifest | None = None
     match_now: str = ""
-    ai_calls: list[AiCall] = field(default_factory=list)
-    reached_budget: list[Entry] = field(default_factory=list)
-    accepted: list[Accepted] = field(default_factory=list)
+    ai_calls: list[AiCall] = []
+    reached_budget: list[Entry] = []
+    accepted: list[Accepted] = []
     injections: tuple[Injection, ...] = ()
     blocks: tuple[PromptBlock, ...] = ()
     after: EngineState | None = None
     tally: Tally | None = None
-    warnings: list[str] = field(default_factory=list)
-    confidence: dict[int, int] = field(default_factory=dict)
+    warnings: list[str] = []
+    confidence: dict[int, int] = {}
     separate_titles: bool = False
-    switches: list[dict[str, Json]] = field(default_factory=list)
-    facts: dict[str, Json] = field(default_factory=dict)
+    switches: list[dict[str, Json]] = []
+    facts: dict[str, Json] = {}
     holding: Holding | None = None
     recorded: bool = True
     lots: Callable[[Entry], float] | None = None

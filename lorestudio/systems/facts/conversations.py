@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
 
+from msgspec import Struct, field
+
 from lorestudio.domain.lifecycle import Stopped
+from lorestudio.domain.records import replace
 from lorestudio.systems.facts.options import FactOptions
 from lorestudio.systems.facts.pipeline import ExtractionResult, Model, run_pipeline
 from lorestudio.systems.facts.records import ExtractionRun, FactError, Line, MemoryOrigin, Thread, ThreadState
@@ -23,8 +25,7 @@ MOST_ATTEMPTS: Final = 3
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Conversations:
+class Conversations(Struct, frozen=True):
     """Threads and their facts, over a store and a model. `label` says who draws the facts out."""
 
     store: FactStore

@@ -10,8 +10,9 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
 from lorestudio.domain.json_text import parse_json
@@ -213,8 +214,7 @@ def chat_request(
     return ChatRequest(FACTS, "", prompt, max_tokens=MAX_TOKENS, timeout_ms=TIMEOUT_MS, model=model, json_object=True)
 
 
-@dataclass(frozen=True, slots=True)
-class AskedModel:
+class AskedModel(Struct, frozen=True):
     """A model that is asked through an answer source; vectors come from an embedder. `prompt` replaces the built-in."""
 
     answers: AnswerSource
@@ -243,8 +243,7 @@ class AskedModel:
         return await _vector(self.embedder, text)
 
 
-@dataclass(frozen=True, slots=True)
-class PlainModel:
+class PlainModel(Struct, frozen=True):
     """Facts by plain rules, without a model (rules: fact-memory 5.7). It reviews nothing."""
 
     embedder: Embedder
@@ -278,8 +277,7 @@ _REVIEW_OPENING: Final = re.compile(r"\A```(?:json)?[\s\ufeff]*?\n?")
 _REVIEW_CLOSING: Final = re.compile(r"[\s\ufeff]*```[\s\ufeff]*\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Corrected:
+class Corrected(Struct, frozen=True):
     """What the reviewer says of one fact."""
 
     fact: Fact
@@ -287,8 +285,7 @@ class Corrected:
     reason: Json = None
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Struct, frozen=True):
     """A new fact and a memory that contradict each other; it is counted and shown, nothing is resolved
     (rules: fact-memory 6.3).
     """
@@ -298,8 +295,7 @@ class Conflict:
     resolution: str
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(Struct, frozen=True):
     """A reviewer's answer."""
 
     corrected: tuple[Corrected, ...] = ()
@@ -318,8 +314,7 @@ class Review:
         return ReviewCounts(actions.count(ENRICH), actions.count(REMOVE), len(self.missed), len(self.conflicts))
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewCounts:
+class ReviewCounts(Struct, frozen=True):
     """The counters of a review (rules: fact-memory 4.1)."""
 
     modified: int = 0

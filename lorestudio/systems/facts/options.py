@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
 import regex
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.domain.patterns import PatternError, compile_pattern
@@ -63,8 +63,7 @@ def field_rule(field: str, equals: Json) -> PinRule:
     return test
 
 
-@dataclass(frozen=True, slots=True)
-class FactOptions:
+class FactOptions(Struct, frozen=True):
     """How a run goes about it. `structured` None or empty sorts nothing into a profile."""
 
     deduplication: float = DEDUPLICATION

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, Thread
 from lorestudio.systems.facts.session import FactsSession
 from lorestudio.systems.facts.similarity import comparable
@@ -21,8 +23,7 @@ NOT_SHOWN = frozenset({"userId", "updatedAt"})
 """Fields of a profile that say nothing about the story."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryRow:
+class MemoryRow(Struct, frozen=True):
     """A memory as a list shows it, without its vector, with what lists are ordered by.
 
     `stale` says that the chosen model has not made the vector; `folded` is what a filter looks through; `own` says that
@@ -44,8 +45,7 @@ class MemoryRow:
         return 2 * bool(self.memory.pinned) + self.stale
 
 
-@dataclass(frozen=True, slots=True)
-class PassageRow:
+class PassageRow(Struct, frozen=True):
     """A passage of the chat: where it is, how its thread stands ("" where nothing was drawn out of it yet).
 
     `waiting` says that it will be read next time, `changed` that its messages were edited since; `failures` counts
@@ -68,8 +68,7 @@ class PassageRow:
         return f"{self.first}-{self.last}"
 
 
-@dataclass(frozen=True, slots=True)
-class FactsPicture:
+class FactsPicture(Struct, frozen=True):
     """The memories of an owner, or of all, and what is known of the chat that is open.
 
     `everything` says that memories of all owners are listed; `total` counts them either way.
@@ -202,8 +201,7 @@ def _shown(value: Json) -> str:
     return str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class FactHappening:
+class FactHappening(Struct, frozen=True):
     """One fact that made, replaced or repeated a memory, with the run that drew it out (None where it is not known)."""
 
     decision: FactDecision
@@ -215,8 +213,7 @@ class FactHappening:
         return self.decision.action is not FactAction.SKIP
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(Struct, frozen=True):
     """Everything that is known of a memory's past.
 
     `happenings` are in the order they came. `others` are the other facts of the run that wrote it last; `edited` says

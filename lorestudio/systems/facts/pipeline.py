@@ -6,8 +6,9 @@ import asyncio
 import logging
 import math
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Stopped
@@ -53,8 +54,7 @@ class Model(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionResult:
+class ExtractionResult(Struct, frozen=True):
     """The counters of a run (rules: fact-memory 4.1) and what they are made of. `stale` counts vectors of another
     model.
     """

@@ -9,13 +9,14 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import regex
+from msgspec import Struct
 
 from lorestudio.domain.javascript import WHITE_SPACE, WS, Json, number, to_string, trim, truthy
 from lorestudio.domain.patterns import Pattern, compile_pattern
+from lorestudio.domain.records import replace
 from lorestudio.systems.facts.records import NO_FIELD, PROFILE_FIELDS, Fact, Profile
 
 SET: Final = "set"
@@ -42,8 +43,7 @@ _AIMS: Final = (
 _LEADING: Final = re.compile(r"[+-]?(?:Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileRule:
+class ProfileRule(Struct, frozen=True):
     """A pattern that puts the facts it is found in into a field of the profile (rules: fact-memory 7.1)."""
 
     pattern: Pattern
@@ -56,8 +56,7 @@ class ProfileRule:
         return cls(compile_pattern(pattern, "i"), field, extract)
 
 
-@dataclass(frozen=True, slots=True)
-class Structured:
+class Structured(Struct, frozen=True):
     """A fact on its way into the profile."""
 
     field: str
@@ -66,8 +65,7 @@ class Structured:
     source_text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sorted:
+class Sorted(Struct, frozen=True):
     """Facts for the profile and facts to be embedded, each in the order they came."""
 
     structured: tuple[Structured, ...] = ()

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, TypeAlias, TypedDict
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.embedding import Vector
@@ -26,8 +28,7 @@ class FactAction(StrEnum):
     SAVE = "save"
 
 
-@dataclass(frozen=True, slots=True)
-class FactDecision:
+class FactDecision(Struct, frozen=True):
     """What became of one fact, for people: its nearest neighbour and how near it was.
 
     `neighbour` is the id of the memory that it was nearest to, "" where that was a fact of the same run, or nothing.
@@ -75,8 +76,7 @@ class ThreadState(StrEnum):
     CLOSED = "closed"
 
 
-@dataclass(frozen=True, slots=True)
-class Thread:
+class Thread(Struct, frozen=True):
     """A conversation's record.
 
     `attempts` counts extractions that failed in a row (rules: fact-memory 3.5 S3). `digest` is that of the lines the
@@ -96,8 +96,7 @@ class Thread:
     digest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One message of a thread.
 
     `place` is its index in the chat file, None where it is not from one; `speaker` is who says it, where that is known.
@@ -119,14 +118,13 @@ class Line:
         return {"role": self.role, "content": self.told}
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A fact between the steps of the pipeline. `profile` holds those of `PROFILE_KEYS` that are present."""
 
     content: str
     source: str = ""
     tags: Json = None
-    profile: Mapping[str, Json] = field(default_factory=dict)
+    profile: Mapping[str, Json] = {}
 
     @property
     def data(self) -> dict[str, Json]:
@@ -139,8 +137,7 @@ class Fact:
         return data | dict(self.profile)
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryOrigin:
+class MemoryOrigin(Struct, frozen=True):
     """Where a memory came from: the run that made or last changed it, and the messages of the chat it read."""
 
     run: str = ""
@@ -193,8 +190,7 @@ class MemoryChanges(TypedDict, total=False):
     origin: MemoryOrigin
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionRun:
+class ExtractionRun(Struct, frozen=True):
     """One pass of the pipeline over a thread: when, with which model, and what it came to (counters as JSON)."""
 
     id: str
@@ -202,12 +198,11 @@ class ExtractionRun:
     thread_id: str
     at: int
     model: str = ""
-    counters: Mapping[str, Json] = field(default_factory=dict)
+    counters: Mapping[str, Json] = {}
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryMatch:
+class MemoryMatch(Struct, frozen=True):
     """A memory that was found, with its score; 1 for a pinned one (rules: fact-memory 1.4)."""
 
     memory: Memory

@@ -7,11 +7,13 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.records import replace
 from lorestudio.systems.facts.profile import is_blank, is_outdated
 from lorestudio.systems.facts.records import CONFIRMED, SAFE, STRICT, Memory, MemoryMatch, Profile, day
 from lorestudio.systems.facts.similarity import cosine
@@ -26,8 +28,7 @@ _FLOOR: Final = 0.1
 _MOST_BOOST: Final = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class MemorySearch:
+class MemorySearch(Struct, frozen=True):
     """How memories are found. Half of a memory that nobody asks for is forgotten after `half_life`; None keeps all."""
 
     min_score: float = 0.0
@@ -43,8 +44,7 @@ class MemorySearch:
         return self.mode == STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class RetrievedMemories:
+class RetrievedMemories(Struct, frozen=True):
     """The memories that were found, and those that were not similar enough or are outdated."""
 
     matches: tuple[MemoryMatch, ...] = ()
@@ -152,8 +152,7 @@ _MONTHS: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryLayout:
+class MemoryLayout(Struct, frozen=True):
     """How memories are written down."""
 
     signals: bool = True
@@ -161,8 +160,7 @@ class MemoryLayout:
     cacheable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ContextPiece:
+class ContextPiece(Struct, frozen=True):
     """A run of text, and the memory it comes from; the frame's own has none."""
 
     text: str

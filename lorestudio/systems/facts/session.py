@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.tokens import TokenCounter
@@ -49,8 +51,7 @@ from lorestudio.systems.vectors import embedder_named
 OPTION: Final = "--set embedder"
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(Struct, frozen=True):
     """What came of one passage: its counters, or why there are none."""
 
     passage: Passage

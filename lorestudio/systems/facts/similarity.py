@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from lorestudio.llm.embedding import Vector
 from lorestudio.systems.facts.records import (
@@ -30,8 +30,7 @@ _ROUNDING: Final = 1.5e-7
 """Above the error that a place of a vector of length 1 adds to a product in single precision, on both sides."""
 
 
-@dataclass(frozen=True, slots=True)
-class Best:
+class Best(Struct, frozen=True):
     """The row most similar to a vector."""
 
     index: int

@@ -10,15 +10,16 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import numpy as np
 import platformdirs
+from msgspec import Struct, structs
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Closing
+from lorestudio.domain.records import replace
 from lorestudio.llm.embedding import Vector
 from lorestudio.systems.facts import database
 from lorestudio.systems.facts.profile import changed, empty_profile
@@ -56,8 +57,7 @@ def clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
+class _Table(Struct, frozen=True):
     """An owner's vectors as they were at a stamp of the file."""
 
     stamp: tuple[int, int]
@@ -115,7 +115,7 @@ class FactStore(Closing):
     def update_thread(self, thread: Thread) -> None:
         """Keep a thread's record, a new one too."""
         with self._data.transaction(counts=False):
-            self._data.write(database.KEEP_THREAD, *astuple(thread))
+            self._data.write(database.KEEP_THREAD, *structs.astuple(thread))
 
     def get_thread(self, thread: str) -> Thread | None:
         """A thread by its id."""

@@ -7,7 +7,7 @@ that they lie behind. No model is asked but for vectors of what the person says;
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Position, Role
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError

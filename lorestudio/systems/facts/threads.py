@@ -7,12 +7,14 @@ is kept is only read again where its messages have changed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.digests import text_digest
+from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.records import sent_at
 from lorestudio.settings.facts import OWN_CHARACTER, FactsSettings
 from lorestudio.settings.files import real_path
@@ -35,8 +37,7 @@ class InvalidTransitionError(FactError):
     """A state that may not follow the one a thread is in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timeouts:
+class Timeouts(Struct, frozen=True):
     """How long a thread stays as it is, in milliseconds."""
 
     cooling: int = 6 * HOUR
@@ -94,8 +95,7 @@ def should_close(thread: Thread, timeout: int, now: int) -> bool:
     return thread.state is ThreadState.DORMANT and since is not None and now - since >= timeout
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Struct, frozen=True):
     """Messages `first` to `last` of a chat. `begun` and `ended` are moments, None where no date can be read."""
 
     chat: str

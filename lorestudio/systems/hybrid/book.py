@@ -9,15 +9,16 @@ after the character by where DeepLore puts it. Writing guides are no lore; block
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Position, VaultIndex
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 
 POSITIONS: Final = ("before_char", "after_char", "before_input", "after_input")
@@ -37,8 +38,7 @@ class FirstStep(StrEnum):
     SEMANTIC = "semantic_first"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WorldEntry:
+class WorldEntry(Struct, frozen=True, eq=False):
     """An entry of the worldbook as it was read: what is absent is None, what is of another type is kept as it is.
 
     `embedding` is empty where the entry has no vector.
@@ -57,8 +57,7 @@ class WorldEntry:
     embedding: Numbers = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """How entries are chosen. `limit` and `threshold` are as `slice` and `>=` take them.
 
     `strict` does everything as the listing under study does it; else the rules R1 to R12 hold.
@@ -72,8 +71,7 @@ class Options:
     strict: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
+class Texts(Struct, frozen=True):
     """What is looked at: the newest exchanges, the person's last message, and which messages these are."""
 
     history: str

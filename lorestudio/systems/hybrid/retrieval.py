@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, code_units, head, number, to_number, truthy
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
@@ -39,16 +39,14 @@ class Way(StrEnum):
     SEMANTIC_FIRST = "semantic_first"
 
 
-@dataclass(frozen=True, slots=True)
-class EntryKeyHit:
+class EntryKeyHit(Struct, frozen=True):
     """The key that was found in the context text."""
 
     key: str
     start: int
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedRanking:
+class PreparedRanking(Struct, frozen=True):
     """What is decided before any vector is asked for.
 
     `candidates` may be ranked: entries with a key hit, or all eligible ones where vectors come first.
@@ -61,11 +59,11 @@ class PreparedRanking:
     context_text: str = ""
     constants: tuple[WorldEntry, ...] = ()
     candidates: tuple[WorldEntry, ...] = ()
-    hits: Mapping[str, EntryKeyHit] = field(default_factory=dict)
+    hits: Mapping[str, EntryKeyHit] = {}
     query_text: str = ""
     asks: bool = False
     """Whether a query vector is wanted."""
-    remarks: Mapping[str, str] = field(default_factory=dict)
+    remarks: Mapping[str, str] = {}
     held: str = ""
 
     @property
@@ -74,8 +72,7 @@ class PreparedRanking:
         return frozenset(self.hits) | ({self.held} if self.options.mode is FirstStep.KEYWORDS else set())
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieved:
+class Retrieved(Struct, frozen=True):
     """The entries that go in, in their final order, and everything that led there.
 
     `scores` are those of the ranked candidates; `ranked` the ones within the limit, best first; `unembedded` the
@@ -84,16 +81,15 @@ class Retrieved:
 
     way: Way
     entries: tuple[WorldEntry, ...] = ()
-    scores: Mapping[str, float] = field(default_factory=dict)
+    scores: Mapping[str, float] = {}
     ranked: tuple[WorldEntry, ...] = ()
     unembedded: tuple[WorldEntry, ...] = ()
-    duplicates: Mapping[str, str] = field(default_factory=dict)
-    positions: Mapping[str, tuple[WorldEntry, ...]] = field(default_factory=dict)
+    duplicates: Mapping[str, str] = {}
+    positions: Mapping[str, tuple[WorldEntry, ...]] = {}
     unplaced: tuple[WorldEntry, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LookedThrough:
+class LookedThrough(Struct, frozen=True):
     """A worldbook with the keys that were found in a text. `possible` are the entries that keys are looked for of."""
 
     constants: tuple[WorldEntry, ...]

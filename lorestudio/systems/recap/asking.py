@@ -12,8 +12,9 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, trim, truthy
 from lorestudio.domain.json_text import parse_json
@@ -133,8 +134,7 @@ _WORDS_OF_PROMPT: Final = frozenset(
 _ROLES: Final = frozenset({"system", "user", "assistant"})
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionPreset:
+class QuestionPreset(Struct, frozen=True):
     """Prompts that come first, each with its role, and limits; None where the settings decide."""
 
     prompts: tuple[tuple[str, str], ...] = ()
@@ -166,8 +166,7 @@ def read_preset(document: Json) -> QuestionPreset:
     return QuestionPreset((("system", system),) if system else (), prefill, *limits)
 
 
-@dataclass(frozen=True, slots=True)
-class RequestTokens:
+class RequestTokens(Struct, frozen=True):
     """What a question takes, against the `room` of its model, 0 where nobody knows it."""
 
     total: int
@@ -306,8 +305,7 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
 CHECK_TOKENS: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
-class WorkContext:
+class WorkContext(Struct, frozen=True):
     """The surroundings of an operation. `context_size` is the room of the model for prompts, 0 where nobody knows it.
 
     `presets` are those that the settings name. `on_call` hears of every question with its answer.
@@ -315,7 +313,7 @@ class WorkContext:
 
     around: RecapSurroundings = field(default_factory=RecapSurroundings)
     answers: AnswerSource = field(default_factory=NoAnswers)
-    presets: Mapping[str, QuestionPreset] = field(default_factory=dict)
+    presets: Mapping[str, QuestionPreset] = {}
     context_size: int = 0
     model: str = ""
     now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000

@@ -5,10 +5,12 @@ are cleared (rules: recap-memory 15, 19).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
 
+from msgspec import Struct, field
+
 from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.records import (
@@ -34,8 +36,7 @@ _NAMESPACES: Final = (NAMESPACE, OLD_NAMESPACE)
 _OF_LOREBOOKS: Final = ("activeLorebookEntries", "inactiveLorebookEntries")
 
 
-@dataclass(frozen=True, slots=True)
-class Cleared:
+class Cleared(Struct, frozen=True):
     """How much clearing took away. After it, the next search for breaks begins at the first message."""
 
     messages: int = 0
@@ -103,8 +104,7 @@ REFUSED_KEY: Final = "lorestudio_refused_running_recaps"
 """Where the metadata keeps running recaps of other chats that were found in this one."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecapChat:
+class RecapChat(Struct, frozen=True):
     """A whole chat; a change makes a new one. `id` is the name of its file without ending.
 
     `lorebooks` are the names of lorebooks that exist, by which an import is told.
@@ -112,7 +112,7 @@ class RecapChat:
 
     id: str
     messages: tuple[Record, ...] = ()
-    metadata: Mapping[str, Json] = field(default_factory=dict)
+    metadata: Mapping[str, Json] = {}
     user_name: str = "User"
     character_name: str = ""
     lorebooks: frozenset[str] = frozenset()
@@ -203,8 +203,7 @@ class RecapChat:
         return self.with_messages(messages).with_running(RunningRecaps(self.id)), counts
 
 
-@dataclass(frozen=True, slots=True)
-class RecapSurroundings:
+class RecapSurroundings(Struct, frozen=True):
     """What the tests need beside the message. `disabled` are keys of characters switched off in a group chat."""
 
     settings: RecapSettings = field(default_factory=RecapSettings)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from operator import eq
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.records import compared_fields, replace
 from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatFormat, LineKind
 from lorestudio.exchange.chats.kept import keep_version
 from lorestudio.exchange.chats.loading import load_chat
@@ -271,7 +272,7 @@ class ChatBook:
         raise InputError(self.file.path, "another program keeps writing the chat. Close it there and try again.")
 
 
-_READ: Final = tuple(each.name for each in fields(Message) if each.compare and each.name != "extra")
+_READ: Final = tuple(name for name in compared_fields(Message) if name != "extra")
 
 
 def with_recaps(chat: Chat, before: Chat, after: Chat) -> Chat:

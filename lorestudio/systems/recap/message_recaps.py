@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, trim, trim_end, truthy
 from lorestudio.domain.resources import prompt_text
@@ -45,14 +47,13 @@ from lorestudio.systems.recap.scenes.scenes import recap_hash
 NO_MESSAGE: Final = "no_message"
 
 
-@dataclass(frozen=True, slots=True)
-class Exclusion:
+class Exclusion(Struct, frozen=True):
     """The outcome for one message: `reason` is a code of (rules: recap-memory 8), empty where the message takes
     part; `figures` are tokens and threshold of one that is too short.
     """
 
     reason: str = ""
-    figures: Mapping[str, Json] = field(default_factory=dict)
+    figures: Mapping[str, Json] = {}
 
     @property
     def included(self) -> bool:
@@ -107,8 +108,7 @@ class WalkDecision(StrEnum):
     AFTER_LIMIT = "after_limit"
 
 
-@dataclass(frozen=True, slots=True)
-class WalkStep:
+class WalkStep(Struct, frozen=True):
     """One message of the walk.
 
     `before` and `after` count the collected text without and with this recap, None unless it was tried.
@@ -121,8 +121,7 @@ class WalkStep:
     after: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Inclusion:
+class Inclusion(Struct, frozen=True):
     """A whole walk: steps newest first, and the message that closed it. A limit of None never closes it."""
 
     limit: float | None

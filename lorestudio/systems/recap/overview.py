@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import truthy
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import ChatFile
@@ -48,8 +50,7 @@ class RecapState(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class MessageRow:
+class MessageRow(Struct, frozen=True):
     """One message. `stale`: it was changed after its recap was made; `hidden`: from the prompt;
     `pinned`: hidden for good, whatever hiding by scenes does.
     """
@@ -67,8 +68,7 @@ class MessageRow:
     pinned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SceneRow:
+class SceneRow(Struct, frozen=True):
     """One scene. `made_of` is what the reference would make its recap of, where that differs from `where`."""
 
     index: int
@@ -163,8 +163,7 @@ class QueuePicture:
         return len(self.state.operations)
 
 
-@dataclass(frozen=True, slots=True)
-class WalkRow:
+class WalkRow(Struct, frozen=True):
     """One message of the walk: what was decided, and the tokens collected without and with its recap."""
 
     index: int

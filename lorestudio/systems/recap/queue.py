@@ -11,13 +11,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json, base36
 from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.records import field_names, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
 from lorestudio.systems.recap.records import mapping, text_of
@@ -77,13 +79,12 @@ TYPE_WORDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedOperation:
+class QueuedOperation(Struct, frozen=True):
     """One entry of the queue. Times are ms since the epoch; `extra` holds keys that are not known here."""
 
     id: str
     type: str
-    params: Mapping[str, Json] = field(default_factory=dict)
+    params: Mapping[str, Json] = {}
     status: str = Status.PENDING
     created_at: float = 0
     started_at: float | None = None
@@ -92,10 +93,10 @@ class QueuedOperation:
     retries: int = 0
     priority: float = 0
     dependencies: tuple[str, ...] = ()
-    metadata: Mapping[str, Json] = field(default_factory=dict)
+    metadata: Mapping[str, Json] = {}
     queue_version: int = 0
     pause_before: bool = False
-    extra: Mapping[str, Json] = field(default_factory=dict)
+    extra: Mapping[str, Json] = {}
 
     @property
     def is_active(self) -> bool:
@@ -121,19 +122,17 @@ class QueuedOperation:
         return replace(self, metadata={**self.metadata, **values})
 
 
-@dataclass(frozen=True, slots=True)
-class NewOperation:
+class NewOperation(Struct, frozen=True):
     """An operation to be queued, without what the queue gives it."""
 
     type: str
-    params: Mapping[str, Json] = field(default_factory=dict)
+    params: Mapping[str, Json] = {}
     priority: float = 0
     dependencies: tuple[str, ...] = ()
-    metadata: Mapping[str, Json] = field(default_factory=dict)
+    metadata: Mapping[str, Json] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedOperation:
+class FinishedOperation(Struct, frozen=True):
     """A finished operation in the log: how long it waited and ran, its attempts, and what came of it."""
 
     type: str
@@ -212,8 +211,7 @@ _REFUSED = re.compile(r"unauthorized|forbidden|authentication.?required|invalid.
 _ACTIVE: Final = (Status.IN_PROGRESS.value, Status.RETRYING.value)
 
 
-@dataclass(frozen=True, slots=True)
-class QueueState:
+class QueueState(Struct, frozen=True):
     """The whole queue. `queue_version` grows with every clearing, so that follow-ups of cleared work are refused."""
 
     operations: tuple[QueuedOperation, ...] = ()
@@ -222,7 +220,7 @@ class QueueState:
     version: int = FORMAT_VERSION
     queue_version: int = 0
     log: tuple[FinishedOperation, ...] = ()
-    extra: Mapping[str, Json] = field(default_factory=dict)
+    extra: Mapping[str, Json] = {}
 
     def get(self, identifier: str) -> QueuedOperation | None:
         """The operation of this id."""
@@ -321,8 +319,7 @@ def retry_delay(retries: int) -> int:
     return min(FIRST_DELAY_S << min(max(retries, 1) - 1, 10), LONGEST_DELAY_S)
 
 
-@dataclass(frozen=True, slots=True)
-class FailureAction:
+class FailureAction(Struct, frozen=True):
     """What follows a failure: `stop` for what somebody cancelled, `fail` for good, or `retry`."""
 
     action: Literal["stop", "fail", "retry"]
@@ -383,7 +380,7 @@ def read_queue(text: str) -> QueueState:
 def write_queue(state: QueueState) -> dict[str, Json]:
     """The queue as its file has it."""
     queue: list[Json] = [write_operation(operation) for operation in state.operations]
-    log: list[Json] = [{name: getattr(item, name) for name in FinishedOperation.__slots__} for item in state.log]
+    log: list[Json] = [{name: getattr(item, name) for name in field_names(FinishedOperation)} for item in state.log]
     return {
         "queue": queue,
         "current_operation_id": state.current,
@@ -410,8 +407,7 @@ class HopelessError(Exception):
     """An operation that cannot succeed however often it is tried; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredAnswer:
+class StoredAnswer(Struct, frozen=True):
     """An answer is in the chat: what follows from it, and a few words on what came of it.
 
     With `hands_on`, what waits for this operation waits for the first of `follow_ups` instead; `drops` tells operations

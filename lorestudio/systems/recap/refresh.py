@@ -6,9 +6,10 @@ Everything that shows or uses recap memory takes its decisions from here (rules:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Role
 from lorestudio.domain.javascript import trim, truthy
@@ -58,8 +59,7 @@ def place_of(code: int, dialect: str) -> RecapPlace:
     return (_SEED if dialect == SEED_DIALECT else _HOST).get(code, RecapPlace.NONE)
 
 
-@dataclass(frozen=True, slots=True)
-class RecapInjection:
+class RecapInjection(Struct, frozen=True):
     """What the host is told. `role` and `scan` are None where the memory is off for the chat."""
 
     value: str
@@ -91,8 +91,7 @@ def injection(store: RunningRecaps, settings: RecapSettings, *, enabled: bool = 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Refresh:
+class Refresh(Struct, frozen=True):
     """What one refresh decided, and the chat after it. `inclusion` is None where the memory is off.
 
     `shown_again` are messages that had been hidden and that hiding by scenes shows.
@@ -143,8 +142,7 @@ def ranges(indexes: Sequence[int]) -> tuple[Range, ...]:
     return tuple((first, last) for first, last in found)
 
 
-@dataclass(frozen=True, slots=True)
-class Hiding:
+class Hiding(Struct, frozen=True):
     """What hiding by scenes does. `visible_start` is the first message that stays, None where none is hidden."""
 
     scene_count: int

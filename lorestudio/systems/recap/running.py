@@ -7,11 +7,13 @@ Stored versions belong to one chat: branches and imports keep them, those of ano
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
+from lorestudio.domain.records import replace
 from lorestudio.systems.recap.records import mapping, text_of
 
 STORE_KEY: Final = "auto_recap_running_scene_recaps"
@@ -20,8 +22,7 @@ STORE_KEY: Final = "auto_recap_running_scene_recaps"
 _SECTIONS: Final = ("developments", "open", "state")
 
 
-@dataclass(frozen=True, slots=True)
-class RunningVersion:
+class RunningVersion(Struct, frozen=True):
     """One version. `new_scene` is the break that it reaches to, None where the file says nothing, which counts as 0.
 
     `extra` holds keys of the file that are not known here.
@@ -35,7 +36,7 @@ class RunningVersion:
     new_scene: int | None = 0
     timestamp: int | None = None
     event_keys: tuple[Json, ...] | None = None
-    extra: Mapping[str, Json] = field(default_factory=dict)
+    extra: Mapping[str, Json] = {}
 
     @property
     def reaches(self) -> int:
@@ -43,14 +44,13 @@ class RunningVersion:
         return self.new_scene or 0
 
 
-@dataclass(frozen=True, slots=True)
-class RunningRecaps:
+class RunningRecaps(Struct, frozen=True):
     """The versions of a chat, and the number of the current one. `chat_id` is None where the file has none."""
 
     chat_id: str | None = None
     current: int = 0
     versions: tuple[RunningVersion, ...] = ()
-    extra: Mapping[str, Json] = field(default_factory=dict)
+    extra: Mapping[str, Json] = {}
 
     def get(self, number: int | None = None) -> RunningVersion | None:
         """The version of this number, else the current one; None where there is no such."""
@@ -264,8 +264,7 @@ class Ownership(StrEnum):
     RESET = "reset"
 
 
-@dataclass(frozen=True, slots=True)
-class Storage:
+class Storage(Struct, frozen=True):
     """The store of the open chat. `notice` is a sentence for the person where data of another chat was refused.
 
     `refused` is that data, so that whoever asks can put it somewhere.

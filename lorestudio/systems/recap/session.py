@@ -8,11 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.cost import CostEstimate, RequestCollector, estimate
@@ -59,8 +61,7 @@ from lorestudio.vault.file_lock import FileLock
 from lorestudio.vault.writer import digest_of
 
 
-@dataclass(frozen=True, slots=True)
-class RecapEdits:
+class RecapEdits(Struct, frozen=True):
     """Changes to the open chat. Each raises InputError where it cannot be made or written."""
 
     path: Path
@@ -164,8 +165,7 @@ RESCAN_KEY: Final = "forceFullRescan"
 """In the queue's file: the next search for breaks begins at the first message, because everything was cleared."""
 
 
-@dataclass(slots=True, eq=False)
-class RecapSession:
+class RecapSession(Struct, eq=False):
     """An open chat with its queue. One event loop uses it.
 
     `problems` are sentences about what could not be read; `calls` are the questions asked since it was opened.
@@ -176,7 +176,7 @@ class RecapSession:
     worker: Worker
     context: WorkContext
     problems: tuple[str, ...] = ()
-    calls: list[AiCall] = field(default_factory=list)
+    calls: list[AiCall] = []
     _lock: FileLock | None = None
     _task: asyncio.Task[object] | None = None
 

@@ -6,10 +6,11 @@ reaches to is over. No model is asked: what the chat file has decides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar, Final
 
+from lorestudio.domain.records import replace
 from lorestudio.exchange.carrying import SectionCarrier
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.recap import PLACES, RecapSettings

@@ -7,8 +7,9 @@ the running recap goes into the prompt. The trace is made from what the refresh 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import EMPTY, Position, Role
 from lorestudio.domain.javascript import Json
@@ -50,8 +51,7 @@ VERSION_IDS: Final = 2_000_000
 _TITLE: Final = 48
 
 
-@dataclass(frozen=True, slots=True)
-class Cast:
+class Cast(Struct, frozen=True):
     """Who the candidates are: messages with their index as id, scenes by their breaks, versions by their numbers."""
 
     messages: Sequence[EntryRef]

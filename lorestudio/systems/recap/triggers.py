@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import truthy
 from lorestudio.systems.recap.asking import WorkContext
@@ -25,8 +26,7 @@ class MessageEvent(StrEnum):
     DELETED = "deleted"
 
 
-@dataclass(frozen=True, slots=True)
-class MessageHappening:
+class MessageHappening(Struct, frozen=True):
     """One message to which something happened; of a deleted one the position is that from before."""
 
     event: MessageEvent

@@ -11,12 +11,14 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
+from msgspec import Struct, field
+
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Stopped
+from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.systems.recap.asking import Handler, Stored, WorkContext
 from lorestudio.systems.recap.chat import RecapChat
@@ -54,8 +56,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
 """What each kind of operation means."""
 
 
-@dataclass(slots=True, eq=False)
-class MemoryBook:
+class MemoryBook(Struct, eq=False):
     """A chat in memory only, for trying things out."""
 
     chat: RecapChat
@@ -66,8 +67,7 @@ class MemoryBook:
         return self.chat
 
 
-@dataclass(frozen=True, slots=True)
-class RecapWork:
+class RecapWork(Struct, frozen=True):
     """What the operations of the queue mean for one chat."""
 
     book: ChatBook | MemoryBook
@@ -132,8 +132,7 @@ _MISTAKES: Final = (
 """What ends in the same way each time: it was said to be so, or the program is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueueProgress:
+class QueueProgress(Struct, frozen=True):
     """How far the queue is: what is under way, and when a failed attempt is tried again."""
 
     state: QueueState
@@ -145,8 +144,7 @@ async def _no_keeping(_: QueueState) -> None:
     """Nobody keeps the queue."""
 
 
-@dataclass(slots=True, eq=False)
-class Worker:
+class Worker(Struct, eq=False):
     """One queue being worked on. `keep` writes its state to the disk and returns when it is there.
 
     `on_progress` hears of every change. All methods belong to one event loop.

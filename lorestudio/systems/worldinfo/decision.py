@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import NOTE_TAG, AuthorsNote, Message
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, Position, Role, VaultIndex
@@ -53,8 +55,7 @@ class LorePiece(NamedTuple):
     note: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LoreBlock:
+class LoreBlock(Struct, frozen=True):
     """Texts that the host is handed as one; `slot` says where it stands where the position does not."""
 
     tag: str
@@ -65,8 +66,7 @@ class LoreBlock:
     slot: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Struct, frozen=True):
     """The blocks, and the entries that stand nowhere with the reason code."""
 
     blocks: tuple[LoreBlock, ...]
@@ -247,8 +247,7 @@ class WorldInfoState:
     variables: Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Struct, frozen=True):
     """The entries in the order they are offered to the budget, and how traces call them.
 
     `entries` are by uid; `books` is None where the entries are the vault's notes. `digest` tells one set of entries
@@ -272,8 +271,7 @@ def world_of(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook,
     return known.of(books, by, lambda: (counter, _of_books(moment, settings, books)))[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """Everything that one generation decided."""
 
     world: World

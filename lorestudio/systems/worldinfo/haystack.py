@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
@@ -35,8 +36,7 @@ class Scan(StrEnum):
     WIDER = "wider scan"
 
 
-@dataclass(frozen=True, slots=True)
-class TextSource:
+class TextSource(Struct, frozen=True):
     """What is scanned: the messages, the newest first, as they are searched, and who is to speak.
 
     `characters` are the names that a character filter may call the speaker by, `tags` the ids of its tags, None where

@@ -13,6 +13,8 @@ from enum import StrEnum
 from itertools import accumulate
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json, key_order, to_number, to_string, trim
 from lorestudio.domain.tokens import TokenCounter, growing
 from lorestudio.exchange.lorebooks.entry import BookEntry, Logic
@@ -29,8 +31,7 @@ TAKEN: Final = frozenset({"wi_decorator", "wi_constant", "wi_vector", "wi_sticky
 """The reasons for which an entry comes in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Activation:
+class Activation(Struct, frozen=True):
     """The rules for one scan. `similar` are the scores of the entries that similarity brings in, by uid."""
 
     haystack: Haystack
@@ -144,13 +145,12 @@ def _above(level: float | str, other: float | str) -> bool:
     return to_number(level) > to_number(other)
 
 
-@dataclass(slots=True)
-class GroupChoice:
+class GroupChoice(Struct):
     """Who is left of the new entries, who went out of a group and why, and who was chosen."""
 
     left: list[BookEntry]
-    removed: dict[str, Told] = field(default_factory=dict)
-    kept: dict[str, Told] = field(default_factory=dict)
+    removed: dict[str, Told] = {}
+    kept: dict[str, Told] = {}
 
     def take_out(self, entries: Iterable[BookEntry], reason: str, details: Mapping[str, Json]) -> None:
         """These lose. For one that is out already SillyTavern takes out the last of all that are left."""
@@ -268,27 +268,24 @@ class LoopPart(StrEnum):
     BUDGET = "probability and budget"
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """One decision about one entry. `taken`: it came in here (keys), or it stayed (the others)."""
 
     part: LoopPart
     uid: str
     taken: bool
     reason: str
-    details: Mapping[str, Json] = field(default_factory=dict)
+    details: Mapping[str, Json] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """One loop of the scan and what it decided, in order."""
 
     scan: Scan
     events: tuple[Event, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Scanned:
+class Scanned(Struct, frozen=True):
     """The entries that are active in the end, in the order they became so; the loops; tokens used of the budget.
 
     `contents` are the texts of all entries that reached the budget, by uid, macros filled in.

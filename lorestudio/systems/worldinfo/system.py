@@ -7,12 +7,13 @@ with the budget.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar, Final
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.books import Lorebook
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
 from lorestudio.settings.worldinfo import WorldInfoSettings

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
+
+from msgspec import Struct, field
 
 from lorestudio.exchange.lorebooks.entry import BookEntry
 
 
-@dataclass(frozen=True, slots=True)
-class TimedEffect:
+class TimedEffect(Struct, frozen=True):
     """A timed effect: it began at message count `start` and ends at `end`. A protected one outlives going back."""
 
     digest: str
@@ -19,16 +19,14 @@ class TimedEffect:
     protected: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TimedState:
+class TimedState(Struct, frozen=True):
     """The effects under way, by what SillyTavern knows the entry by."""
 
     sticky: Mapping[str, TimedEffect] = field(default_factory=lambda: MappingProxyType({}))
     cooldown: Mapping[str, TimedEffect] = field(default_factory=lambda: MappingProxyType({}))
 
 
-@dataclass(frozen=True, slots=True)
-class Timed:
+class Timed(Struct, frozen=True):
     """Which entries stick, cool down or wait at the moment, and the state with what has ended taken out."""
 
     state: TimedState

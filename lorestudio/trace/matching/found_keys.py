@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.model import Trace, Verdict
@@ -12,8 +13,7 @@ from lorestudio.trace.vocabulary import Vocabulary
 from lorestudio.trace.wording import fill
 
 
-@dataclass(frozen=True, slots=True)
-class FoundKey:
+class FoundKey(Struct, frozen=True):
     """A key of an entry, and where it was found: the place that decided, or one of all its places in the window.
 
     `message` is the index in the chat file, None where the run did not tell; `start` to `end` is the span in the
@@ -37,8 +37,7 @@ class FoundKey:
         return None if self.start is None or self.end is None else (self.start, self.end)
 
 
-@dataclass(frozen=True, slots=True)
-class KeyMatch:
+class KeyMatch(Struct, frozen=True):
     """One key as it is written, and where it is found in the entry's own window.
 
     `count` are its occurrences; of the last one `message` is the index in the chat file and `start` to `end` the span
@@ -61,8 +60,7 @@ class KeyMatch:
         return self.message is not None
 
 
-@dataclass(frozen=True, slots=True)
-class WouldMatch:
+class WouldMatch(Struct, frozen=True):
     """What an entry's keys find. `depth` is the entry's scan depth in messages, `messages` how many of them are read.
 
     `key` is the one that the entry would match by, "" where it would not; `refine_key` the one that then decides.

@@ -7,7 +7,8 @@ Everything is read off the run. What the run does not keep, how a BM25 score is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.ai_selection import RESULT_WORDS, match_words, selection_of
@@ -16,8 +17,7 @@ from lorestudio.trace.model import ItemResult, Phase, StageRecord, StageStatus, 
 from lorestudio.trace.wording import is_list, number_words, plural, quoted
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreNode:
+class ScoreNode(Struct, frozen=True):
     """One line: what it is about, its value as text, how it came about, and the lines that it is made of.
 
     `entry` is the entry that the line leads to, None where it leads nowhere.
@@ -30,8 +30,7 @@ class ScoreNode:
     entry: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TermFigures:
+class TermFigures(Struct, frozen=True):
     """One word of the query in the entry's text: its `score` is idf * tf * (k1 + 1) / (tf + k1 * weight)."""
 
     term: str
@@ -41,8 +40,7 @@ class TermFigures:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Bm25Figures:
+class Bm25Figures(Struct, frozen=True):
     """All numbers of a BM25 score (rules: deeplore 3.8).
 
     `words` is the length of the entry's document, `average` that of all `documents`; `weight` is the length norm

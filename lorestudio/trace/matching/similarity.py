@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from lorestudio.trace.model import Trace
 from lorestudio.trace.wording import number_words, plural
 
 
-@dataclass(frozen=True, slots=True)
-class Similarity:
+class Similarity(Struct, frozen=True):
     """One candidate: its score, its place in the order of all scores from 1, whether it was taken, and why not."""
 
     entry: int
@@ -20,8 +19,7 @@ class Similarity:
     result: str
 
 
-@dataclass(frozen=True, slots=True)
-class Similarities:
+class Similarities(Struct, frozen=True):
     """All candidates with a score, the most similar first. `limit` is how many were taken at most."""
 
     threshold: float

@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from lorestudio.trace.text import escaped
 from lorestudio.trace.wording import number_words, plural
@@ -79,8 +80,7 @@ class Left(StrEnum):
     """The preset has it for other kinds of generations than this one."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptOrigin:
+class PromptOrigin(Struct, frozen=True):
     """Where a text comes from; `label` says it for people, such as `description`, `#4 Wren`, or an entry's title.
 
     `entry` is the entry's id and `message` the index in the chat file where there is one; `tag` is the name that the
@@ -95,8 +95,7 @@ class PromptOrigin:
     changed_by: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AssembledPart:
+class AssembledPart(Struct, frozen=True):
     """The characters `text[start:end]` of a message and where they come from.
 
     `tokens` are those of this text by itself, so that the parts of a message need not add up to the message's.
@@ -108,8 +107,7 @@ class AssembledPart:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class AssembledMessage:
+class AssembledMessage(Struct, frozen=True):
     """One message as it is sent. `depth` is that of what was injected into the chat, None for everything else.
 
     `name` is the speaker's where the role alone does not say it (example messages); `tokens` are those of the text.
@@ -128,8 +126,7 @@ class AssembledMessage:
         return self.text[part.start : part.end]
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOutPart:
+class LeftOutPart(Struct, frozen=True):
     """A text that is not in the prompt although it was meant to be, and why."""
 
     source: PromptOrigin
@@ -137,8 +134,7 @@ class LeftOutPart:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class AssembledPrompt:
+class AssembledPrompt(Struct, frozen=True):
     """A whole prompt.
 
     `room` is how many tokens the messages may take (context less reply), None where nobody said how large the model's

@@ -15,21 +15,23 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import accumulate
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Position
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.trace.diff import Key
 from lorestudio.trace.model import PromptBlock, Trace
 from lorestudio.trace.prompt.order import prompt_order
 
 
-@dataclass(frozen=True, slots=True)
-class PromptPiece:
+class PromptPiece(Struct, frozen=True):
     """A text of the prompt that comes from one place.
 
     `key` is the entry's, None for a message and for what a run injects without an entry (notebook, frames). `tag` is
@@ -74,8 +76,7 @@ def _message(place: int, message: Message, counter: TokenCounter) -> PromptPiece
     return PromptPiece(text, counter.count(text), f"#{place}")
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """Messages that stand side by side in a prompt: `chat.pieces[start:stop]`."""
 
     chat: ChatPieces
@@ -145,8 +146,7 @@ class CauseKind(StrEnum):
     """A message of before had no room any more: the context is full."""
 
 
-@dataclass(frozen=True, slots=True)
-class CacheMiss:
+class CacheMiss(Struct, frozen=True):
     """A difference between two prompts. `key` is None where no entry is behind it; the rest is as in `PromptPiece`."""
 
     kind: CauseKind
@@ -157,8 +157,7 @@ class CacheMiss:
     host: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CacheTurn:
+class CacheTurn(Struct, frozen=True):
     """A prompt beside the one before it, in tokens.
 
     `kept` is the common beginning, `missed` the rest of `tokens`. `new` is the part of `missed` that is read again
@@ -340,8 +339,7 @@ def _name(piece: PromptPiece) -> tuple[Key | None, str]:
     return piece.key, "" if piece.key is not None else piece.tag
 
 
-@dataclass(frozen=True, slots=True)
-class CauseTotal(CacheMiss):
+class CauseTotal(CacheMiss, frozen=True):
     """What stood at the first difference in so many `turns`; `tokens` were read again because of it."""
 
     turns: int = 0

@@ -13,8 +13,9 @@ The order is SillyTavern's (rules: sillytavern 5.7):
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Position, Role
 
@@ -52,8 +53,7 @@ class OrderedText(Protocol):
 P = TypeVar("P", bound=OrderedText)
 
 
-@dataclass(frozen=True, slots=True)
-class AtDepth(Generic[P]):
+class AtDepth(Struct, Generic[P], frozen=True):
     """The prompts of one depth and role, by tag."""
 
     depth: int
@@ -65,8 +65,7 @@ class AtDepth(Generic[P]):
         return max(0, messages - self.depth)
 
 
-@dataclass(frozen=True, slots=True)
-class PromptOrder(Generic[P]):
+class PromptOrder(Struct, Generic[P], frozen=True):
     """Prompts in the order in which the model reads them; `nowhere` are those that it never sees.
 
     An outlet (position -1) is `nowhere`, too: only a macro of the host's own texts may ask for it.

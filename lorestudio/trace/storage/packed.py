@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from msgspec import Struct
+
+from lorestudio.domain.records import replace
 from lorestudio.trace.model import AS_STORED, SeenChat, Trace
 from lorestudio.trace.storage.serialize import from_json, record_from_json, record_to_json, to_json
 from lorestudio.trace.timeline import fired_in
@@ -16,8 +19,7 @@ from lorestudio.trace.vocabulary import PLAIN, Vocabulary
 _QUICK: Final = 1  # of zlib's levels; the default takes three times as long for a tenth less
 
 
-@dataclass(frozen=True, slots=True)
-class Gist:
+class Gist(Struct, frozen=True):
     """What is asked of all runs of a chat at once.
 
     `matched`, `injected` and `named` are ids of the entries that a run matched, that it injected, and that any stage

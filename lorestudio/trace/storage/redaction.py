@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json, length
+from lorestudio.domain.records import replace
 from lorestudio.trace.model import (
     OUTLET_TAG,
     AiCall,
@@ -81,8 +83,7 @@ def of_length(text: str) -> str:
     return f"({number_words(length(text))} characters, left out)" if text else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _StandIns:
+class _StandIns(Struct, frozen=True):
     """The stand-ins, and what needs none: values of details and tags that are the program's own words."""
 
     names: Pseudonyms

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
@@ -22,6 +21,7 @@ from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_or
 
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import compared_fields, is_record, replace
 from lorestudio.trace.model import Trace
 from lorestudio.trace.vocabulary import Vocabulary, plain
 
@@ -231,7 +231,7 @@ def _codec(hint: object) -> tuple[_Encoder, _Decoder]:
     """Encoder and decoder of one type of the trace model, made from its annotation."""
     if hint in _PLAIN:
         return _PLAIN[hint]
-    if isinstance(hint, type) and is_dataclass(hint):
+    if is_record(hint):
         return _record_codec(hint)
     if isinstance(hint, type) and issubclass(hint, Enum):
         return _enum_codec(hint)
@@ -255,14 +255,11 @@ def _is_json(hint: object) -> bool:
 
 def _record_codec(hint: type[Any]) -> tuple[_Encoder, _Decoder]:
     hints = get_type_hints(hint)
-    members: dict[str, tuple[Field[Any], tuple[_Encoder, _Decoder]]] = {
-        member.name: (member, _codec(hints[member.name])) for member in fields(hint) if member.compare
-    }
-    encoders = tuple((name, codec[0]) for name, (_, codec) in members.items() if codec[0] is not _same)
-    decoders = {name: codec[1] for name, (_, codec) in members.items()}
-    needed = tuple(
-        name for name, (member, _) in members.items() if member.default is MISSING and member.default_factory is MISSING
-    )
+    members = compared_fields(hint)
+    codecs = {name: _codec(hints[name]) for name in members}
+    encoders = tuple((name, codec[0]) for name, codec in codecs.items() if codec[0] is not _same)
+    decoders = {name: codec[1] for name, codec in codecs.items()}
+    needed = tuple(name for name, required in members.items() if required)
     names = tuple(members)
 
     def encode(value: object) -> dict[str, Any]:

@@ -25,6 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct
+
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.packed import PackedTrace
@@ -90,8 +92,7 @@ class StoreError(OSError):
     """The store cannot be used; the message names the file and says what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoreProblem:
+class StoreProblem(Struct, frozen=True):
     """Something a person should know about the store; `moved_to` is where a damaged file went."""
 
     path: Path

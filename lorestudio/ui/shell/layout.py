@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QMainWindow, QTabWidget
 
@@ -237,16 +237,14 @@ class PaneLayout:
             window.resizeDocks([dock], [self._width_before], _H)
 
 
-@dataclass(frozen=True, slots=True)
-class DockStack:
+class DockStack(Struct, frozen=True):
     """Panes as tabs at one place, the first in front; `share` is the part of the column's height that they take."""
 
     panes: tuple[str, ...]
     share: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class DockColumn:
+class DockColumn(Struct, frozen=True):
     """Stacks from top to bottom, and the part of the window's width that they take in a wide and in a narrow window.
 
     A narrow window has one stack in each column, of all its panes. `low` are the stacks in a window that is wide but
@@ -267,8 +265,7 @@ class DockColumn:
         return (DockStack((*heads, *rest)),)
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(Struct, frozen=True):
     """One arrangement. Of the panes that stand in its columns, `hidden` ones wait until somebody wants them."""
 
     name: str

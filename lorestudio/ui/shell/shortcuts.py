@@ -6,7 +6,6 @@ Every shortcut can be another one: the actions with their keys, and a field that
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from operator import attrgetter
 from typing import Final
 
@@ -14,6 +13,7 @@ from PySide6.QtCore import QSettings, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QKeySequenceEdit, QLineEdit, QWidget
 
+from lorestudio.domain.records import replace
 from lorestudio.ui.shell.actions import Action, Where, conflicts
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import sentence_case, tr

@@ -9,16 +9,17 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
+from lorestudio.domain.records import field_names
 from lorestudio.domain.resources import resource
 
 THEMES: Final = resource("themes")
@@ -31,8 +32,7 @@ class ThemeError(ValueError):
     """A colour file that lacks a name or holds something that is no colour."""
 
 
-@dataclass(frozen=True, slots=True)
-class Palette:
+class Palette(Struct, frozen=True):
     """One theme: every value is `#RRGGBB`. `fills` maps a fill to its colour and to what is drawn upon it."""
 
     name: str
@@ -63,7 +63,7 @@ class Palette:
     error_soft: str
     fill_edge: str
     ink: str
-    fills: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    fills: Mapping[str, tuple[str, str]] = {}
 
     @property
     def dark(self) -> bool:
@@ -76,7 +76,7 @@ class Palette:
 
     def tokens(self) -> dict[str, str]:
         """All colours of the theme by name, without the fills."""
-        return {item.name: getattr(self, item.name) for item in fields(self) if item.name not in {"name", "fills"}}
+        return {name: getattr(self, name) for name in field_names(Palette) if name not in {"name", "fills"}}
 
 
 def luminance(color: str) -> float:
@@ -102,7 +102,7 @@ def load_palettes(path: Path = THEMES / "colors.toml") -> Mapping[str, Palette]:
                 message = f"{path.name}: [{table}] {name} = {value!r} is no colour; write it as #RRGGBB"
                 raise ThemeError(message)
     fills = {name: (data["fills"][name], data["fills"][f"on_{name}"]) for name in FILLS}
-    wanted = {item.name for item in fields(Palette)} - {"name", "fills"}
+    wanted = set(field_names(Palette)) - {"name", "fills"}
     palettes = {}
     for theme in ("light", "dark", "contrast"):
         odd = wanted.symmetric_difference(data[theme])

@@ -6,14 +6,14 @@ News for the person: a sentence with a tone, details for those who want them, an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Tone = Literal["good", "neutral", "warning", "error"]
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """One piece of news. `actions` are ids of the action table; `key` lets a later notice replace this one."""
 
     text: str

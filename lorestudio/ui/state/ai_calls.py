@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import AiState
@@ -24,8 +25,7 @@ _OPENS_AT: Final = 2
 """Failures in a row that open the circuit breaker (rules: deeplore 4.9)."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallFact:
+class CallFact(Struct, frozen=True):
     """One line about a call; `tone` is good, neutral, warning or error."""
 
     name: str
@@ -42,8 +42,7 @@ _TONES: Final[Mapping[ItemResult, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenItem:
+class ChosenItem(Struct, frozen=True):
     """What became of one item of a reply.
 
     `asked` is the title as the model wrote it, "" where the trace does not tell. `matched` are the titles that it was

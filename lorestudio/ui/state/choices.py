@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final, TypedDict
 
+from msgspec import Struct, field
 from PySide6.QtCore import QSettings
 
+from lorestudio.domain.records import replace
 from lorestudio.settings.behaviour import FIXED, fixed, switches
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import AnswerKind, Source
@@ -93,8 +94,7 @@ class ChoiceChanges(TypedDict, total=False):
     system: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunChoice:
+class RunChoice(Struct, frozen=True):
     """How a project is run. `fixed` names the behaviour switches that are set to fixed, in reading order.
 
     Mode, source and switches are the main system's; `settings` are those of another system, None for its defaults.

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.settings.declaration import Section
@@ -27,8 +27,7 @@ from lorestudio.ui.state.live_effects import LiveEffects
 from lorestudio.vault.edited_vaults import NoteText
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """An unsaved text and the digest of the file that it started from, None for a file that does not exist."""
 
     text: str

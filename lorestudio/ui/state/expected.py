@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Generation
@@ -14,8 +14,7 @@ from lorestudio.studio.tuning.checking import CheckedChat
 from lorestudio.ui.shell.words import count, tr
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedMark:
+class ExpectedMark(Struct, frozen=True):
     """Expectations of a place in a few words: those that are broken, else those that are met."""
 
     met: bool

@@ -8,10 +8,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.studio.project.answering import ChatRequest
 from lorestudio.systems.registry import words_of
 from lorestudio.trace.model import EntryRef, Phase, RunOutcome, StageRecord, Trace, Turn

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.exchange.problems import InputError
@@ -31,8 +31,7 @@ SaveAll: TypeAlias = Callable[[Callable[[list[str]], None]], None]
 _Result = TypeVar("_Result")
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """What was done to the files. `undone` says that a step was taken back, `again` that it was done once more."""
 
     changes: ChangeSet
@@ -53,8 +52,7 @@ class Done:
         return tuple(each.place for each in self.changes.changes if each.before is None and each.place.suffix == ".md")
 
 
-@dataclass(slots=True)
-class _Order:
+class _Order(Struct):
     plan: Plan
     then: Callable[[Done], None] | None = None
     refused: Callable[[str], None] | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final, Unpack
 
@@ -11,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.records import replace
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import Question
 from lorestudio.studio.replay.order import Superseded

@@ -7,12 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct, field
+
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
+from lorestudio.domain.records import replace
 from lorestudio.studio.project.answering import AnswerKind, Asked, Connections, Question, make_answers
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.costs import live_cost
@@ -48,8 +50,7 @@ MakeSimulator = Callable[..., Simulator]
 """Makes a simulator as `Simulator(project, system, watcher, earlier)` does."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayNews:
+class ReplayNews(Struct, frozen=True):
     """What the window learns while a replay runs: how far it came and the traces finished since the last news.
 
     `left` is how many seconds it will still take, None where nobody can tell. `before` is the number of generations
@@ -62,8 +63,7 @@ class ReplayNews:
     before: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class WantedReplay:
+class WantedReplay(Struct, frozen=True):
     """A replay that was asked for, up to `target`; None means the whole chat. `start` is where a range begins.
 
     `fresh` asks for recorded answers again. `asked` says that a person wanted it now; `agreed` that the person knows
@@ -78,8 +78,7 @@ class WantedReplay:
     agreed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """What came of a replay. With `cost` it did not begin: a person has to agree to that first."""
 
     wanted: WantedReplay
@@ -87,8 +86,7 @@ class Finished:
     problems: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class Tallied:
+class Tallied(Struct):
     """What a replay did so far: `ran` generations were run, `before` of them for the state that a range begins with.
 
     `kept` were not run, because they are known from before; `begun` says that it did anything at all.
@@ -105,15 +103,13 @@ class Tallied:
         return tr("{ran} run, {kept} kept", ran=number(self.ran), kept=number(self.kept))
 
 
-@dataclass(frozen=True, slots=True)
-class Withdrawn:
+class Withdrawn(Struct, frozen=True):
     """Nobody waits for the answer to this question any more."""
 
     question: Question
 
 
-@dataclass(slots=True, eq=False)
-class Replay:
+class Replay(Struct, eq=False):
     """A replay under way. `heard` is set when the window can take more news, `seen` when it has shown the last.
 
     `earlier` are simulators of the same chat as it was before, the latest first, to take over from.
@@ -124,7 +120,7 @@ class Replay:
     job: Job | None = None
     heard: threading.Event = field(default_factory=threading.Event)
     seen: threading.Event = field(default_factory=threading.Event)
-    problems: list[str] = field(default_factory=list)
+    problems: list[str] = []
     earlier: tuple[Simulator, ...] = ()
     tally: Tallied = field(default_factory=Tallied)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
 from typing import Generic, Self, TypeAlias, TypedDict, TypeVar
 
+from msgspec import Struct, field
+
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section
@@ -25,8 +27,7 @@ class PartChanges(TypedDict, total=False):
     basis: KeptBasis
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """The parts of a project that are changed in the window and written to files only when a person asks for it.
 
     The basis alone is kept at once.
@@ -47,8 +48,7 @@ class Parts:
 What = TypeVar("What")
 
 
-@dataclass(frozen=True, slots=True)
-class Step(Generic[What]):
+class Step(Struct, Generic[What], frozen=True):
     """What a person did: what it is called, and what it changed as it was before and after it."""
 
     title: str
@@ -61,8 +61,7 @@ class Step(Generic[What]):
         return replace(self, before=self.after, after=self.before)
 
 
-@dataclass(frozen=True, slots=True)
-class Adjustment(Step[Parts]):
+class Adjustment(Step[Parts], frozen=True):
     """One step of a person's changes to a project."""
 
     def forward(self, now: Parts) -> Parts:
@@ -70,8 +69,7 @@ class Adjustment(Step[Parts]):
         return _moved(now, self.before, self.after)
 
 
-@dataclass(frozen=True, slots=True)
-class SystemStep(Step[Mapping[str, Section]]):
+class SystemStep(Step[Mapping[str, Section]], frozen=True):
     """Settings of systems beside DeepLore, by the systems' names."""
 
     def forward(self, now: Mapping[str, Section]) -> dict[str, Section]:
@@ -170,6 +168,9 @@ def _section_moved(now: Section | None, source: Section, target: Section) -> Sec
 
 
 def _fields_moved(now: ChatControls, source: ChatControls, target: ChatControls) -> ChatControls:
-    names = [each.name for each in fields(ChatControls)]
-    changes = {name: getattr(target, name) for name in names if getattr(source, name) != getattr(target, name)}
+    changes = {
+        name: getattr(target, name)
+        for name in field_names(ChatControls)
+        if getattr(source, name) != getattr(target, name)
+    }
     return replace(now, **changes) if changes else now

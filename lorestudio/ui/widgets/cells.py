@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import Struct
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import (
@@ -56,8 +57,7 @@ FIT: Final = -1
 """The width of a column that is as wide as its content."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """What is read off a row: `words` is shown, `spoken` said where that differs, `tip` told to whoever points at it.
 
     `name` names the column for programs. `sort` is what rows are ordered by, their words where there is none; None
@@ -100,8 +100,7 @@ def state_column(title: str, look: Callable[[Any], tuple[str, str, str, str]], w
     )
 
 
-@dataclass(slots=True)
-class Cells:
+class Cells(Struct):
     """The cells of rows. `spoken`, `tip`, `about` and `entry` hold for all columns that say nothing of their own.
 
     `about` is what a screen reader says in addition, `entry` the id of the entry behind a row.
@@ -169,8 +168,7 @@ class Cells:
 # ---- what is drawn --------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Canvas:
+class Canvas(Struct):
     """What pieces are drawn with: on a chosen row all colours are those for its ground."""
 
     painter: QPainter
@@ -379,8 +377,7 @@ class Bar(Piece):
             painter.drawLine(QPointF(at, box.top()), QPointF(at, box.bottom()))
 
 
-@dataclass(frozen=True, slots=True)
-class Strip:
+class Strip(Struct, frozen=True):
     """One line of a cell: pieces from the left, and pieces at the right end. A `height` of 0 is that of the cell."""
 
     left: tuple[Piece, ...]
@@ -388,8 +385,7 @@ class Strip:
     height: float = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Struct, frozen=True):
     """Wrapped text below the strips; with `most`, so many lines and then `more` in place of the rest."""
 
     text: str
@@ -398,8 +394,7 @@ class Body:
     more: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """What is drawn in a cell: strips from top to bottom, then a wrapped body.
 
     `left` and `right` are margins. `side` is a fill (or a ground of the palette) for a thin bar along the left,

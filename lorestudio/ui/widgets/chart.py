@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
 import numpy as np
 import pyqtgraph as pg
+from msgspec import Struct
 from numpy.typing import NDArray
 from pyqtgraph import exceptionHandling
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
@@ -35,8 +35,7 @@ _SIGN_ROOM: Final = 0.16
 """The part of the height that the row of signs takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """A part of every bar. What is `beyond` is hatched, and stands above the limit where there is one."""
 
     fill: str
@@ -44,8 +43,7 @@ class Layer:
     beyond: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(Struct, frozen=True):
     """What a chart shows. `limits` has a number or NaN for each bar, `marked` the height of a point upon it or NaN.
 
     The point of the `expected` bar is hollow, the others are what was recorded.
@@ -59,8 +57,8 @@ class Bars:
     expected: int = -1
     label: Callable[[int], str] = str
     words: Callable[[int], str] = str
-    flags: Mapping[int, bool] = field(default_factory=dict)
-    signs: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    flags: Mapping[int, bool] = {}
+    signs: Mapping[int, tuple[str, str]] = {}
 
     @property
     def amount(self) -> int:

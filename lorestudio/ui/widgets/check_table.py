@@ -6,10 +6,10 @@ Below them is how many are ticked, and buttons for all and none of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
+from msgspec import Struct
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.settings.differences import SettingChange, value_text
@@ -20,8 +20,7 @@ from lorestudio.ui.widgets.layouts import button, column, label, row
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
-@dataclass(frozen=True, slots=True)
-class CheckRow:
+class CheckRow(Struct, frozen=True):
     """One row. `key` names it for programs, `note` is said to whoever points at it."""
 
     key: str

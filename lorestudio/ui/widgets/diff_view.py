@@ -8,10 +8,10 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
@@ -28,8 +28,7 @@ Span = tuple[int, int]
 """A piece of a text: start and end in code points."""
 
 
-@dataclass(frozen=True, slots=True)
-class DiffLine:
+class DiffLine(Struct, frozen=True):
     """One line to show. `sign` is "-" for a line that goes, "+" for one that comes, " " for one that stays.
 
     `spans` are the words that differ. `folded` counts equal lines that are left out here.

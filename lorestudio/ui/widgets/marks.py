@@ -5,8 +5,9 @@ Which words of a message are marked as keys of the chosen entry, and what each m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.trace.held_run import WouldCell, WouldState
@@ -16,8 +17,7 @@ from lorestudio.trace.model import Phase
 from lorestudio.ui.shell.words import tr
 
 
-@dataclass(frozen=True, slots=True)
-class KeyMark:
+class KeyMark(Struct, frozen=True):
     """Characters `start` to `end` of a message's text, or with `in_name` the speaker's name. `words` are its tooltip.
 
     `refine` marks a refine key; it is drawn with a broken line where a key has a full one. `lacking` marks a key that
@@ -41,8 +41,7 @@ class KeyMark:
         return tr("the key “{key}” was found here", key=self.key)
 
 
-@dataclass(frozen=True, slots=True)
-class KeyQuery:
+class KeyQuery(Struct, frozen=True):
     """What is to be marked: the keys of the entry called `title`, in the messages before `until`."""
 
     found: tuple[FoundKey, ...] = ()
@@ -82,8 +81,7 @@ def _meet(one: KeyMark, other: KeyMark) -> bool:
     return one.in_name is other.in_name and one.start < other.end and other.start < one.end
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A glyph (an icon's name), the fill behind it ("" for none), and the state in a word or two.
 
     A `hollow` one is what would have happened: its fill is only an outline.
@@ -184,8 +182,7 @@ def fate_mark(fate: Fate) -> Mark:
     return _ADDED if fate.state is FateState.UNDECIDED else _ABSENT
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """What sort of entry a note is: a glyph and a word."""
 
     icon: str

@@ -10,10 +10,10 @@ A line of two parts that becomes two lines where both do not fit beside each oth
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QGridLayout, QLabel, QLayout, QSizePolicy, QToolButton, QWidget
@@ -202,8 +202,7 @@ class Pane(QWidget):
         self.last_note = note
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedPane:
+class PlannedPane(Struct, frozen=True):
     """A pane that may not be made yet: its name and title, and what gives it."""
 
     name: str

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QFrame, QLineEdit, QListView, QWidget
@@ -85,8 +85,7 @@ def ranked(query: str, texts: Iterable[str], more: Sequence[str] = (), favour: S
     return sorted(points, key=lambda place: (-points[place], place))
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One thing to pick: what it is called, more about it, its shortcut, and what the picker hands back.
 
     `name` stays the same from one picker to the next, for those that were picked lately. `more` is searched, too;

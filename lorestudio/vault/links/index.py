@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, fold, to_string, trim
 from lorestudio.domain.lifecycle import Cancelled
@@ -17,8 +18,7 @@ from lorestudio.vault.links.targets import FoundBy, IndexedNote, LinkTargets, No
 _Item = TypeVar("_Item")
 
 
-@dataclass(frozen=True, slots=True)
-class Backlink:
+class Backlink(Struct, frozen=True):
     """One reference to a note. `by` says what it names of it, `in_deeplore` whether DeepLore finds the note too."""
 
     source: str
@@ -28,8 +28,7 @@ class Backlink:
     excerpt: Excerpt
 
 
-@dataclass(frozen=True, slots=True)
-class OutgoingLink:
+class OutgoingLink(Struct, frozen=True):
     """One reference of a note and the file that it leads to."""
 
     reference: Reference

@@ -11,12 +11,12 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 import ahocorasick
+from msgspec import Struct
 
 from lorestudio.domain.javascript import trim
 from lorestudio.vault.links.references import Excerpt, Span, excerpt, literal_parts
@@ -111,8 +111,7 @@ class MentionOf(StrEnum):
     KEY = "key"
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(Struct, frozen=True):
     """One place in the note `source`, in code points of its text, where another note is named without a link."""
 
     source: str

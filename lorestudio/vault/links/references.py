@@ -12,17 +12,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import DOT, WS, trim
+from lorestudio.domain.records import replace
 from lorestudio.vault import front_matter
 from lorestudio.vault.note.property_texts import PropertyText, property_texts, split_places
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """The line in which a span begins. `line` counts from 1; `start` and `end` are code points of `text`."""
 
     line: int
@@ -139,8 +140,7 @@ class Escape(StrEnum):
 TITLE_FIELDS: Final = (ReferenceKind.REQUIRES, ReferenceKind.EXCLUDES, ReferenceKind.CASCADE_LINKS)
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """One reference. All offsets are code points of the note's whole text.
 
     `start` to `end` is all of it, brackets included; `target_start` to `target_end` only what names the file, as it is

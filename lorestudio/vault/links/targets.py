@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import fold
 from lorestudio.vault.files import index_order
 from lorestudio.vault.links.references import Escape, Reference
@@ -26,8 +28,7 @@ class FoundBy(StrEnum):
     NOTHING = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class NoteNames:
+class NoteNames(Struct, frozen=True):
     """What one note is called: the file, relative to the vault, and DeepLore's title (rules: deeplore 1.6)."""
 
     filename: str
@@ -57,8 +58,7 @@ class IndexedNote:
     """The references by what they name, in the form in which names are looked up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """The file that a reference leads to. `filename` is None for a file that does not exist yet."""
 
     filename: str | None

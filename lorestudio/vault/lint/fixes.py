@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.vault.lint.model import Finding, Fix, FixSpec
@@ -59,8 +60,7 @@ def _as_list(document: NoteDocument, name: str, value: Json) -> TextEdit | None:
     return TextEdit(found.start, found.end, text[found.start : len(text) - tail])
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(Struct, frozen=True):
     """One note before and after its fixes; `titles` say what was done, in order."""
 
     vault: str

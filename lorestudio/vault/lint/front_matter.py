@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from lorestudio.domain.entry import MAX_DEPTH, LeftOutNote, ParserWarning
 from lorestudio.domain.javascript import Json, number_text, to_number, trim
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.rules import NEW
 from lorestudio.vault.entries import LOGIC_FIELD, field_name, parse_note

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import ahocorasick
+from msgspec import Struct
 
 from lorestudio.domain.javascript import WHITE_SPACE, fold, head, length, trim
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -30,8 +30,7 @@ _JOINERS: Final = "\u200c\u200d"
 _UNSEEN: Final = frozenset(["Cf", "Cc", "Zl", "Zp"])
 
 
-@dataclass(frozen=True, slots=True)
-class KeyForm:
+class KeyForm(Struct, frozen=True):
     """A key as it is searched: `word` where it has to stand alone."""
 
     text: str

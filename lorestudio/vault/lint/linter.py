@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Final
 
+from msgspec import Struct, field
+
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.entries import ParseRules, parse_note
@@ -71,8 +73,7 @@ _OWN: Final = attrgetter(
 """What the checks by itself look at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """What is checked. `texts` are the notes as they are on disk (or in the editor), as far as they are known.
 
     `file` is the settings file where there is one; `age_seconds` how long ago the index was made, None where that does
@@ -81,14 +82,13 @@ class Scope:
 
     index: VaultIndex
     settings: DeepLoreSettings = field(default_factory=DeepLoreSettings)
-    texts: Mapping[NoteKey, str] = field(default_factory=dict)
+    texts: Mapping[NoteKey, str] = {}
     file: SettingsFile | None = None
     age_seconds: float | None = None
     counter: TokenCounter = CHARS_4
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """All findings, the worst first, then by vault and file. `checked` counts notes, `unread` those without a text."""
 
     findings: tuple[Finding, ...] = ()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from lorestudio.vault.note.text_edits import TextEdit
 
@@ -45,8 +46,7 @@ class CheckGroup(StrEnum):
     CHAT = "The open chat"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One check of the table. `source` is where its condition comes from: a place in the rules, or "own".
 
     `explanation` says when it reports something and why that matters; `advice` what to do.
@@ -61,8 +61,7 @@ class Check:
     source: str = "own"
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """A change of one note or several: edits by file name within the finding's vault.
 
     `safe` says that what the author meant is beyond doubt, so that it can be done without looking at each.
@@ -73,8 +72,7 @@ class Fix:
     safe: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """Something that a person should look at.
 
     `entry` is the id in the index, None for a note that gave no entry and for settings (then `filename` is ""; so it is
@@ -102,8 +100,7 @@ class Finding:
 FixValue: TypeAlias = str | int | float | bool | tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FixSpec:
+class FixSpec(Struct, frozen=True):
     """A fix before it is worked out on the note's text: what to do with the property `name`.
 
     `value` is what to set, or the new name; "list" is as "set", but where one text stood before, a list is written;
@@ -117,8 +114,7 @@ class FixSpec:
     safe: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """What a check says about one note before it is placed: `item` is the piece of text that shows the line."""
 
     code: str

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, trim
+from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import front_matter
 from lorestudio.vault.entries import ParseRules
@@ -79,8 +81,7 @@ class Places:
         return (start, len(lines)) if start is not None else found
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """What the checks go by: DeepLore's settings, how notes are read under them, what stands before token counts."""
 
     settings: DeepLoreSettings

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, trim, truthy
@@ -19,8 +20,7 @@ STALE: Final = 3
 """An index older than so many lifetimes is out of date (S11)."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsFile:
+class SettingsFile(Struct, frozen=True):
     """A settings file as it was read: what DeepLore makes of it, and its list of vaults, None where it has none."""
 
     settings: DeepLoreSettings

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import chain
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import WHITE_SPACE, Json, to_string, trim
+from lorestudio.domain.records import replace
 from lorestudio.vault import front_matter
 from lorestudio.vault.note.spans import is_filler
 from lorestudio.vault.note.spelling import (
@@ -32,16 +34,14 @@ ITEM_LINE = re.compile(rf"([{WHITE_SPACE}]*-[{WHITE_SPACE}]+)([^\n]*?)([{WHITE_S
 """Matches a line of one item: what stands before it, the item, and the white space behind it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedItem:
+class PlacedItem(Struct, frozen=True):
     """An item of a new list: the old item that it keeps, if any, and the old one in or behind whose place it stands."""
 
     kept: int | None
     near: int
 
 
-@dataclass(frozen=True, slots=True)
-class ListItem:
+class ListItem(Struct, frozen=True):
     """One item as it stands: blank and comment lines above it, its own text, and what DeepLore reads."""
 
     before: str
@@ -142,8 +142,7 @@ TEXT_IS_LIST = frozenset({
 """Properties where one text stands for a list of one, in DeepLore or in Obsidian."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListStyle:
+class ListStyle(Struct, frozen=True):
     """How a list is written that has no style of its own: in brackets, or each item behind `lead` on its own line."""
 
     inline: bool = False

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json
 from lorestudio.vault import front_matter
 from lorestudio.vault.entries import field_name
@@ -107,8 +109,7 @@ class ProblemKind(StrEnum):
     NO_FIELDS = "no fields"
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentProblem:
+class DocumentProblem(Struct, frozen=True):
     """Something about the front matter that its author should know: the line from 1, and a sentence with advice."""
 
     kind: ProblemKind

@@ -6,14 +6,14 @@ The values are those of `front_matter.parse` (rules: deeplore 1.3); this tells t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import WHITE_SPACE, trim
 from lorestudio.vault import front_matter
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyText:
+class PropertyText(Struct, frozen=True):
     """One text of a property as DeepLore reads it: the whole value, or one item of a list.
 
     `start` and `end` span it in the note, quotes not included; a backslash before a quote is inside. `item` is its

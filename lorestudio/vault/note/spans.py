@@ -7,9 +7,11 @@ The front matter block and the fields in it are the ones of `front_matter.split`
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import WHITE_SPACE
+from lorestudio.domain.records import replace
 from lorestudio.vault import front_matter
 
 BLOCK_HEADER = re.compile(r"[|>][-+0-9]*(?:[ \t]+#.*)?")
@@ -23,8 +25,7 @@ _LINES = re.compile(r"[^\n]*\n|[^\n]+\Z")
 _BRACKETS = {"[": "]", "{": "}"}
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """Offsets of the front matter: its first line, its closing fence, and the body behind it."""
 
     start: int
@@ -32,8 +33,7 @@ class Block:
     body_start: int
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """The lines of one property. `first` and `end` count lines of the block from 0; `end` is not included.
 
     `read` says whether DeepLore takes the first line as a field. `keyed` says whether it has a name at all. `name` is

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import WHITE_SPACE, Json, number
 from lorestudio.vault import front_matter
@@ -33,8 +34,7 @@ _COMMENT_BEHIND = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|\[[^\]]*\])
 _COMMENT = re.compile(r"(?:^|[ \t])(#.*)")
 
 
-@dataclass(frozen=True, slots=True)
-class NumberParts:
+class NumberParts(Struct, frozen=True):
     """The lines of one property: `head` up to the colon, `gap`, `rest` (the value on that line), `tail`, and `body`."""
 
     head: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class Side(StrEnum):
@@ -18,8 +19,7 @@ class Side(StrEnum):
     CONFLICT = "conflict"
 
 
-@dataclass(frozen=True, slots=True)
-class MergePiece:
+class MergePiece(Struct, frozen=True):
     """Whole lines, line ends included, in the three versions. The pieces of a text joined give each version again."""
 
     side: Side

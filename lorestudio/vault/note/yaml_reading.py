@@ -10,9 +10,9 @@ import datetime as dt
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
+from msgspec import Struct
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node
@@ -47,8 +47,7 @@ _ALIKE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class YamlValue:
+class YamlValue(Struct, frozen=True):
     """One value as YAML has it: plain data, or the reason why YAML cannot make a value of it."""
 
     name: str
@@ -56,14 +55,13 @@ class YamlValue:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class YamlText:
+class YamlText(Struct, frozen=True):
     """A front matter block, or a part of it, as YAML has it: the values by the offset at which their name begins.
 
     `error` is empty, or says why YAML cannot read the text; `error_line` then counts from 0.
     """
 
-    values: Mapping[int, YamlValue] = field(default_factory=dict)
+    values: Mapping[int, YamlValue] = {}
     error: str = ""
     error_line: int = 0
 
@@ -179,8 +177,7 @@ _WHY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class YamlReading:
+class YamlReading(Struct, frozen=True):
     """What DeepLore and YAML make of one property where they disagree.
 
     `spelling` are the lines that both read as DeepLore reads the property now, or None where there are none.

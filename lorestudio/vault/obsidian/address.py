@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
 
 from lorestudio.vault.files import VaultError
 
@@ -13,8 +14,7 @@ HTTP_PORT: Final = 27123
 HTTPS_PORT: Final = 27124
 
 
-@dataclass(frozen=True, slots=True)
-class ObsidianAddress:
+class ObsidianAddress(Struct, frozen=True):
     """Where a vault's plugin listens (rules: deeplore-tools 4.5).
 
     `any_certificate` accepts certificates that nobody vouches for; on this computer, where the plugin makes its own,

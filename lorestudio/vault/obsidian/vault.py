@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import httpx
+from msgspec import Struct
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
 from lorestudio.vault import fields as field_file
@@ -95,8 +95,7 @@ REQUEST_S: Final = 15.0
 CONCURRENCY: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(Struct, frozen=True):
     """What was fetched. `failure` is a sentence where a folder could not be listed, so that notes may be missing."""
 
     files: VaultFiles

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.plain_text import lost_as_text, read_plain_text

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from lorestudio.domain.chat import Message
+from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.notepad import notes_of, turned, with_notes
 from lorestudio.exchange.chats.records import read_message
 

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.llm.http.anthropic import AnthropicMessages
 from lorestudio.llm.messages import TokenUsage
 from lorestudio.llm.profiles import Api

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.http.openai_compatible import OpenAiCompatible
 from lorestudio.llm.messages import ChatReply, ChatRequest, TokenUsage

@@ -5,12 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import stat
-from dataclasses import replace
 from pathlib import Path
 from time import time_ns
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.attach import AttachSettings
 from lorestudio.studio.attach.attaching import arrived, attached, steps

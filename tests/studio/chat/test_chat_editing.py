@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -8,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.records import message_record
 from lorestudio.exchange.chats.sillytavern import parse_chat

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from lorestudio.domain.entry import Folder
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.sillytavern import LoadedChat

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry, Folder, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat.controls import (

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.llm.connections import LiveAnswers

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.contextwindow import ContextWindowSettings

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.compare.causes import RunSide, What, effects, find_causes
 from lorestudio.studio.compare.sides import replay_differences, side_of, turn_diffs, with_vaults_of

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.studio.compare.causes import What
 from lorestudio.studio.compare.text import change_lines
 from lorestudio.trace.diff import compare

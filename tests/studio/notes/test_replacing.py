@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.replacing import Replacer, plan_replace
 from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search

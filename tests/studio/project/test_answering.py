@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from lorestudio.domain.json_text import spell
+from lorestudio.domain.records import replace
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.studio.project.answering import (
     RESERVED_NAMES,

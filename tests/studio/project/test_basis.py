@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.history import ChatHistory, HiddenSince
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.basis import ChatBasis
 from lorestudio.settings.files import SettingsError

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, NoteProblem, Position
+from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.chats.notepad import turned
 from lorestudio.studio.project.problems import ProblemFinder

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.records import replace
 from lorestudio.settings.basis import ChatBasis
 from lorestudio.studio.project import doctor
 from lorestudio.studio.project.answering import Connections, KeySource, Profile, ProfileFile, default_profiles_path

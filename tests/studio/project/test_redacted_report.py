@@ -6,13 +6,13 @@ import ast
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import lorestudio
+from lorestudio.domain.records import field_names, is_record
 from lorestudio.domain.resources import resource
 from lorestudio.settings.deeplore import dump
 from lorestudio.studio.project.project import demo_project
@@ -139,9 +139,9 @@ def test_the_demo_is_unrecognisable(mode: Mode) -> None:
 def strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif is_dataclass(value):
-        for each in fields(value):
-            yield from strings(getattr(value, each.name))
+    elif is_record(type(value)):
+        for name in field_names(type(value)):
+            yield from strings(getattr(value, name))
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from strings(key)

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.project.settings import setting_warnings
 from lorestudio.studio.replay.simulator import Simulator

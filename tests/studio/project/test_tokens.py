@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 
 from lorestudio import demo_project, replay
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4
 from lorestudio.llm.tokenizers import CountingWay, TokenizerCounter, read_tokenizer

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import CardData, CharacterCard
 from lorestudio.exchange.group_file import GroupChat, GroupFields, Member
 from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts, ScriptPlace

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import load_card
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.group_file import load_group

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import CardData, CharacterCard
 from lorestudio.exchange.chat_preset import ChatPreset, parse_preset
 from lorestudio.studio.prompt.assembly import assemble

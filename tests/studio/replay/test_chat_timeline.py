@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.exchange.chats.notepad import turned
 from lorestudio.studio.replay.simulator import Simulator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.json_text import spell
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
 from lorestudio.llm.cost import MESSAGE_OVERHEAD, CostEstimate, RequestCollector
 from lorestudio.llm.messages import ChatReply, ChatRequest

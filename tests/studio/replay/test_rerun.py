@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.studio.replay.rerun import Rerun, trace_of
 from lorestudio.studio.replay.simulator import Simulator

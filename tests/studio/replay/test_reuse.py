@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Progress
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.llm.errors import ErrorKind, LlmError

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import pytest
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
 from lorestudio.llm.messages import AnswerSource

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import EngineState
 from lorestudio.studio.replay.runs import CHECKPOINT, Runs, TraceBook
 from lorestudio.studio.replay.simulator import Simulator

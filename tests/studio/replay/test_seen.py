@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.history import HiddenSince
+from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.exchange.problems import InputError

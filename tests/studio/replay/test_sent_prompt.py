@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.exchange.character_card import CardData, CharacterCard
 from lorestudio.studio.prompt.assembly import assemble

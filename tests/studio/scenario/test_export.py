@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CharacterEstimate
 from lorestudio.exchange.character_card import parse_card
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.embedding import HashEmbedder, Vector
 from lorestudio.settings.contextwindow import ContextWindowSettings

@@ -1,9 +1,8 @@
 """A single change carried over to a project, and to a note's text, as the tools that write notes would."""
 
-from dataclasses import replace
-
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import EntryRule
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings

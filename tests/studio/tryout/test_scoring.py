@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.project import demo_project

@@ -1,12 +1,12 @@
 """What later stages would have done, asked about the demo and about a small vault."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.project.settings import Mode, with_mode
 from lorestudio.studio.replay.simulator import Simulator

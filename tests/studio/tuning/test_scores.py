@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.studio.tuning.expectations import Expectation, Should, judge
 from lorestudio.studio.tuning.outcomes import TurnOutcome
 from lorestudio.studio.tuning.scores import METRICS, Interval, Scores, TurnScore, blocks, bootstrap, score

@@ -9,7 +9,6 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Value

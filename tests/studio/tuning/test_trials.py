@@ -8,13 +8,13 @@ import random
 import shutil
 import signal
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.comparing import candidate
 from lorestudio.studio.project.project import Project, open_project

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.settings.behaviour import fixed as fixing
 from lorestudio.trace.model import AiCall, StageRecord, Trace
 from tests.scripted_answers import ScriptedAnswers

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import (
     AiState,
     CachedSelection,

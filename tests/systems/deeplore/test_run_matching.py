@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import Counters, EngineState
 from lorestudio.settings.behaviour import fixed
 from lorestudio.systems.base import Decided

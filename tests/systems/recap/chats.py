@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from lorestudio.domain.records import replace
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.asking import WorkContext
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings

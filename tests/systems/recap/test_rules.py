@@ -1,12 +1,13 @@
 """Rules of recap memory beyond the case file."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_3_35
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap import triggers

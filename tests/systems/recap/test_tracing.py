@@ -1,8 +1,8 @@
 import json
-from dataclasses import replace
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapSurroundings
 from lorestudio.systems.recap.records import with_values

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from lorestudio.domain.entry import Position, Role
+from lorestudio.domain.records import replace
 from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run

@@ -170,8 +170,8 @@ def test_without_it_there_is_none() -> None:
 # ---- what is wrong with an installed one ----------------------------------------------------------------------------
 
 ALMOST = """
-from dataclasses import replace
 from pydantic import BaseModel
+from lorestudio.domain.records import replace
 from tests.systems.toy.system import KIND
 
 class Bare(BaseModel):
@@ -225,7 +225,7 @@ def test_one_that_cannot_be_used_is_told_and_the_others_work(tmp_path: Path, val
 
 def test_of_two_with_one_name_the_first_package_counts(tmp_path: Path) -> None:
     with looked_again() as patch:
-        code = "import dataclasses, tests.systems.toy.system as toy\nMINE = dataclasses.replace(toy.KIND, title='{}')"
+        code = ALMOST.partition("class")[0] + "MINE = replace(KIND, title='{}')"
         for name in ("zebra", "ape"):
             install(patch, tmp_path / name, name, f"{name}:MINE", code=code.format(name))
         assert kind_of("toy").title == "ape"

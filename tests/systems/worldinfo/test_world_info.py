@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import parse_card
 from lorestudio.exchange.lorebooks.books import BookRole
 from lorestudio.exchange.lorebooks.files import BookFile, book_file

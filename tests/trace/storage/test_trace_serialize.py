@@ -1,11 +1,11 @@
 import json
 import math
-from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.domain.records import field_names, is_record, replace
 from lorestudio.systems.registry import words_of
 from lorestudio.trace import model
 from lorestudio.trace.model import StageRecord, Trace
@@ -69,8 +69,8 @@ def shape(value):
         return {"mapping": [(shape(key), shape(item)) for key, item in value.items()]}
     if isinstance(value, list | tuple):
         return {type(value).__name__: [shape(item) for item in value]}
-    if hasattr(value, "__dataclass_fields__"):
-        return {type(value).__name__: [shape(getattr(value, field.name)) for field in fields(value)]}
+    if is_record(type(value)):
+        return {type(value).__name__: [shape(getattr(value, name)) for name in field_names(type(value))]}
     return type(value).__name__, repr(value)
 
 

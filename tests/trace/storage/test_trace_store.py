@@ -5,11 +5,11 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.trace.model import Turn
 from lorestudio.trace.storage.store import KEPT_RUNS, StoreError, TraceStore
 from tests.trace.examples import story, strange, trace
@@ -189,7 +189,6 @@ def test_two_stores_on_one_file(path, store):
 
 CHILD = """
 import sys
-from dataclasses import replace
 from lorestudio.trace.model import Turn
 from lorestudio.trace.storage.store import TraceStore
 from tests.trace.examples import story

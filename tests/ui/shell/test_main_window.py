@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.trace.model import Phase
 from lorestudio.ui.features.budget.bar import BudgetBar

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.ui.state.selection import LONGEST, MOST_RECENT, History, KeptPlace, Selection, same_numbers
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, SKARN, make_project
 

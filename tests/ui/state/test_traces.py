@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.studio.compare.causes import RunSide
 from lorestudio.trace.text import turn_words
 from lorestudio.trace.timeline import NEVER, Fired

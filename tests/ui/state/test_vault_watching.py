@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.studio.project.answering import Connections, Keys
 from lorestudio.studio.project.places import KEY_VARIABLE
 from lorestudio.studio.project.project import open_project

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from lorestudio.domain.records import replace
 from lorestudio.ui.widgets.marks import entry_kind
 from tests.ui.worlds import ENTRIES, RULES, SKARN
 

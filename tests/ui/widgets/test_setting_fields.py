@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from lorestudio.domain.records import replace
 from lorestudio.settings.declaration import Declaration, declared
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.registry import KINDS

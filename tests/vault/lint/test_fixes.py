@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.vault import front_matter
 from lorestudio.vault.lint.fixes import unified_diff
 from lorestudio.vault.lint.linter import Linter
@@ -106,8 +107,7 @@ def test_fixes_keep_line_ends_comments_and_byte_order_mark() -> None:
 
 def test_a_note_without_a_known_text_has_no_fix() -> None:
     whole = scope({"A.md": note("requires: [Nobody]")})
-    bare = scope({"A.md": note("requires: [Nobody]")})
-    object.__setattr__(bare, "texts", {})
+    bare = replace(whole, texts={})
     assert Linter().repair(bare, A) is None
     assert [item.fix for item in Linter().run(bare).findings if item.code == "G01"] == [None]
     assert Linter().run(bare).unread == 1

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.records import replace
 from lorestudio.vault.lint.linter import Linter, Report, Scope
 from lorestudio.vault.lint.model import Finding, Severity
 from tests.vault.lint.vaults import findings, lint, note, scope

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
+from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.crossing import (
     EntryForm,
     FieldLink,

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from pathlib import Path
 
+from msgspec import Struct
+
+from lorestudio.domain.records import replace
 from lorestudio.vault.files import ChangedOnDisk, SaveError
 from lorestudio.vault.links.references import references
 from lorestudio.vault.writer import encode_note
 
 
-@dataclass(frozen=True, slots=True)
-class NoteFileChange:
+class NoteFileChange(Struct, frozen=True):
     """What happens to one file; the texts are as `read_note` gives them, with line ends and byte order mark.
 
     `before` None: the file is made. `after` None: it goes to the trash. `new_path`: it is moved there, with `after` as
@@ -60,8 +61,7 @@ class NoteFileChange:
         return NoteFileChange(self.new_path, self.after, self.before, self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSet:
+class ChangeSet(Struct, frozen=True):
     """One undoable step, e.g. "Rename Skarn to Skarn the Grey"."""
 
     title: str
@@ -117,8 +117,7 @@ class DiffLineKind(StrEnum):
     GAP = "…"
 
 
-@dataclass(frozen=True, slots=True)
-class DifferenceLine:
+class DifferenceLine(Struct, frozen=True):
     """One line of a difference; `number` is the line in the new text, in the old one for a line that is gone."""
 
     kind: DiffLineKind

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.studio.notes.json_lines import append_lines, damaged, json_line, read_lines
@@ -23,14 +25,11 @@ class RunKind(StrEnum):
     REDO = "redo"
 
 
-class LoggedChange(NoteFileChange):
+class LoggedChange(NoteFileChange, frozen=True):
     """A change with the digests of its texts in place of them."""
 
-    __slots__ = ()
 
-
-@dataclass(frozen=True, slots=True)
-class ChangeRun:
+class ChangeRun(Struct, frozen=True):
     """One time that files were changed. `part` are the numbers of the step's changes that it was about.
 
     `changes` is what happened on disk (of an undo: the inverse), `folders` the folders that it made, `clears` the
@@ -48,8 +47,7 @@ class ChangeRun:
     clears: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeStep:
+class ChangeStep(Struct, frozen=True):
     """One change set of the log as it stands: its changes as they were applied, and its last run."""
 
     id: str
@@ -68,12 +66,11 @@ class ChangeStep:
         return self.last.kind is RunKind.UNDO
 
 
-@dataclass(slots=True)
-class JournalState:
+class JournalState(Struct):
     """What follows from the journal: the steps, and runs that have no end because the studio was stopped in them."""
 
-    steps: dict[str, ChangeStep] = field(default_factory=dict)
-    unfinished: dict[str, ChangeRun] = field(default_factory=dict)
+    steps: dict[str, ChangeStep] = {}
+    unfinished: dict[str, ChangeRun] = {}
     problems: tuple[str, ...] = ()
     order: int = 0
 

@@ -12,11 +12,12 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.studio.notes.changes.change_set import (
     ChangedMeanwhileError,
@@ -35,8 +36,7 @@ from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.writer import digest_of, move_note, remove_note, same_place, save_note
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(Struct, frozen=True):
     """What a path held before a run, and what it may hold in the middle of it: digests, None for no file."""
 
     path: Path
@@ -140,8 +140,7 @@ _REASONS: Final = {
 }
 
 
-@dataclass(slots=True)
-class Runner:
+class Runner(Struct):
     """Carries out runs. The caller has the log to itself; `problems` gets what does not decide about success."""
 
     folder: Path
@@ -150,7 +149,7 @@ class Runner:
     snapshots: Snapshots
     trash: Trash
     clock: Callable[[], datetime]
-    problems: dict[str, None] = field(default_factory=dict)
+    problems: dict[str, None] = {}
 
     def run(
         self,

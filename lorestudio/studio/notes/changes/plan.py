@@ -13,6 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct
+
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
 from lorestudio.studio.notes.trash import Trash, Trashed
 from lorestudio.vault.data_folder import refused
@@ -170,8 +172,7 @@ def _mode(path: Path) -> int | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class DiskPlan:
+class DiskPlan(Struct, frozen=True):
     """What a change set does on disk.
 
     `contents` are the bytes of the files that exist and are touched, `folders` those that have to be made, outermost
@@ -224,8 +225,7 @@ class Roots:
         return root
 
 
-@dataclass(slots=True)
-class _PlannedPath:
+class _PlannedPath(Struct):
     """What becomes of one path: what has to be there, what is taken from it and what is put there."""
 
     path: Path

@@ -15,10 +15,11 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.javascript import Json
@@ -134,8 +135,7 @@ _FROM: Final = "from"
 _TO: Final = "to"
 
 
-@dataclass(frozen=True, slots=True)
-class NoteSnapshot:
+class NoteSnapshot(Struct, frozen=True):
     """What a file held at a time. `path` is where it lay then; `size` is in bytes, `digest` the SHA-256 of them."""
 
     path: Path

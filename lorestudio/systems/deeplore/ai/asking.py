@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Message, transcript
 from lorestudio.domain.entry import Entry
@@ -77,8 +78,7 @@ CHAT_HEADING = "[RECENT CHAT]"
 SUMMARY_HEADING = "[SESSION SUMMARY: what happened before the messages above]"
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(Struct, frozen=True):
     """The text, and whether the chat counts as new. The text is empty when there is nothing to read."""
 
     text: str

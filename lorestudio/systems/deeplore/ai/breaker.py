@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import AiState
 from lorestudio.trace.model import Breaker, BreakerState
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, length, simple_hash, to_string, trim
@@ -14,8 +15,7 @@ from lorestudio.systems.deeplore.ai.replies import Selected
 from lorestudio.systems.deeplore.matching.keys import lower_variants
 
 
-@dataclass(frozen=True, slots=True)
-class CacheQuestion:
+class CacheQuestion(Struct, frozen=True):
     """What an AI selection depends on, as the cache compares it."""
 
     chat_hash: str
@@ -30,8 +30,7 @@ class CacheQuestion:
         return simple_hash("\n".join(self.lines))
 
 
-@dataclass(frozen=True, slots=True)
-class Lookup:
+class Lookup(Struct, frozen=True):
     """The outcome of a look into the cache: the tier that hit, 0 for none, and why."""
 
     tier: int

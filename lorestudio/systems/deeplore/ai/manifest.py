@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, FieldDefinition
 from lorestudio.domain.javascript import Json, head, to_string, trim
@@ -19,8 +20,7 @@ _OF_WI: Final = frozenset((*WI_FIELDS, *NOT_IMPLEMENTED))
 _STALE, _FREQUENT = " [STALE — consider refreshing]", " [FREQUENT — consider diversifying]"
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """What is offered: the entries the model may choose, their text, and the header above it."""
 
     selectable: tuple[Entry, ...]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -102,8 +103,7 @@ def effort_for(model: str, rules: RuleSet) -> str:
     return "auto" if _CLAUDE.match(model) and rules.asked_by_schema else ""
 
 
-@dataclass(frozen=True, slots=True)
-class WantedEntries:
+class WantedEntries(Struct, frozen=True):
     """How many entries the model is asked for: `up_to` in words, and `exactly` so many in a new chat (0: not said)."""
 
     up_to: str

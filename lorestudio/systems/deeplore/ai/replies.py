@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, code_units, trim, truthy
 from lorestudio.domain.json_text import spell, values_in
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import CachedPick
 from lorestudio.trace.model import ItemResult, ReplyItem, TitleMatch
 
@@ -107,8 +109,7 @@ def _from_text(text: str) -> list[Any] | None:
     return next((found for value in values_in(text) if (found := extract_list(value)) is not None), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
+class Pick(Struct, frozen=True):
     """One entry that the model named."""
 
     title: str
@@ -139,8 +140,7 @@ SIMILAR_ENOUGH = 0.6
 _ORDER = {"high": 0, "medium": 1, "low": 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Selected:
+class Selected(Struct, frozen=True):
     """A candidate that the model chose; `similarity` is 1 for the exact title, `asked` the title as it was written."""
 
     entry: Entry
@@ -151,8 +151,7 @@ class Selected:
     asked: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(Struct, frozen=True):
     """What a title was found to mean.
 
     `entries` are those it stands for, `nearest` the most similar candidate title where none has the exact one. `taken`:
@@ -166,13 +165,12 @@ class Fit:
     taken: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Matching:
+class Matching(Struct, frozen=True):
     """The chosen candidates, surest first, the titles that fit no candidate, and each lower-cased title's fit."""
 
     selected: tuple[Selected, ...]
     unknown: tuple[str, ...]
-    fits: Mapping[str, Fit] = field(default_factory=dict)
+    fits: Mapping[str, Fit] = {}
 
 
 def match_titles(picks: Sequence[Pick], candidates: Sequence[Entry]) -> Matching:

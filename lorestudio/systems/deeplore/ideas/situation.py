@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import field_names, replace
 from lorestudio.settings.declaration import Declaration, Value
 from lorestudio.settings.deeplore import declarations
 from lorestudio.systems import ideas
@@ -49,7 +50,7 @@ class DeepLoreSituation(ideas.Situation):
     @classmethod
     def of(cls, known: ideas.Situation, ctx: Inputs, *, stand_in: bool) -> DeepLoreSituation:
         """The situation with these inputs."""
-        values = {each.name: getattr(known, each.name) for each in fields(known)}
+        values = {name: getattr(known, name) for name in field_names(type(known))}
         return cls(**values, ctx=ctx, stand_in=stand_in)
 
     @property

@@ -6,13 +6,13 @@ import re
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from rank_bm25 import BM25
 
 from lorestudio.domain.entry import Entry
@@ -76,8 +76,7 @@ def _log(x: float) -> float:
     return k * ln2_high - ((s * (f - r) - k * ln2_low) - f) if k else f - s * (f - r)
 
 
-@dataclass(frozen=True, slots=True)
-class TermScore:
+class TermScore(Struct, frozen=True):
     """What one query term adds to a document's score."""
 
     term: str
@@ -86,8 +85,7 @@ class TermScore:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(Struct, frozen=True):
     """An entry's score for a query, with the terms it is made of in query order."""
 
     entry: Entry

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
 import ahocorasick
+from msgspec import Struct
 
 from lorestudio.domain.entry import ANY_REFINE, Entry
 from lorestudio.domain.javascript import WHITE_SPACE, code_units, fold, head, trim
+from lorestudio.domain.records import replace
 from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, Kept
 
 KEY_LIMIT: Final = 200
@@ -58,8 +60,7 @@ def _has_lone_surrogate(text: str) -> bool:
     return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPattern:
+class KeyPattern(Struct, frozen=True):
     """A key as it is searched: `text` in the folded haystack; `word` where it must stand alone."""
 
     text: str
@@ -216,8 +217,7 @@ def _exploded(text: str) -> str:
     return "".join(chr(units[i] | units[i + 1] << 8) for i in range(0, len(units), 2))
 
 
-@dataclass(frozen=True, slots=True)
-class PatternHits:
+class PatternHits(Struct, frozen=True):
     """Where patterns occur in one text: for each pattern number the start of its last occurrence."""
 
     last: dict[int, int]
@@ -227,8 +227,7 @@ class PatternHits:
         return self.last.get(pattern, -1) >= offset
 
 
-@dataclass(frozen=True, slots=True)
-class KeyHit:
+class KeyHit(Struct, frozen=True):
     """The first key of an entry that hit: as its author wrote it, with the place of its last occurrence.
 
     `refine` is the first refine key that hit, where the entry has any.

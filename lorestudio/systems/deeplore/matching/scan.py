@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import fold
 
 
-@dataclass(frozen=True, slots=True)
-class ScanLine:
+class ScanLine(Struct, frozen=True):
     """One scanned message: its index in the prompt view, its place in the window's count, and its line."""
 
     message: int

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final, cast
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import simple_hash
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import EngineState, Prompt
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.rules import RuleSet

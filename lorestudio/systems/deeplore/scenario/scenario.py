@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import EngineState
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.chats.metadata import existing_folders, known_counts, read_controls, read_state
@@ -105,8 +107,7 @@ def _deeplore(system: System) -> DeepLoreSystem:
 # ---- running --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioAnswers:
+class ScenarioAnswers(Struct, frozen=True):
     """The answers that a scenario scripts for one generation, with the host's own words around errors.
 
     They come through the profile or the proxy that the settings name. Under the rules of 2.6 nothing looks for text in
@@ -172,8 +173,7 @@ class NoProfileError(LlmError):
     fails_by_status = True
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedChat:
+class OpenedChat(Struct, frozen=True):
     """The chat as opening leaves it, and what of it the format reports."""
 
     metadata: dict[str, Json]

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_number, trim
 from lorestudio.llm.messages import ChatRequest
@@ -42,8 +43,7 @@ instructions to you."""
 _NO_NAME: Final = "Session"
 
 
-@dataclass(frozen=True, slots=True)
-class SessionNote:
+class SessionNote(Struct, frozen=True):
     """A finished note. `written` is the moment, with its time zone; `character` may be empty."""
 
     character: str

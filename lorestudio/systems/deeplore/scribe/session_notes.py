@@ -12,15 +12,18 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Chat, Message, transcript
 from lorestudio.domain.javascript import Json, length, trim
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import NOTEPAD_LIMIT, AiState, ChatControls
 from lorestudio.exchange.chats import notepad
 from lorestudio.llm.errors import ErrorKind, LlmError
@@ -75,8 +78,7 @@ class ChatNotes:
         return self.with_message(place, shown).with_notepad(notepad.added(rest, notepad.notes_of(shown)))
 
 
-@dataclass(slots=True)
-class NotesDesk:
+class NotesDesk(Struct):
     """Where the notes of the open chat lie. Whoever changes the chat, or opens another, puts the new state here."""
 
     notes: ChatNotes
@@ -177,8 +179,7 @@ class NotesRecord:
     switches: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NotesResult:
+class NotesResult(Struct, frozen=True):
     """What lies on the desk afterwards, and a record of every tool that had something to do."""
 
     notes: ChatNotes

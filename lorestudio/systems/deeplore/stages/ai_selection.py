@@ -6,10 +6,12 @@ Rules: deeplore 4.6, 4.7.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.systems.deeplore.ai import breaker, cache, prompts
@@ -37,8 +39,7 @@ UNREADABLE = "Failed to parse AI response as JSON"
 UNUSABLE = "AI response had no usable entries"
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Struct, frozen=True):
     """What came of the search. `cached` is None where the answer could not be read; `items` are those of the reply."""
 
     selected: tuple[Selected, ...] = ()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from lorestudio.domain.entry import EMPTY, Entry
 from lorestudio.domain.javascript import number, round_half_up
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import Counters, LoggedGeneration, Tally
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.counts import counted

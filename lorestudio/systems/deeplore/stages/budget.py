@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import length
+from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import Accepted, RunState
@@ -27,8 +29,7 @@ def truncated(entry: Entry, room: int, *, marked: bool = True) -> Entry:
     return replace(entry, content=content, tokens=tokens, content_hash=entry.content_hash + "_trunc" * marked)
 
 
-@dataclass(slots=True)
-class Intake:
+class Intake(Struct):
     """What went in so far: entries and tokens under the caps, and why the intake ended."""
 
     count: int = 0

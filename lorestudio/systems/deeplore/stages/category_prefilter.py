@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from lorestudio.domain.chat import transcript
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, trim, truthy
+from lorestudio.domain.records import replace
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.systems.deeplore.ai import breaker, prompts

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import MAX_DEPTH, Entry, Position, Role
 from lorestudio.domain.javascript import number, number_text, to_number, trim
@@ -40,8 +41,7 @@ def prefilled(prompts: tuple[Prompt, ...], ctx: Inputs) -> tuple[Prompt, ...]:
     return tuple(begun if prompt.tag == PREFILL_TAG else prompt for prompt in prompts)
 
 
-@dataclass(frozen=True, slots=True)
-class PromptPlace:
+class PromptPlace(Struct, frozen=True):
     """Where a group goes."""
 
     tag: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import Snapshot
 from lorestudio.systems.deeplore.gating import Policy
 from lorestudio.systems.deeplore.inputs import Inputs

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.messages import SCENE_BREAK, ChatReply, ChatRequest
@@ -67,8 +69,7 @@ _FEWEST: Final = 2
 """With no more messages than this to choose from, a shortened range leads nowhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class BreakSearch:
+class BreakSearch(Struct, frozen=True):
     """One search: a range, and how it is looked through."""
 
     start: int

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import NOT_WS, WS, Json, to_number, trim, truthy
 from lorestudio.settings.recap import RecapSettings
@@ -41,8 +42,7 @@ def matching(messages: Sequence[Record], first: int, last: int, which: str) -> t
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Detection:
+class Detection(Struct, frozen=True):
     """A range to be looked through. `found` messages of it count; `original_start` is where it was asked to begin."""
 
     start: int
@@ -105,8 +105,7 @@ def detection_range(
     return Detection(begins, latest, offset, found, required, first, begins < first, last_break)
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(Struct, frozen=True):
     """The messages that may end a scene. `filtered` are all that count, `eligible` those before the offset zone."""
 
     filtered: tuple[int, ...]
@@ -212,8 +211,7 @@ _CAST = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BreakAnswer:
+class BreakAnswer(Struct, frozen=True):
     """A model's answer: a message, or False for no break; NaN where it is no number. `rationale` is its reason."""
 
     at: float | bool
@@ -272,8 +270,7 @@ RESUMED_OFFSET: Final = 2
 """The offset of a search that goes on where the setting is 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Struct, frozen=True):
     """Breaks whose scenes still wait for a recap, and the range in which the search then goes on."""
 
     waiting: tuple[int, ...] = ()

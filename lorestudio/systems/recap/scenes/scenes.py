@@ -7,8 +7,9 @@ steps; models spell those in many ways, and what is stored has one shape (rules:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, base36, code_units, head, length, to_string, trim, truthy
 from lorestudio.domain.json_text import parse_json, spell
@@ -86,8 +87,7 @@ def effective_range(breaks: Sequence[int], recaps: Sequence[int], index: int, sc
     return display_range(breaks, recaps, index) if scenes == 1 else generation_range(breaks, index, scenes)
 
 
-@dataclass(frozen=True, slots=True)
-class SceneLock:
+class SceneLock(Struct, frozen=True):
     """Why a scene must not change: its own recap went into the running one, or a later one's did."""
 
     by_itself: bool = False
@@ -189,8 +189,7 @@ def recap_hash(text: str) -> str:
     return base36(abs(signed))
 
 
-@dataclass(frozen=True, slots=True)
-class SceneVersions:
+class SceneVersions(Struct, frozen=True):
     """The versions of one scene's recap, oldest first, and which is in force."""
 
     texts: tuple[str, ...] = ()

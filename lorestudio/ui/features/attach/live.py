@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
+from lorestudio.domain.records import replace
 from lorestudio.settings.attach import AttachSettings
 from lorestudio.studio.attach.attaching import attached
 from lorestudio.studio.attach.captures import Attachment, Capture, Captures, keep_attachment, load_attachment
@@ -22,8 +23,7 @@ from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.choices import RunChoice
 
 
-@dataclass(frozen=True, slots=True)
-class KeptCaptures:
+class KeptCaptures(Struct, frozen=True):
     """What is on the disk: settings and token, the captures without their bodies, their bytes, and what is wrong."""
 
     attachment: Attachment

@@ -6,9 +6,9 @@ Running texts on the test bench off the GUI thread: one at a time, and only the 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QHeaderView, QSizePolicy, QWidget
@@ -33,8 +33,7 @@ from lorestudio.ui.widgets.record_table import RecordView
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class BenchOrder:
+class BenchOrder(Struct, frozen=True):
     """A text to run, and on what: `simulator` has run the project's chat, None where nothing has as is chosen."""
 
     project: Project

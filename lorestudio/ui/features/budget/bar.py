@@ -6,9 +6,9 @@ What stayed out because so many entries were in has another hatching than what f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
@@ -35,8 +35,7 @@ _SIDE, _TOP, _BAR = 12.0, 17.0, 24.0
 _CENTRE: Final = int(Qt.AlignmentFlag.AlignCenter)
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
+class _Placed(Struct, frozen=True):
     segment: Segment
     box: QRectF
 

@@ -6,10 +6,10 @@ A slider that asks what another token budget would do.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtWidgets import QListView, QSizePolicy, QSlider, QWidget
 
@@ -128,8 +128,7 @@ def segment_table(parent: QObject) -> RecordTable:
     return RecordTable([column], key=entry, entry=entry, tip=lambda row, _column: row.words, parent=parent)
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentRow:
+class SegmentRow(Struct, frozen=True):
     """A segment with what is said of it."""
 
     segment: Segment

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.history import ChatHistory, HistoryRule
+from lorestudio.domain.records import replace
 from lorestudio.settings.basis import ChatBasis
 from lorestudio.settings.declaration import Declaration, Value, declared
 from lorestudio.studio.project.basis import HiddenRow, hidden_rows

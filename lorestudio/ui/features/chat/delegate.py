@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import (
@@ -53,8 +53,7 @@ _ROLE_WORD: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _MessageLayout:
+class _MessageLayout(Struct, frozen=True):
     lines: tuple[Line, ...]
     folded: bool
     height: int

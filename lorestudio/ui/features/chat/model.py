@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from msgspec import Struct
 from PySide6.QtCore import QAbstractListModel, QObject, Qt, Signal
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.records import replace
 from lorestudio.trace.model import AS_STORED, SeenChat, Trace
 from lorestudio.ui.shell.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, Index
 from lorestudio.ui.shell.words import count, shorten, tr
@@ -25,8 +26,7 @@ class Speaker(StrEnum):
     NEXT = "next reply"
 
 
-@dataclass(frozen=True, slots=True)
-class ChatRow:
+class ChatRow(Struct, frozen=True):
     """What one row shows. `marks` are the chosen entry's keys that were found in it; `chip` sums up the run.
 
     `remark` says what is wrong beside the message, such as a line of the file that cannot be read. `writing` says of a

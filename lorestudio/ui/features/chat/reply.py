@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Chat, Generation
@@ -39,16 +39,14 @@ from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.session import Session
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyCost:
+class ReplyCost(Struct, frozen=True):
     """What a person has to agree to before a provider is asked for the first time."""
 
     profile: str
     sentence: str
 
 
-@dataclass(slots=True, eq=False)
-class _ReplyAsking:
+class _ReplyAsking(Struct, eq=False):
     """One reply under way. `made` is the chat with room for it; `own_swipe` says that the room is an empty swipe.
 
     For another swipe what is recorded is asked for again.
@@ -69,8 +67,7 @@ class _ReplyAsking:
             self.job.cancel()
 
 
-@dataclass(frozen=True, slots=True)
-class _Listener:
+class _Listener(Struct, frozen=True):
     """Hears a streamed reply."""
 
     report: Callable[[object], None]

@@ -12,6 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Generation
@@ -161,8 +162,7 @@ MOST_KEPT: Final = 12
 Load = Callable[[CancelToken, Callable[[Progress], None]], RunSide]
 
 
-@dataclass(frozen=True, slots=True)
-class SideChoice:
+class SideChoice(Struct, frozen=True):
     """A run to choose. `key` stays the same while what it means moves on (“shown” is always the shown run).
 
     Without a `side` it has to be run first, by `load`, in a worker.

@@ -5,9 +5,9 @@ The pane of all comparisons: two runs of a reply, or the whole chat by several s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
+from msgspec import Struct
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QTabWidget, QWidget
 
@@ -39,8 +39,7 @@ from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView
 _FILE, _KEPT = "add:file", "add:kept"
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedRuns:
+class ComparedRuns(Struct, frozen=True):
     """A finished comparison, without `causes` until they are found."""
 
     before: RunSide

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QFontMetrics
 
 from lorestudio.domain.lifecycle import Progress
+from lorestudio.domain.records import replace
 from lorestudio.settings.rules import NEW, OLD, VERSIONS
 from lorestudio.settings.store import SettingsProfile
 from lorestudio.studio.compare.comparing import Candidate, CandidateStore, by_rules, compare_candidates
@@ -78,8 +80,7 @@ def offers(
     return (*found, *added)
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedSystems:
+class ComparedSystems(Struct, frozen=True):
     """What came of a comparison: None where only kept runs were to be compared, and some are missing.
 
     `stale` says that it is of runs from before the last change; `problems` are about keeping.

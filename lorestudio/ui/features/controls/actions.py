@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Final
 
@@ -12,6 +11,7 @@ from PySide6.QtGui import QAction, QCursor
 from PySide6.QtWidgets import QMenu, QToolButton
 
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.chat.controls import ControlsPart, has_rule, toggled, unusable
 from lorestudio.studio.chat.presets import PresetFolder

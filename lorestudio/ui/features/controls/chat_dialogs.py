@@ -5,7 +5,6 @@ Writing a chat's pins, blocks, filter, context and notes back into its file.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QDialog, QPlainTextEdit, QWidget
 
 from lorestudio.domain.javascript import length, trim
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import NOTEPAD_LIMIT, ChatControls
 from lorestudio.exchange import json_file
 from lorestudio.exchange.chats.metadata import STATE_KEYS

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeAlias
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import to_string
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.chat.controls import (
     ContextField,
@@ -127,8 +128,7 @@ class NotedNames:
         return self._tokens[text]
 
 
-@dataclass(frozen=True, slots=True)
-class ControlChip:
+class ControlChip(Struct, frozen=True):
     """One chip. `tone` is neutral, good or warning; `detail` stands behind the text in smaller letters.
 
     `change` takes the choice away, None where the chip cannot be removed; `undo` is what that step is called. `short`

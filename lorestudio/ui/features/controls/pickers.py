@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import to_string
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.studio.chat.controls import (
     ContextField,
@@ -35,8 +37,7 @@ Adjust = Callable[[str, ChatControls], None]
 """Takes what a step is called and the items after it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _PickerOption:
+class _PickerOption(Struct, frozen=True):
     """A value or folder to choose: what picking it does, and what that step is called."""
 
     text: str

@@ -6,7 +6,6 @@ Scenario presets in the window: the files are read and written in jobs, what is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.domain.javascript import to_string
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.chat.controls import ControlsPart, context_values

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.tokens import TokenCounter
@@ -25,8 +26,7 @@ NEWS_SECONDS: Final = 0.1
 """Progress of quick steps is told at most this often."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionWish:
+class ExtractionWish(Struct, frozen=True):
     """What a person wants read: what waits, everything, or one passage by its key."""
 
     again: bool = False
@@ -34,8 +34,7 @@ class ExtractionWish:
     agreed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """What came of it; with `cost` nothing was begun. `quoted`: plain rules took sentences as they stand."""
 
     drawn: tuple[Drawn, ...] = ()
@@ -49,8 +48,7 @@ FACTS: Final = "facts"
 VECTORS: Final = "vectors"
 
 
-@dataclass(frozen=True, slots=True)
-class Under:
+class Under(Struct, frozen=True):
     """What is under way: facts or vectors, "" for neither. `passage` is the key of the one that is read."""
 
     kind: str = ""

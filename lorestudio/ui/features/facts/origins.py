@@ -8,10 +8,10 @@ One memory: its text and tags to write, its pin, and where it came from.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QTabWidget, QWidget
 
@@ -40,8 +40,7 @@ _ACTIONS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     decision: FactDecision
     own: bool
     run: ExtractionRun | None = None

@@ -6,10 +6,10 @@ What memories are looked at, and what a search among them found.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Chat
@@ -31,8 +31,7 @@ MOST_FOUND: Final = 200
 """A search lists so many memories at most; what is less similar than that is like nothing in particular."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """What memories are looked at: the settings, and the chat that is open."""
 
     settings: FactsSettings
@@ -59,16 +58,14 @@ class Place:
         return FactsSession(self.settings, None, answers, model, embedder, in_memory=missing)
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
+class Hits(Struct, frozen=True):
     """What a search found: ids with their similarity, most similar first."""
 
     text: str
     scores: dict[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class _Changed:
+class _Changed(Struct, frozen=True):
     """What a change came to: memories as they are now, and those that are gone."""
 
     memories: Sequence[Memory] = ()

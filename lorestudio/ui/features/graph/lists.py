@@ -6,10 +6,10 @@ The graph as tables: its entries, and the edges of the chosen one. They say all 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem, QWidget
 
@@ -66,8 +66,7 @@ def _entry_columns(lists: GraphLists) -> list[Column]:
     ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeRow:
+class EdgeRow(Struct, frozen=True):
     """An edge of the chosen entry: whether it leads away, what it means, and the other end."""
 
     edge: Edge

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -76,8 +76,7 @@ _PRIORITY_STEPS: Final = (25, 40, 55, 75)
 _SCALE: Final = (0.12, 0.34, 0.56, 0.78, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class NodeLook:
+class NodeLook(Struct, frozen=True):
     """How nodes of one sort are drawn. Colours are `#RRGGBB`; `word` is what the legend says of them.
 
     Upon the fill stands an icon or a text, so that the colour is not needed; `hatched` tells communities apart that
@@ -92,8 +91,7 @@ class NodeLook:
     hatched: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Looks:
+class Looks(Struct, frozen=True):
     """The look of each entry, and the legend: each sort with how many entries are of it."""
 
     of: Mapping[int, NodeLook]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import QMenu, QTabWidget, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.domain.records import replace
 from lorestudio.studio.graph.analysis import local_graph, shortest_path
 from lorestudio.studio.graph.graph import NoteGraph, Point
 from lorestudio.studio.graph.layout import rings

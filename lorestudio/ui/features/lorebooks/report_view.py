@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QWidget
 
@@ -34,8 +34,7 @@ _WORDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FateRow:
+class FateRow(Struct, frozen=True):
     """What becomes of a field in some entries."""
 
     field: str
@@ -44,8 +43,7 @@ class FateRow:
     how: str
 
 
-@dataclass(frozen=True, slots=True)
-class EntryRow:
+class EntryRow(Struct, frozen=True):
     """An entry, where it goes, and what is to be known of it. `key` names it for programs."""
 
     key: tuple[str, str]

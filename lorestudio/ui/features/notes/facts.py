@@ -5,9 +5,9 @@ What an entry's keys find in the chat that is shown, as one sentence. Qt is not 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QPoint, QRect, QRectF
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
@@ -55,8 +55,7 @@ def outcome_words(outcome: EntryOutcome) -> tuple[str, str]:
     return tr("Would not go in. {why}", why=outcome.sentence), "neutral"
 
 
-@dataclass(frozen=True, slots=True)
-class NoteChip:
+class NoteChip(Struct, frozen=True):
     """One label. `tone` is good, neutral, warning or error; `icon` may be ""."""
 
     text: str

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.replacing import Replacer, plan_replace
 from lorestudio.studio.notes.search import FoundNote, SearchHit, SearchOptions, SearchQuery, parse_query, search
@@ -35,8 +36,7 @@ MOST_HITS: Final = 5000
 """Nobody reads more; the search ends there and says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchEnd:
+class SearchEnd(Struct, frozen=True):
     """How a search came out; `cut` says that it ended at `MOST_HITS`."""
 
     hits: int

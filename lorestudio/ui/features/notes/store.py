@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from lorestudio.studio.notes.book_entries import is_there, read_text, save_text
@@ -29,8 +29,7 @@ Writer = Callable[[Path, str, str | None], str]
 """Saves a text over the file with that digest (None: there is none) and returns the new digest."""
 
 
-@dataclass(frozen=True, slots=True)
-class OnDisk:
+class OnDisk(Struct, frozen=True):
     """What a file holds now: its text and digest, both None where it is gone."""
 
     text: str | None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame
@@ -22,8 +22,7 @@ ENOUGH: Final = 1.3
 """So much larger the budget has to be for the note to fit."""
 
 
-@dataclass(frozen=True, slots=True)
-class CoachStep:
+class CoachStep(Struct, frozen=True):
     """What is said, what the button says and does. With `reached`, the next step waits until that is so."""
 
     text: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QPushButton, QWidget
 
@@ -18,8 +18,7 @@ from lorestudio.ui.widgets.layouts import answers, column, label, resize_for_let
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
-@dataclass(frozen=True, slots=True)
-class FolderThing:
+class FolderThing(Struct, frozen=True):
     """A row: what it is, and what it opens, a chat or a lorebook's file; None where it only belongs to others."""
 
     kind: str

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct, structs
 from PySide6.QtCore import QSettings, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
@@ -34,14 +34,13 @@ _BESIDE: Final = 900
 """A screen of this width (device-independent pixels) has room for the recent projects beside the doors."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecentProject:
+class RecentProject(Struct, frozen=True):
     """What a project was opened from; "" for a chat or settings that it had not. `roles` are those of lorebooks."""
 
     places: tuple[str, ...]
     chat: str = ""
     settings: str = ""
-    roles: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = {}
 
     @property
     def title(self) -> str:
@@ -90,7 +89,7 @@ class RecentProjects:
         self._keep([one for one in self.load() if one != gone])
 
     def _keep(self, projects: Sequence[RecentProject]) -> None:
-        self._settings.setValue(_KEY, json.dumps([asdict(one) for one in projects[:KEPT]]))
+        self._settings.setValue(_KEY, json.dumps([structs.asdict(one) for one in projects[:KEPT]]))
 
 
 class Card(QPushButton):

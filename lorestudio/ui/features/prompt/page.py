@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QListView, QWidget
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import PromptSetup
@@ -59,8 +60,7 @@ _GROUNDS: Final[Mapping[Origin, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PromptRow:
+class PromptRow(Struct, frozen=True):
     """A row: the head of a message (`head`), a part of one, a part that is not sent (`lost` says why), or a `remark`.
 
     `tokens` are those the model bills; `counted` those that an injected entry had in the budget, None for everything

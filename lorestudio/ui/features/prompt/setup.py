@@ -10,11 +10,11 @@ Card, persona and frame of the prompts in the window: asked for in a dialog, rem
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, QSettings, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -35,6 +35,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from lorestudio.domain.patterns import PatternError
+from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import CharacterCard, load_card
 from lorestudio.exchange.chat_preset import ChatPreset, load_preset
 from lorestudio.exchange.group_file import GroupChat, load_group
@@ -372,8 +373,7 @@ def _group_words(group: GroupChat) -> str:
               cards=tr("cards joined") if group.joined else tr("the card of whoever speaks"))  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(Struct, frozen=True):
     """How a file of a kind is asked for and read."""
 
     title: str

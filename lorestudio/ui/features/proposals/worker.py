@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
@@ -43,8 +43,7 @@ class RowState(StrEnum):
     LEFT_OUT = "left out"
 
 
-@dataclass(slots=True, eq=False)
-class Row:
+class Row(Struct, eq=False):
     """A note, or a passage, with what was proposed for it. `note` says why nothing is or was."""
 
     title: str
@@ -66,8 +65,7 @@ class Row:
         return self.open and self.proposal is not None and self.proposal.acceptable and not self.proposal.doubtful
 
 
-@dataclass(frozen=True, slots=True)
-class ProposalWish:
+class ProposalWish(Struct, frozen=True):
     """What a dialog proposes. `plan` reads the notes and says what is to be asked; it may wait and raise InputError.
 
     Its arguments: the project, what must not be touched, the model that requests name, a choice that the dialog offers
@@ -79,8 +77,7 @@ class ProposalWish:
     plan: Callable[[Project, Guard, str, str, CancelToken], ProposalPlan]
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
+class Tools(Struct, frozen=True):
     """What proposals work with besides the session. `make_log` opens the change log, in a worker.
 
     `unsaved` are the notes with text in the editor that is not saved yet.

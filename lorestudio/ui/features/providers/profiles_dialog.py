@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import (
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.records import replace
 from lorestudio.studio.project.answering import (
     PRESETS,
     Api,
@@ -54,8 +55,7 @@ _KEYS: Final = {
 _VARIABLES: Final = {"OpenRouter": "OPENROUTER_API_KEY", "OpenAI": "OPENAI_API_KEY", "Anthropic": "ANTHROPIC_API_KEY"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Saved:
+class _Saved(Struct, frozen=True):
     """What came of writing: the profiles as they are now, the one that was written, and what the keyring said."""
 
     file: ProfileFile

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
@@ -40,8 +40,7 @@ _STATES: Final = {
 """Words, glyph, its colour, and the colour of the words ("" for that of all text)."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueueRow:
+class QueueRow(Struct, frozen=True):
     """One operation that waits or runs, or one that is over."""
 
     key: str

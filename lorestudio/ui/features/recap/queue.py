@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.exchange.problems import InputError
@@ -25,8 +25,7 @@ PICTURE_SECONDS: Final = 0.5
 Enqueue = Callable[[RecapSession], Awaitable[object]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Begun:
+class _Begun(Struct, frozen=True):
     """What is to be worked through: nothing, something that a person has to agree to first, or something.
 
     `take_back` undoes what was queued, where the person does not agree to the `cost`.

@@ -8,11 +8,11 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QPushButton, QTextBrowser, QWidget
@@ -63,16 +63,14 @@ FORMAT_NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """What would be written, and sentences about it."""
 
     data: bytes
     remarks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReportWish:
+class ReportWish(Struct, frozen=True):
     """What the fields of the dialog say."""
 
     whole_chat: bool = False

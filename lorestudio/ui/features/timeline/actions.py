@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.compare.runs import ComparableRuns
 from lorestudio.ui.features.timeline.map_content import Shown

@@ -9,10 +9,10 @@ A timeline as a picture: PNG or SVG of its heat map.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from PySide6.QtCore import QLineF, QRectF, QSize
 from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter, QPen
 
@@ -40,8 +40,7 @@ LINE_CELL: Final = 6
 """From this width on columns are told apart by a line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Geometry:
+class Geometry(Struct, frozen=True):
     """Where things stand, in device-independent pixels: `cell` is a column's width, `x` and `y` what is scrolled by."""
 
     width: float

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from msgspec import Struct
+
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.replay.timeline import TimelineTurn
@@ -15,8 +17,7 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.marks import BLANK, Mark, fate_mark
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """What of a timeline is shown: the order of rows, all swipes or one for each reply, only what went in.
 
     `part` is the first and the last reply of those that are shown, None for the whole chat.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -14,6 +13,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QTabWidget, QWidget
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.studio.replay.timeline_grid import RowOrder
 from lorestudio.trace.prompt.cache import CacheTurn
 from lorestudio.ui.features.timeline.heat_map import HeatMap

@@ -6,9 +6,9 @@ What a person can do about a question to a model that came to nothing: in words,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QPlainTextEdit, QTextBrowser, QTextEdit, QWidget
@@ -68,8 +68,7 @@ _IN_PROFILE: Final = frozenset(
 """What is mended in the provider's profile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy:
+class Remedy(Struct, frozen=True):
     """What to do: sentences, and the actions that do it, each with its title."""
 
     text: str = ""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QAbstractTableModel, QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
@@ -74,8 +74,7 @@ _UNREACHED: Final = frozenset({CellState.NOT_REACHED, CellState.ABSENT})
 _INSIDE: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
 
 
-@dataclass(frozen=True, slots=True)
-class RowChange:
+class RowChange(Struct, frozen=True):
     """What the last change has done to an entry, in words of a tone of the palette."""
 
     words: str
@@ -616,8 +615,7 @@ def row_height(font: QFont) -> int:
     return round(QFontMetricsF(font).height() + QFontMetricsF(scaled(font, _SMALL)).height()) + 7
 
 
-@dataclass(frozen=True, slots=True)
-class RowWords:
+class RowWords(Struct, frozen=True):
     """The words of a row, broken into the lines that its cells have room for; none is shortened.
 
     `beside` says that what has changed stands in the line of the result. `fix` is what the button says.

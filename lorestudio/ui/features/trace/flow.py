@@ -10,10 +10,10 @@ The stages of a run as steps of a funnel: how many came in, how many went on, an
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -28,6 +28,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QBoxLayout, QListView, QMenu, QScrollArea, QSizePolicy, QToolButton, QWidget
 
+from lorestudio.domain.records import replace
 from lorestudio.studio.report.pictures import (
     PHASE_FILLS,
     FlowPicture,
@@ -62,8 +63,7 @@ from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairlin
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
-@dataclass(frozen=True, slots=True)
-class FunnelStep:
+class FunnelStep(Struct, frozen=True):
     """One stage. `share` is its candidates, or their tokens, as a part of the most there ever were, 0 to 1."""
 
     stage: str

@@ -6,9 +6,9 @@ The run under way in one line: the stage that works, for how long, and a way to 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
+from msgspec import Struct
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
@@ -62,8 +62,7 @@ class LiveBar(QFrame):
         self._icon.setPixmap(glyph("live", self._theme.palette.accent, 16))
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """A sentence about the run that is shown, in a tone of the palette, with actions by their ids and titles.
 
     One that is `passing` stands in place of the summary: an older run, or a text that is being tried out.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
@@ -17,8 +17,7 @@ from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectationRow:
+class ExpectationRow(Struct, frozen=True):
     """An expectation that was checked, or a sentence on an item of the file that cannot be read."""
 
     place: int

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QTabWidget, QWidget
@@ -28,8 +28,7 @@ from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 OF_LABELS: Final = ("precision", "recall", "f1")
 
 
-@dataclass(frozen=True, slots=True)
-class MetricRow:
+class MetricRow(Struct, frozen=True):
     """A metric of a run in words."""
 
     name: str
@@ -54,8 +53,7 @@ def _metric_row(scores: Scores, name: str, against: str) -> MetricRow:
     return MetricRow(name + against, tr(metric.title) + against, shown, tr(" to ").join(ends))
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """A table and the view of it."""
 
     model: RecordTable
@@ -196,8 +194,7 @@ class ScoresPane(Pane):
         self.seen.emit()
 
 
-@dataclass(frozen=True, slots=True)
-class EffectRow:
+class EffectRow(Struct, frozen=True):
     """A reply that a change changes; `first` is one to look at first."""
 
     turn: TurnEffect

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
 import pyqtgraph as pg
+from msgspec import Struct
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QBrush, QFontMetricsF, QKeyEvent
 from PySide6.QtWidgets import QPlainTextEdit, QProgressBar, QSpinBox, QWidget
 
+from lorestudio.domain.records import replace
 from lorestudio.studio.tuning.scores import METRICS, Scores
 from lorestudio.studio.tuning.scoring import metric_words, value_words
 from lorestudio.studio.tuning.search import SearchOutcome, SearchWay, TriedPoint, between, change_words
@@ -30,14 +31,13 @@ _NEAR: Final = 14.0
 """So many pixels beside a point a click still means it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
+class Points(Struct, frozen=True):
     """What is drawn: where each point is, by its number; those that no other one beats, in order; -1 is drawn hollow.
 
     `name` is what goes up and what across, `words` says all of a point; `across` and `up` tell a value.
     """
 
-    places: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    places: Mapping[int, tuple[float, float]] = {}
     front: tuple[int, ...] = ()
     name: str = ""
     words: Callable[[int], str] = str
@@ -133,8 +133,7 @@ _WAYS: Final = {SearchWay.OPTUNA: "Optuna", SearchWay.RANDOM: "At random", Searc
 _LINES: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class PointRow:
+class PointRow(Struct, frozen=True):
     """A point in words. `sign` is its glyph and colour."""
 
     number: int

@@ -6,13 +6,13 @@ Notes in lists: what they are called, where they lie, what state they are in, an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias
 
 from PySide6.QtCore import QDateTime, QLocale, QObject
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import Usage
 from lorestudio.studio.notes.usage import UNUSED
 from lorestudio.trace.limits import rank

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.settings.basis import ALONE, FOLLOWED
 from lorestudio.settings.declaration import Value
 from lorestudio.studio.project.project import Project

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from msgspec import Struct
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
@@ -23,8 +23,7 @@ from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork
 
 
-@dataclass(frozen=True, slots=True)
-class _Applied:
+class _Applied(Struct, frozen=True):
     """What was wanted of which note by a change that was made."""
 
     wanted_in: bool

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import CachedSelection
 from lorestudio.systems.deeplore.ai import cache
 from lorestudio.systems.deeplore.ai.cache import CacheQuestion, look_up, question, remember, replay

@@ -1,11 +1,11 @@
 """Which changes are tried: such as can concern the stage that stopped the entry, and no others."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
 from lorestudio.domain.entry import FieldDefinition, LeftOutNote, NoteProblem
+from lorestudio.domain.records import replace
 from lorestudio.systems.changes import RunPart, Steps
 from lorestudio.systems.deeplore.ideas.options import options
 from lorestudio.systems.deeplore.ideas.situation import DeepLoreSituation, setting

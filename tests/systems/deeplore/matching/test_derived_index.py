@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
+from lorestudio.domain.records import replace
 from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.matching import kept as kept_module

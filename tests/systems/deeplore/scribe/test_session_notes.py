@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import AiState, ChatControls
 from lorestudio.exchange.chats.metadata import read_controls
 from lorestudio.exchange.chats.records import read_message

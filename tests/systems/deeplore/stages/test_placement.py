@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import EngineState, Prompt
 from lorestudio.systems.deeplore.stages.budget import truncated
 from lorestudio.systems.deeplore.stages.placement import clamp_depth, placement_stage

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import Counters, EngineState, LoggedGeneration, Snapshot
 from lorestudio.systems.deeplore.stages.snapshot import snapshot_stage
 from lorestudio.trace.model import StageRecord

@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -14,6 +13,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.attach import AttachSettings
 from lorestudio.studio.attach.captures import Captures, load_attachment

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QDialog, QMessageBox, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
+from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in_writing import PLACEHOLDER

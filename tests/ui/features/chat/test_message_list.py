@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -12,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.records import replace
 from lorestudio.ui.features.chat.delegate import _AVATAR, _EDGE, _GAP
 from lorestudio.ui.features.chat.message_list import MessageList
 from lorestudio.ui.shell.main_window import MainWindow

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.lifecycle import Progress
+from lorestudio.domain.records import replace
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.chat.replay import RangeDialog

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QMessageBox, QPlainTextEdit
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.chat.controls import ControlsPart
 from lorestudio.studio.chat.presets import Preset

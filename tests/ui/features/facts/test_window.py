@@ -6,7 +6,6 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source

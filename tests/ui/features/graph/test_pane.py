@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.records import replace
 from lorestudio.studio.graph import preparing
 from lorestudio.studio.graph.graph import EdgeKind
 from lorestudio.ui.features.graph import pane as graph_pane

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator

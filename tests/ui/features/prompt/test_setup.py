@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 
+from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import CardData, CharacterCard
 from lorestudio.exchange.chat_preset import parse_preset
 from lorestudio.exchange.group_file import GroupChat, GroupFields, Member

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from keyring.errors import NoKeyringError
@@ -10,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox
 from shiboken6 import isValid
 
+from lorestudio.domain.records import replace
 from lorestudio.llm.errors import failed
 from lorestudio.studio.project.answering import PRESETS, Api, Connections, Keys, KeySource, Profile, ProfileFile
 from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog

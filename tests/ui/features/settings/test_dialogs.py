@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QLineEdit, QMessageBox
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import EntryRule
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.store import SettingsProfiles

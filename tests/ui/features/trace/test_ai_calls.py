@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from PySide6.QtCore import QSettings
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import AiState
 from lorestudio.settings.behaviour import FIXED, switches
 from lorestudio.studio.project.answering import AnswerKind, Source

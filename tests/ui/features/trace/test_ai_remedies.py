@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.llm.errors import LlmError, failed
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.systems.deeplore.ai.asking import on_record

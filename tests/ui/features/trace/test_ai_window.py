@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
@@ -14,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind, failed
 from lorestudio.settings.behaviour import FIXED
 from lorestudio.studio.project.answering import AnswerKind, Connections, Keys, LlmError, Profile, ProfileFile, Source

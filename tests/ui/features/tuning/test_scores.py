@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import declarations
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator

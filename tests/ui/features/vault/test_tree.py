@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from PySide6.QtCore import QModelIndex
 
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.vault.tree import Branch, VaultTree
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP

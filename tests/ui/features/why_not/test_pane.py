@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.studio.project.project import demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator

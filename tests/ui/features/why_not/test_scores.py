@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY

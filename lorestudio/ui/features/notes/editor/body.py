@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, Signal
 from PySide6.QtGui import (
     QDragMoveEvent,
@@ -37,8 +37,7 @@ LINK: Final = re.compile(r"(!?)\[\[([^\[\]|\n]+)(?:\|([^\]\n]*))?\]\]")
 _OPEN: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A link in a line: `start` and `end` are code units, `target` is what it leads to."""
 
     start: int

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
 
+from msgspec import Struct, field
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
@@ -332,8 +332,7 @@ FIRES: Final = "fires"
 FIRES_SPEC: Final = FieldSpec("", "fires", FieldKind.CHOICE, "When the entry goes in. It is written as a tag.", "bolt")
 
 
-@dataclass(frozen=True, slots=True)
-class FieldContext:
+class FieldContext(Struct, frozen=True):
     """What the form has to know besides the note: settings, reading rules and the vault's names."""
 
     settings: DeepLoreSettings = field(default_factory=DeepLoreSettings)

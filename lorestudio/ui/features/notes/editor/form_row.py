@@ -8,11 +8,11 @@ One row of the form: the property's name, its field, and below what there is to 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QToolButton, QWidget
@@ -32,8 +32,7 @@ from lorestudio.vault.note.properties import NoteProperty
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 
 
-@dataclass(frozen=True, slots=True)
-class FieldRemark:
+class FieldRemark(Struct, frozen=True):
     """Something to say about a value. `tone` is good, neutral, warning or error; `act` is what the button does."""
 
     text: str
@@ -61,8 +60,7 @@ class Mend(StrEnum):
     ADMIT = "admit"
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """A note and what the pipeline makes of it."""
 
     note: NoteDocument

@@ -6,9 +6,10 @@ Rules: deeplore 1.4, 1.5. Qt is not needed here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.entry import FieldDefinition, Position
 from lorestudio.domain.javascript import Json, to_string, trim
@@ -33,8 +34,7 @@ class FieldKind(StrEnum):
     SUMMARY = "summary"
 
 
-@dataclass(frozen=True, slots=True)
-class FieldSpec:
+class FieldSpec(Struct, frozen=True):
     """One property that is read. `low` and `high` are its useful range, both included.
 
     `choices` are the values it may have with what they are called, `literal` where these are numbers or flags and no
@@ -271,8 +271,7 @@ FIRES_WORDS: Final = {
 """What a person reads of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class TagNames:
+class TagNames(Struct, frozen=True):
     """The tags that mean something, in lower case; "" where the settings switch one off."""
 
     entry: str
