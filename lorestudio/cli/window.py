@@ -17,16 +17,14 @@ from typing import Annotated, Final
 
 import typer
 
+from lorestudio.cli import loading
 from lorestudio.cli.options import ProjectOptions, SizeOption
 from lorestudio.cli.output import FAILED, echo, say, say_all
-from lorestudio.cli.runs.replay import replay_chat, show_traces
-from lorestudio.cli.screen import Screen, filled, fixed, fold, listing
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project, demo_folder, demo_project, practice_folder
 from lorestudio.studio.project.sillytavern import BroughtChat, SillyTavernFolder, look_into, open_found
-from lorestudio.studio.replay.simulator import Simulator
 
 _DRAWN_ELSEWHERE: Final = frozenset({"offscreen", "minimal", "vnc"})
 _PATIENCE_SECONDS: Final = 2.0
@@ -155,7 +153,7 @@ def writable_folder() -> Path:
 def window_problem() -> str:
     """Why the window cannot be opened, "" where it can."""
     try:
-        import lorestudio.ui.shell.app  # noqa: F401, PLC0415  # whether it loads is the question
+        import lorestudio.ui.shell.app  # noqa: F401  # whether it loads is the question
     except ImportError as error:
         return _qt_advice(error)
     lacking = missing_for_x() if has_display() else ""
@@ -165,7 +163,8 @@ def window_problem() -> str:
 def _ui() -> ModuleType:
     """The window's module, imported only by the commands that need it."""
     try:
-        from lorestudio.ui.shell import app as ui  # noqa: PLC0415  # the other commands work where Qt is not installed
+        with loading():
+            from lorestudio.ui.shell import app as ui  # other commands work where Qt is not installed
     except ImportError as error:
         say(f"the window cannot be opened. {_qt_advice(error)}")
         raise typer.Exit(FAILED) from error
@@ -213,6 +212,9 @@ def demo(
     elif has_display():
         raise typer.Exit(show_window(project))
     else:
+        from lorestudio.cli.runs.replay import replay_chat, show_traces
+        from lorestudio.studio.replay.simulator import Simulator
+
         echo("There is no display here, so the demo is replayed in the terminal.\n")
         show_traces(replay_chat(Simulator(project)).traces, project)
         save_picture(project, writable_folder() / "lorestudio-demo.png")
@@ -257,6 +259,8 @@ class OpenOptions(ProjectOptions):
 
 def _list(folder: SillyTavernFolder) -> None:
     """Print what a SillyTavern has."""
+    from lorestudio.cli.screen import Screen, filled, fixed, fold, listing
+
     rows = ((each.character, each.path.stem, f"{each.when:%Y-%m-%d}") for each in folder.chats)
     Screen().print(filled(listing(fold("character"), fold("chat"), fixed("last written")), rows))
     parts = {

@@ -1,6 +1,7 @@
 """The retrieval systems there are: a package and a line here for each, or an installed package with an entry point.
 
-A system is loaded when somebody first asks for it: a command that runs one does not wait for the others.
+A system is loaded when somebody first asks for it: a command that runs one does not wait for the others, nor does a
+window that only lists them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Final
 
 from lorestudio.exchange.problems import InputError
@@ -34,7 +35,8 @@ BUILT_IN: Final[Mapping[str, str]] = MappingProxyType(
         "world-info": "lorestudio.systems.worldinfo.books",
     }
 )
-"""The systems that come with the program, and the module in which each has its `KIND`."""
+"""The systems that come with the program, and the module in which each has its `KIND`; its package says its `TITLE` and
+its `SUMMARY`."""
 
 ENTRY_POINTS: Final = "lorestudio.systems"
 """The group of entry points by which an installed package registers a `SystemKind`, or a function that makes one."""
@@ -58,6 +60,18 @@ class Registered(Mapping[str, SystemKind]):
     def __len__(self) -> int:
         return len(self._look()[0])
 
+    def title(self, name: str) -> str:
+        """What a person reads of the system of that name, which need not be loaded for it. Raises KeyError."""
+        kind = self._look()[0][name]
+        title: str = _package_of(name).TITLE if kind is None else kind.title
+        return title
+
+    def summary(self, name: str) -> str:
+        """What the system of that name does, which need not be loaded for it. Raises KeyError."""
+        kind = self._look()[0][name]
+        summary: str = _package_of(name).SUMMARY if kind is None else kind.summary
+        return summary
+
     @property
     def problems(self) -> tuple[str, ...]:
         """Sentences about installed systems that cannot be used; all others are there."""
@@ -71,7 +85,7 @@ class Registered(Mapping[str, SystemKind]):
         if self._known is None:
             found: dict[str, SystemKind | None] = dict.fromkeys(BUILT_IN)
             problems: list[str] = []
-            for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda each: (_package(each), each.name)):
+            for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda each: (_distribution(each), each.name)):
                 try:
                     kind = _installed(point, found)
                     found[kind.name] = kind
@@ -86,13 +100,17 @@ def _built_in(name: str) -> SystemKind:
     return kind
 
 
-def _package(point: EntryPoint) -> str:
+def _package_of(name: str) -> ModuleType:
+    return import_module(BUILT_IN[name].rpartition(".")[0])
+
+
+def _distribution(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else ""
 
 
 def _installed(point: EntryPoint, known: Mapping[str, SystemKind | None]) -> SystemKind:
     """The system of an entry point. Raises InputError where it cannot be used, whatever its package does wrong."""
-    where = f"“{point.name}” of the package {_package(point) or point.module}"
+    where = f"“{point.name}” of the package {_distribution(point) or point.module}"
     try:
         made = point.load()
         kind = made() if callable(made) else made
@@ -104,7 +122,8 @@ def _installed(point: EntryPoint, known: Mapping[str, SystemKind | None]) -> Sys
         raise InputError(where, f"the name “{kind.name}” has other characters than a-z, 0-9 and single hyphens.")
     other = _written_otherwise(kind.name, known)
     if other:
-        title = (known[other] or _built_in(other)).title
+        kind_there = known[other]
+        title = _package_of(other).TITLE if kind_there is None else kind_there.title
         raise InputError(where, f"there is a system “{other}” already ({title}).")
     try:
         declared(type(kind.settings()))
@@ -120,13 +139,18 @@ COMPARED_AT_FIRST: Final = (MAIN.name, "hybrid", "world-info")
 """What is compared until somebody chooses otherwise: three that choose notes of the vault, each in another way."""
 
 
-def kind_of(name: str) -> SystemKind:
-    """The system of that name, with its hyphens or without. Raises InputError where there is none."""
+def known_name(name: str) -> str:
+    """The name of a system that is written with its hyphens or without. Raises InputError where there is none."""
     known = _written_otherwise(name, KINDS)
     if not known:
         told = (f"there is no system “{name}”. There are: {', '.join(KINDS)}.", *KINDS.problems)
         raise InputError("--system", " ".join(told))
-    return KINDS[known]
+    return known
+
+
+def kind_of(name: str) -> SystemKind:
+    """The system of that name, with its hyphens or without. Raises InputError where there is none."""
+    return KINDS[known_name(name)]
 
 
 def _written_otherwise(name: str, known: Iterable[str]) -> str:

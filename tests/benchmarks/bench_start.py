@@ -34,13 +34,15 @@ SCENARIO = {
 
 def watched(command: list[str]) -> None:
     """In a process of its own: the command, printing when its window was drawn and when it was usable; then it ends."""
+    from lorestudio.cli import loading  # noqa: PLC0415  # its time counts
+    from lorestudio.cli import main as run  # noqa: PLC0415  # as above
+
+    with loading():  # in the order of the command itself, so that Qt changes no import
+        from lorestudio.cli import window as window_commands  # noqa: PLC0415  # as above
+        from lorestudio.ui.shell.app import MainWindow  # noqa: PLC0415  # as above
     from PySide6.QtCore import QTimer  # noqa: PLC0415  # only this process needs Qt
     from PySide6.QtGui import QPaintEvent  # noqa: PLC0415  # as above
     from PySide6.QtWidgets import QMainWindow  # noqa: PLC0415  # as above
-
-    from lorestudio.cli import main as run  # noqa: PLC0415  # its time counts
-    from lorestudio.cli import window as window_commands  # noqa: PLC0415  # as above
-    from lorestudio.ui.shell.main_window import MainWindow  # noqa: PLC0415  # as above
 
     drawn = usable = 0.0
 

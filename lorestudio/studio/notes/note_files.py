@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -43,17 +44,21 @@ def _built_in(name: str, tag: str, body: str, **fields: Json) -> Template:
     return Template(name, compose_note(properties, f"\n# {_BY_TITLE}\n\n{body}", alike=True))
 
 
-BUILT_IN: Final = (
-    _built_in(
-        "character", "character",
-        "Who they are: \n\nLooks:\n\nManner and voice:\n\nWhat they want:\n\nTies to others:\n",
-    ),
-    _built_in("place", "location", "What one sees first: \n\nWho is here:\n\nWhat happens here:\n\nWhat lies near:\n"),
-    _built_in("faction", "faction", "What they are after: \n\nMembers:\n\nMeans:\n\nFriends and enemies:\n"),
-    _built_in("event", "event", "What happened, and when: \n\nWho took part:\n\nWhat came of it:\n"),
-    _built_in("rule", "rule", "What always holds in this world: \n\nExceptions:\n", constant=False),
-)  # fmt: skip
-"""A note of each kind that lore is mostly made of."""
+@cache
+def built_in() -> tuple[Template, ...]:
+    """A note of each kind that lore is mostly made of."""
+    return (
+        _built_in(
+            "character", "character",
+            "Who they are: \n\nLooks:\n\nManner and voice:\n\nWhat they want:\n\nTies to others:\n",
+        ),
+        _built_in(
+            "place", "location", "What one sees first: \n\nWho is here:\n\nWhat happens here:\n\nWhat lies near:\n"
+        ),
+        _built_in("faction", "faction", "What they are after: \n\nMembers:\n\nMeans:\n\nFriends and enemies:\n"),
+        _built_in("event", "event", "What happened, and when: \n\nWho took part:\n\nWhat came of it:\n"),
+        _built_in("rule", "rule", "What always holds in this world: \n\nExceptions:\n", constant=False),
+    )  # fmt: skip
 
 
 def templates(vault: VaultNotes) -> tuple[Template, ...]:
@@ -64,7 +69,7 @@ def templates(vault: VaultNotes) -> tuple[Template, ...]:
         if filename.lower().startswith(f"{FOLDER}/")
     ]
     taken = {template.name.lower() for template in own}
-    return (*own, *(template for template in BUILT_IN if template.name not in taken))
+    return (*own, *(template for template in built_in() if template.name not in taken))
 
 
 def fill(template: str, title: str, today: date) -> str:

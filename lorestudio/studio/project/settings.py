@@ -25,7 +25,7 @@ from lorestudio.settings.files import SettingsError, json_bytes, write_atomicall
 from lorestudio.settings.sections import dump_section, read_section
 from lorestudio.settings.store import SettingsProfiles, load
 from lorestudio.studio.project.project import Project
-from lorestudio.systems.registry import KINDS, kind_of
+from lorestudio.systems.registry import KINDS, known_name
 from lorestudio.trace.model import Trace
 from lorestudio.vault.lint.model import Severity
 from lorestudio.vault.lint.settings import settings_checks
@@ -92,7 +92,8 @@ def settings_path(settings: Path | None, profile: str | None) -> Path | None:
 
 
 class KnownSettings(Struct, frozen=True):
-    """The settings of every system by its name, and sentences about files and installed systems that cannot be used.
+    """The settings of systems that have a file, by their names, and sentences about files and installed systems that
+    cannot be used.
 
     A system whose file cannot be used has its defaults; the file stays as it is until the settings are changed.
     """
@@ -109,19 +110,20 @@ class SystemSettingsFiles:
 
     def path(self, system: str) -> Path:
         """The file of a system. Raises InputError where there is no such system."""
-        return self._folder / f"{kind_of(system).name}.json"
+        return self._folder / f"{known_name(system)}.json"
 
     def read(self) -> KnownSettings:
-        """The settings of all systems; the defaults where there is no file."""
+        """The settings of all systems that have a file."""
         values: dict[str, Section] = {}
         problems = list(KINDS.problems)
-        for name, kind in KINDS.items():
+        for name in KINDS:
             path = self.path(name)
-            try:
-                values[name] = read_section(path, kind.settings) if path.exists() else kind.settings()
-            except SettingsError as error:
-                values[name] = kind.settings()
-                problems.append(f"{error} {kind.title} runs with its defaults.")
+            if path.exists():
+                try:
+                    values[name] = read_section(path, KINDS[name].settings)
+                except SettingsError as error:
+                    values[name] = KINDS[name].settings()
+                    problems.append(f"{error} {KINDS.title(name)} runs with its defaults.")
         return KnownSettings(values, tuple(problems))
 
     def write(self, system: str, settings: Section) -> Path:

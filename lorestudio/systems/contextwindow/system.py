@@ -18,6 +18,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind, inputs_digest
 from lorestudio.systems.changes import Option
+from lorestudio.systems.contextwindow import NAME, SUMMARY, TITLE
 from lorestudio.systems.contextwindow.counting import WordList, WordListCounter
 from lorestudio.systems.contextwindow.locks import Refused
 from lorestudio.systems.contextwindow.mapping import PagesBy, texts_of
@@ -294,9 +295,6 @@ def _lack(choice: CandidateFate) -> Mapping[str, Json]:
     return {"cost": choice.cost, "room": room, "limit": choice.limit, "needs": choice.cost - room}
 
 
-NAME: Final = "context-window"
-
-
 @dataclass(frozen=True, slots=True)
 class ContextWindowSystem(System):
     """Decides by the rules of the context window. `counter` None counts as the moment's own counter does."""
@@ -403,9 +401,8 @@ def _word_counter(settings: ContextWindowSettings) -> WordListCounter | None:
 
 KIND: Final = SystemKind(
     NAME,
-    "Context window",
-    "Weighted entries whose key or alias the text mentions, under a budget that they share with constant notes and the "
-    "conversation.",
+    TITLE,
+    SUMMARY,
     ContextWindowSettings,
     _made,
     VOCABULARY,

@@ -22,7 +22,7 @@ from lorestudio.domain.state import Prompt
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.settings.rules import OLD
 from lorestudio.systems.base import Decided
-from lorestudio.systems.deeplore import pipeline
+from lorestudio.systems.deeplore import NAME, pipeline
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
 from lorestudio.systems.deeplore.reads import ALWAYS_READ
 from lorestudio.systems.deeplore.stages.placement import PREFILL_TAG, prefilled
@@ -108,9 +108,6 @@ def _read(state: RunState, ctx: Inputs) -> Hashable:
         state.random.state,
         ctx.lots,
     )
-
-
-SYSTEM = "deeplore"
 
 
 def skip_reason(ctx: Inputs) -> str:
@@ -227,7 +224,7 @@ def _blank(ctx: Inputs, skip_reason: str = "") -> Trace:
     """A trace of these inputs in which nothing has been decided yet."""
     settings = ctx.settings
     return Trace(
-        system=SYSTEM,
+        system=NAME,
         mode=settings.ai_search_mode if settings.ai_search_enabled else "keywords-only",
         outcome=RunOutcome.SKIPPED,
         turn=ctx.moment.turn,

@@ -41,6 +41,7 @@ from lorestudio.systems.base import (
     inputs_digest,
 )
 from lorestudio.systems.changes import Option
+from lorestudio.systems.deeplore import NAME, SUMMARY, TITLE
 from lorestudio.systems.deeplore.ai.prompts import asked_about
 from lorestudio.systems.deeplore.counts import COUNTS
 from lorestudio.systems.deeplore.differences import own_differences
@@ -60,7 +61,7 @@ from lorestudio.systems.deeplore.matching.key_places import key_places, would_ma
 from lorestudio.systems.deeplore.matching.key_search import DeepLoreKeySearch
 from lorestudio.systems.deeplore.pipeline import uses_ai
 from lorestudio.systems.deeplore.reads import Reads, Unaffected, reads_all_entries
-from lorestudio.systems.deeplore.run import SYSTEM, digests, run
+from lorestudio.systems.deeplore.run import digests, run
 from lorestudio.systems.deeplore.scribe.session_notes import ChatNotes, NotesDesk, NotesOutcome, SessionNotes
 from lorestudio.systems.deeplore.stages.bm25 import figures
 from lorestudio.systems.deeplore.stages.placement import entry_text
@@ -342,9 +343,9 @@ def _made(settings: DeepLoreSettings, scene: Scene) -> DeepLoreSystem:
 
 
 KIND: Final = SystemKind(
-    SYSTEM,
-    "DeepLore",
-    "Keys, links and a model choose notes through DeepLore's stages, under its token budget.",
+    NAME,
+    TITLE,
+    SUMMARY,
     DeepLoreSettings,
     _made,
     VOCABULARY,

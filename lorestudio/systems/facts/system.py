@@ -32,6 +32,7 @@ from lorestudio.systems.base import (
     SystemKind,
     inputs_digest,
 )
+from lorestudio.systems.facts import NAME, SOURCE, SUMMARY, TITLE
 from lorestudio.systems.facts.options import layout_of, search_of, store_path
 from lorestudio.systems.facts.records import Memory, MemoryMatch, Profile
 from lorestudio.systems.facts.retrieval import (
@@ -60,9 +61,6 @@ from lorestudio.trace.model import (
     StageStatus,
     Trace,
 )
-
-SOURCE: Final = "memories"
-"""What stands in a trace in place of a vault."""
 
 _TITLE: Final = 60
 
@@ -105,7 +103,6 @@ def short(text: str) -> str:
     return line if len(line) <= _TITLE else f"{line[: _TITLE - 1]}…"
 
 
-NAME: Final = "facts"
 TAG: Final = "fact_memory"
 
 _WIDER: Final = 5
@@ -355,9 +352,8 @@ class _FactsRun:
 
 KIND: Final = SystemKind(
     NAME,
-    "Fact memory",
-    "Facts that were drawn out of the chat and stored: the ones most like your last message go in, and the pinned "
-    "ones.",
+    TITLE,
+    SUMMARY,
     FactsSettings,
     FactsSystem.of,
     VOCABULARY,

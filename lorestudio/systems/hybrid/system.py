@@ -28,6 +28,7 @@ from lorestudio.systems.base import (
     SystemKind,
     inputs_digest,
 )
+from lorestudio.systems.hybrid import NAME, SUMMARY, TITLE
 from lorestudio.systems.hybrid.book import (
     FirstStep,
     Options,
@@ -69,8 +70,6 @@ from lorestudio.trace.model import (
     StageStatus,
     Trace,
 )
-
-NAME: Final = "hybrid"
 
 _LINE_BREAK: Final = re.compile(r"<br ?/?>")
 _PLACES: Final = {
@@ -371,8 +370,8 @@ def _made(settings: HybridSettings, _scene: Scene) -> HybridSystem:
 
 KIND: Final = SystemKind(
     NAME,
-    "Hybrid retrieval",
-    "Keys choose the candidates, vectors rank them by likeness to the end of the chat, and the first few go in.",
+    TITLE,
+    SUMMARY,
     HybridSettings,
     _made,
     VOCABULARY,

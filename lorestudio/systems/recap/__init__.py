@@ -4,3 +4,9 @@ Everything is kept in the chat file under the names of the original (rules: reca
 and fro between the two. Messages are handled as records, the JSON objects of the chat file; nothing here changes one in
 place. Where description and extension differ, the decisions of (rules: recap-memory 22) hold.
 """
+
+from typing import Final
+
+NAME: Final = "recap"
+TITLE: Final = "Recap memory"
+SUMMARY: Final = "What the chat remembers of itself: the running recap goes in, made of recaps of scenes."

@@ -15,11 +15,12 @@ from lorestudio.exchange.carrying import SectionCarrier
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.recap import PLACES, RecapSettings
 from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind, inputs_digest
+from lorestudio.systems.recap import NAME, SUMMARY, TITLE
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.chat_file import recap_chat
 from lorestudio.systems.recap.refresh import refreshed
 from lorestudio.systems.recap.scenes.scenes import scene_recaps
-from lorestudio.systems.recap.tracing import SYSTEM, recap_trace
+from lorestudio.systems.recap.tracing import recap_trace
 from lorestudio.systems.recap.words import VOCABULARY
 
 
@@ -113,9 +114,9 @@ class RecapSystem(System):
 
 
 KIND: Final = SystemKind(
-    SYSTEM,
-    "Recap memory",
-    "What the chat remembers of itself: the running recap goes in, made of recaps of scenes.",
+    NAME,
+    TITLE,
+    SUMMARY,
     RecapSettings,
     RecapSystem.of,
     VOCABULARY,

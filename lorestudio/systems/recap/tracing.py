@@ -16,6 +16,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.recap import NAME
 from lorestudio.systems.recap.message_recaps import Inclusion, WalkDecision, WalkStep
 from lorestudio.systems.recap.records import get_memory, message_text, text_of
 from lorestudio.systems.recap.refresh import MACRO, PLACE_WORDS, ROLE_NAMES, RecapPlace, Refresh
@@ -229,7 +230,6 @@ def injecting_stage(done: Refresh, settings: RecapSettings, cast: Cast) -> Stage
     return ledger.close(entered)
 
 
-SYSTEM: Final = "recap"
 HOST_POSITION: Final = {
     RecapPlace.BEFORE_MAIN: Position.BEFORE,
     RecapPlace.AFTER_MAIN: Position.AFTER,
@@ -257,7 +257,7 @@ def recap_trace(
     if done.inclusion is not None:
         limits.append(Limit("message recaps", done.inclusion.tokens, done.inclusion.limit, "tokens"))
     return Trace(
-        system=SYSTEM,
+        system=NAME,
         mode=settings.running_scene_recap_mode,
         outcome=RunOutcome.INJECTED if injections else RunOutcome.NOTHING_INJECTED,
         turn=turn or Turn(len(done.chat.messages), 0, 0),

@@ -27,9 +27,10 @@ from lorestudio.settings.sections import section_of
 from lorestudio.settings.worldinfo import BY_BOOKS, CARRIED, VAULT, WorldInfoSettings
 from lorestudio.systems.base import ScannedBooks, Scene, SystemKind
 from lorestudio.systems.vectors import KnownVectors, embedder_named
+from lorestudio.systems.worldinfo import NAME, SUMMARY, TITLE
 from lorestudio.systems.worldinfo.decision import Surroundings, WorldInfoState
 from lorestudio.systems.worldinfo.mapping import index_of
-from lorestudio.systems.worldinfo.system import NAME, WorldInfoSystem
+from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.systems.worldinfo.words import VOCABULARY
 from lorestudio.trace.wording import one_line
 
@@ -291,9 +292,8 @@ def _texts(values: Mapping[str, Json], name: str) -> list[str]:
 
 KIND: Final = SystemKind(
     NAME,
-    "World Info",
-    "SillyTavern's own scan: keys, recursion, groups, probability and timed effects, over the vault or a lorebook of "
-    "SillyTavern's.",
+    TITLE,
+    SUMMARY,
     WorldInfoSettings,
     world_info_system,
     VOCABULARY,

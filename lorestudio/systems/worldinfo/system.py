@@ -34,6 +34,7 @@ from lorestudio.systems.known import Known
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
 from lorestudio.systems.vectors import TextVectors, asked_for_vectors, offline_vectors
+from lorestudio.systems.worldinfo import NAME
 from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, decided
 from lorestudio.systems.worldinfo.haystack import Scan
 from lorestudio.systems.worldinfo.scan import Loop, LoopPart, Scanned
@@ -50,8 +51,6 @@ from lorestudio.trace.model import (
     StageStatus,
     Trace,
 )
-
-NAME: Final = "world-info"
 
 _PHASES: Final = {LoopPart.KEYS: Phase.MATCH, LoopPart.GROUPS: Phase.GATE, LoopPart.BUDGET: Phase.BUDGET}
 _RULES: Final = {

@@ -38,12 +38,12 @@ _MODES: Final = {
 
 def system_title(system: str) -> str:
     """What a person reads of a retrieval system."""
-    return tr(KINDS[system].title)
+    return tr(KINDS.title(system))
 
 
 def system_help(system: str) -> str:
     """What the system does, in one sentence."""
-    return tr(KINDS[system].summary)
+    return tr(KINDS.summary(system))
 
 
 def source_title(source: Source) -> str:

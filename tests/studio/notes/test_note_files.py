@@ -9,8 +9,8 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.note_files import (
-    BUILT_IN,
     Template,
+    built_in,
     fill,
     plan_delete,
     plan_duplicate,
@@ -47,7 +47,7 @@ def test_new_names_that_cannot_be_had(tmp_path: Path, title: str, message: str) 
         plan_new([vault], vault, "", title, None, TODAY)
 
 
-@pytest.mark.parametrize("template", BUILT_IN, ids=lambda template: template.name)
+@pytest.mark.parametrize("template", built_in(), ids=lambda template: template.name)
 @pytest.mark.parametrize("title", ["Hob", "Wren's, the 2nd", "- x", "true", "12", "A & b"])
 def test_built_in_templates_make_entries(template: Template, title: str) -> None:
     text = fill(template.text, title, TODAY)

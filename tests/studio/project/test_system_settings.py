@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,10 +19,26 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_without_files_every_system_has_its_defaults(tmp_path: Path) -> None:
+def test_a_system_without_a_file_says_nothing_and_is_not_loaded_for_it(tmp_path: Path) -> None:
     known = SystemSettingsFiles(tmp_path / "none").read()
-    assert known.values == {name: kind.settings() for name, kind in KINDS.items()}
+    assert known.values == {}
     assert not known.problems
+    (tmp_path / "hybrid.json").write_text('{"limit": 3}')
+    code = (
+        "import sys, pathlib\n"
+        "from lorestudio.studio.project.settings import SystemSettingsFiles\n"
+        "from lorestudio.systems.registry import KINDS\n"
+        "print(SystemSettingsFiles(pathlib.Path(sys.argv[1])).read().values['hybrid'].limit)\n"
+        "print([KINDS.title(name) for name in ('hybrid', 'facts')], KINDS.summary('recap')[:14])\n"
+        "print([name for name in ('hybrid', 'facts', 'recap') if f'lorestudio.systems.{name}.system' in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout == "3\n['Hybrid retrieval', 'Fact memory'] What the chat \n['hybrid']\n"
+
+
+def test_what_is_listed_of_a_system_is_what_it_says_of_itself() -> None:
+    listed = [(KINDS.title(name), KINDS.summary(name)) for name in KINDS]
+    assert listed == [(kind.title, kind.summary) for kind in KINDS.values()]
 
 
 def test_what_is_written_is_read_again_and_only_what_differs_is_written(tmp_path: Path) -> None:

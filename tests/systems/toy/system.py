@@ -11,6 +11,7 @@ from lorestudio.systems.base import Decided, Moment, Scene, State, System, Syste
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run
 from lorestudio.trace.model import Injection, Limit, Phase, PromptBlock, PromptPart, StageRecord
+from tests.systems.toy import SUMMARY, TITLE
 from tests.systems.toy.settings import ToySettings
 from tests.systems.toy.words import VOCABULARY
 
@@ -73,7 +74,7 @@ def make(settings: ToySettings, _scene: Scene) -> ToySystem:
 
 
 KIND: Final = SystemKind(
-    "toy", "Toy", "Notes whose titles were said go in, the most urgent first.", ToySettings, make, VOCABULARY,
+    "toy", TITLE, SUMMARY, ToySettings, make, VOCABULARY,
     of_vault=True, filters=frozenset({"toy_blocked"}),
     not_held="It is too small to hold a note in.", no_budget="It counts notes and no tokens.",
 )  # fmt: skip

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu
 
 from lorestudio.studio.project.answering import AnswerKind
-from lorestudio.systems.facts.picture import MemoryRow
-from lorestudio.systems.facts.system import SOURCE
+from lorestudio.systems.facts import NAME, SOURCE
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.facts.extraction import MemoryWork
 from lorestudio.ui.features.facts.extraction_worker import FAILED, ExtractionWish
-from lorestudio.ui.features.facts.pane import MENU, ONE, ROW_MENU, MemoriesPane
-from lorestudio.ui.features.facts.store import SYSTEM, MemoryStore
+from lorestudio.ui.features.facts.store import MemoryStore
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
@@ -25,7 +23,19 @@ from lorestudio.ui.state.choices import short_source
 from lorestudio.ui.widgets import dialogs
 
 if TYPE_CHECKING:
+    from lorestudio.systems.facts.picture import MemoryRow
     from lorestudio.ui.features.facts.list_page import MemoryPage
+    from lorestudio.ui.features.facts.pane import MemoriesPane
+
+MENU: Final = "Chat/Memories"
+ONE: Final = "Chat/Chosen memory"
+"""Where the actions stand in the menus."""
+
+ROW_MENU: Final = (
+    "memories.edit", "memories.pin", "memories.delete", "", "memories.messages", "memories.origin", "memories.in_run",
+    "memories.similar", "", "memories.copy", "memories.copy_all", "memories.undo",
+)  # fmt: skip
+"""The menu on a memory; "" is a line."""
 
 
 class MemoriesFeature(Feature):
@@ -51,6 +61,8 @@ class MemoriesFeature(Feature):
     @late_pane("memories", "Memories")
     def pane(self) -> MemoriesPane:
         """The memories, and the work of drawing facts out."""
+        from lorestudio.ui.features.facts.pane import MemoriesPane
+
         context, store, pane = self.context, self.store, MemoriesPane(self.context.theme)
         context.commands.attach({Where.MEMORIES: (pane.memories.view,)})
         pane.use_actions(context.commands.actions)
@@ -160,7 +172,7 @@ class MemoriesFeature(Feature):
             ),
             Action("memories.reload", "Read the memories again", MENU, 1222, store.renew, icon="reload"),
             Action(
-                "memories.settings", "Settings of fact memory…", MENU, 1320, partial(self._open_settings, SYSTEM),
+                "memories.settings", "Settings of fact memory…", MENU, 1320, partial(self._open_settings, NAME),
                 icon="switches",
             ),
         )  # fmt: skip
@@ -171,7 +183,7 @@ class MemoriesFeature(Feature):
         store.changed.connect(self._show)
         store.hits_changed.connect(self._show_hits)
         store.told.connect(context.say)
-        store.altered.connect(partial(context.session.replays.system_changed, SYSTEM))
+        store.altered.connect(partial(context.session.replays.system_changed, NAME))
         self.work.changed.connect(self._show_work)
         self.work.told.connect(context.say)
         self.work.cleared.connect(lambda: context.bars.drop(FAILED))
@@ -290,7 +302,7 @@ class MemoriesFeature(Feature):
     def _place_in_run(self, row: MemoryRow) -> int | None:
         """The number of a memory in the run that is looked at, None where the run says nothing of it."""
         trace = self.context.session.runs.trace(self.context.selection.generation)
-        if trace is None or trace.system != SYSTEM:
+        if trace is None or trace.system != NAME:
             return None
         return next((place for place, ref in trace.entries.items() if ref.filename == row.id), None)
 
@@ -298,7 +310,7 @@ class MemoriesFeature(Feature):
         """The id of the memory that is chosen in the trace, "" where none is."""
         selection = self.context.selection
         trace = self.context.session.runs.trace(selection.generation)
-        if trace is None or trace.system != SYSTEM or selection.entry is None:
+        if trace is None or trace.system != NAME or selection.entry is None:
             return ""
         ref = trace.entries.get(selection.entry)
         return ref.filename if ref is not None and ref.vault == SOURCE else ""

@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.studio.project.answering import AnswerKind, Asked, Source, load_recorded, make_answers
-from lorestudio.systems.facts.session import Drawn, FactsSession, facts_cost
-from lorestudio.systems.facts.threads import Passage
 from lorestudio.ui.features.facts.store import Place
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import Notice, count, tr, with_full_stop
 from lorestudio.ui.state.replay_worker import Withdrawn
+
+if TYPE_CHECKING:
+    from lorestudio.systems.facts.session import Drawn, FactsSession
+    from lorestudio.systems.facts.threads import Passage
 
 FAILED: Final = "memories-failed"
 """The key of the notice about passages that could not be read."""
@@ -123,6 +125,8 @@ async def _cost(
     fresh: bool,
 ) -> str:
     """What a person has to know before, "" where nothing is asked of a provider."""
+    from lorestudio.systems.facts.session import facts_cost
+
     told: list[str] = []
     if source.kind is AnswerKind.PROVIDER and place.chat is not None:
         is_recorded = None

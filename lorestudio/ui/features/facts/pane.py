@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
@@ -16,16 +15,6 @@ from lorestudio.ui.features.facts.origins import PassagePage, ProfilePage
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.work_pane import WorkPane
-
-MENU: Final = "Chat/Memories"
-ONE: Final = "Chat/Chosen memory"
-"""Where the actions stand in the menus."""
-
-ROW_MENU: Final = (
-    "memories.edit", "memories.pin", "memories.delete", "", "memories.messages", "memories.origin", "memories.in_run",
-    "memories.similar", "", "memories.copy", "memories.copy_all", "memories.undo",
-)  # fmt: skip
-"""The menu on a memory; "" is a line."""
 
 
 class MemoriesPane(WorkPane):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
@@ -17,16 +17,17 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.hybrid import NO_EMBEDDER, STAND_IN
 from lorestudio.studio.project.answering import AnswerSource, Connections
-from lorestudio.systems.facts.options import store_path
-from lorestudio.systems.facts.picture import FactsPicture, Provenance, facts_picture, provenance_of
-from lorestudio.systems.facts.records import Memory
-from lorestudio.systems.facts.session import FactsSession
+from lorestudio.systems.facts import NAME
 from lorestudio.systems.vectors import embedder_named
 from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr, with_full_stop
 from lorestudio.ui.state.session import Session
 
-SYSTEM: Final = "facts"
+if TYPE_CHECKING:
+    from lorestudio.systems.facts.picture import FactsPicture, Provenance
+    from lorestudio.systems.facts.records import Memory
+    from lorestudio.systems.facts.session import FactsSession
+
 MOST_FOUND: Final = 200
 """A search lists so many memories at most; what is less similar than that is like nothing in particular."""
 
@@ -50,6 +51,9 @@ class Place(Struct, frozen=True):
 
         Raises InputError and SettingsError.
         """
+        from lorestudio.systems.facts.options import store_path
+        from lorestudio.systems.facts.session import FactsSession
+
         embedder = embedder_named(self.settings.embedder, self.connections)
         if embedder is None:
             text = tr("Memories are kept with their vectors. Choose stand-in or a provider profile that makes them.")
@@ -108,7 +112,7 @@ class MemoryStore(QObject):
     @property
     def settings(self) -> FactsSettings:
         """The settings of fact memory that are in force."""
-        known = self.session.choices.systems.get(SYSTEM)
+        known = self.session.choices.systems.get(NAME)
         return known if isinstance(known, FactsSettings) else FactsSettings()
 
     @property
@@ -163,6 +167,8 @@ class MemoryStore(QObject):
         chat = place.chat if self.chat_known else None
 
         def work(_report: Callable[[object], None]) -> FactsPicture:
+            from lorestudio.systems.facts.picture import facts_picture
+
             with place.open() as opened:
                 return facts_picture(opened, chat, place.path, everything=everything)
 
@@ -184,6 +190,8 @@ class MemoryStore(QObject):
         place = self.place
 
         def work(_report: Callable[[object], None]) -> Provenance:
+            from lorestudio.systems.facts.picture import provenance_of
+
             with place.open() as opened:
                 return provenance_of(opened, memory)
 

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from lorestudio.ui.features.systems.books_dialog import BooksDialog
     from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
 
-OVER_BOOKS, _SCANNED = next((name, kind.books) for name, kind in KINDS.items() if kind.books is not None)
-"""The system whose settings name lorebooks, and how they do."""
-
 
 class SystemsFeature(Feature):
     """Owns the page that compares systems, and the files with the systems' settings in the person's configuration."""
@@ -160,7 +157,7 @@ class SystemsFeature(Feature):
         )
         dialog.accepted_settings.connect(partial(self.configure, system))
         dialog.finished.connect(partial(self._closed, "dialog", dialog))
-        if system == OVER_BOOKS:
+        if kind.books is not None:
             dialog.add_door(tr("Lorebooks…"), self._leave_for_books)
         dialog.open()
         return dialog
@@ -171,17 +168,20 @@ class SystemsFeature(Feature):
 
         if self.books is not None:
             self.books.close()
-        context, settings = self.context, self._known(OVER_BOOKS)
-        dialog = self.books = BooksDialog(context.theme, self._session.jobs, _SCANNED, settings, context.window)
-        dialog.accepted_settings.connect(self._take_books)
+        context = self.context
+        system, scanned = next((name, kind.books) for name, kind in KINDS.items() if kind.books is not None)
+        dialog = self.books = BooksDialog(
+            context.theme, self._session.jobs, scanned, self._known(system), context.window
+        )
+        dialog.accepted_settings.connect(partial(self._take_books, system))
         dialog.finished.connect(partial(self._closed, "books", dialog))
         dialog.open()
         return dialog
 
-    def _take_books(self, settings: Section) -> None:
-        """Scan these books from now on, with World Info."""
-        self.configure(OVER_BOOKS, settings)
-        self.choose(OVER_BOOKS)
+    def _take_books(self, system: str, settings: Section) -> None:
+        """Scan these books from now on, with the system that has them in its settings."""
+        self.configure(system, settings)
+        self.choose(system)
 
     def _leave_for_export(self) -> None:
         """What was set so far is kept, and what could be carried over is shown."""

@@ -23,7 +23,8 @@ from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatReque
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.facts.session import FactsSession
 from lorestudio.ui.features.facts import extraction_worker as worker
-from lorestudio.ui.features.facts.pane import ROW_MENU, MemoriesPane
+from lorestudio.ui.features.facts.actions import ROW_MENU
+from lorestudio.ui.features.facts.pane import MemoriesPane
 from lorestudio.ui.features.facts.table import SIMILARITY, TEXT
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.worlds import make_project
