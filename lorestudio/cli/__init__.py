@@ -1,26 +1,7 @@
 """The command line: the second front end, which can do what the window can."""
 
-import gc
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-
-@contextmanager
-def loading() -> Iterator[None]:
-    """Load modules meanwhile, without looking for garbage: they make none, but half a million objects that stay.
-
-    Looking at those again and again takes a tenth of the start; what is there by then is never looked at again.
-    """
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        if before:
-            gc.enable()
 
 
 def main() -> None:
@@ -31,9 +12,11 @@ def main() -> None:
         print(f"lorestudio {VERSION}")  # noqa: T201  # what it was asked for
         return
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads for sums as small as ours only cost their start
+    from lorestudio.cli.loading import loading
+
     with loading():
         from lorestudio.cli.app import main as run
     run()
 
 
-__all__ = ["loading", "main"]
+__all__ = ["main"]

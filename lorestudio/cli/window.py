@@ -17,7 +17,7 @@ from typing import Annotated, Final
 
 import typer
 
-from lorestudio.cli import loading
+from lorestudio.cli.loading import loading
 from lorestudio.cli.options import ProjectOptions, SizeOption
 from lorestudio.cli.output import FAILED, echo, say, say_all
 from lorestudio.domain.records import replace
