@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -215,15 +216,27 @@ def start(
 
 @pytest.fixture
 def decisions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The systems beside DeepLore that decided about a generation of the chat, one for each time."""
+    """The systems beside DeepLore that decided about a generation in a replay of the chat, one for each time.
+
+    What advice tries meanwhile, when the machine lets it, is no replay.
+    """
     ran: list[str] = []
+    replays: ContextVar[bool] = ContextVar("replays", default=False)
+    run_missing = Simulator.run_missing
+
+    async def replay(self: Simulator, *given: object) -> None:
+        replays.set(True)
+        await run_missing(self, *given)
+        replays.set(False)
+
+    monkeypatch.setattr(Simulator, "run_missing", replay)
     for kind in (HybridSystem, WorldInfoSystem):
         own = kind.decide
 
         async def decide(
             self: System, moment: Moment, *given: object, _own: Callable[..., Awaitable[object]] = own
         ) -> object:
-            if moment.held is None:  # what would become of an entry is no run of the chat's
+            if replays.get():
                 ran.append(self.name)
             return await _own(self, moment, *given)
 
