@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
 from PySide6.QtCore import QPoint, QRectF
+from PySide6.QtGui import QTransform
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.ui.widgets.paint import svg_bytes
@@ -30,12 +31,13 @@ def drawn(widget: QWidget) -> list[Drawn]:
     root = ET.fromstring(svg_bytes(widget.size(), "", lambda painter: widget.render(painter, QPoint())))  # noqa: S314 (Qt's)
     found = []
     for group in root.iter("{http://www.w3.org/2000/svg}g"):
-        matrix = [float(each) for each in NUMBER.findall(group.get("transform", ""))] or [1, 0, 0, 1, 0, 0]
+        matrix = [float(each) for each in NUMBER.findall(group.get("transform", ""))] or [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
         for item in group:
             kind = item.tag.rpartition("}")[2]
             if kind != "g":
-                box = _box(item).translated(matrix[4], matrix[5])
-                found.append(Drawn(kind, box, group.get("fill", ""), group.get("stroke", ""), item.text or ""))
+                box = QTransform(*matrix).mapRect(_box(item))
+                fill, edge = (item.get(name) or group.get(name, "") for name in ("fill", "stroke"))
+                found.append(Drawn(kind, box, fill, edge, item.text or ""))
     return found
 
 
