@@ -17,7 +17,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A thing that is drawn: "text", "rect", "path", "polyline" or "image"; hatchings are fills like "url(#…)"."""
+    """A text, rect, path, polyline, circle, ellipse or image; hatchings are fills like "url(#…)"."""
 
     kind: str
     box: QRectF
@@ -49,6 +49,9 @@ def words_drawn(widget: QWidget) -> list[str]:
 def _box(item: ET.Element) -> QRectF:
     if item.get("x") is not None:
         return QRectF(*(float(item.get(each, "0")) for each in ("x", "y", "width", "height")))
+    if item.get("cx") is not None:
+        x, y, wide, high = (float(item.get(each) or item.get("r", "0")) for each in ("cx", "cy", "rx", "ry"))
+        return QRectF(x - wide, y - high, 2 * wide, 2 * high)
     places = [float(each) for each in NUMBER.findall(item.get("d", item.get("points", "")))] or [0.0, 0.0]
     across, down = places[::2], places[1::2]
     return QRectF(min(across), min(down), max(across) - min(across), max(down) - min(down))
