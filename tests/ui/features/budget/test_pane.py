@@ -108,6 +108,11 @@ def test_a_run_that_took_nothing_and_no_run_say_so(window: MainWindow, pane: Bud
     assert window.docks["budget"].bar._note.text() == "0 of 100 tokens · 0 of 10 entries"
 
 
+def test_before_anything_is_run_there_is_no_budget(make_window: Callable[..., MainWindow]) -> None:
+    pane = make_window(replay=False).budget
+    assert (pane.empty.title.text(), pane.focus_target()) == ("No budget yet", pane)
+
+
 def test_rows_and_segments_choose_entries_and_follow_them(window: MainWindow, pane: BudgetPane, qtbot: QtBot) -> None:
     by_title = {row.segment.title: row.segment.entry for row in segment_rows(budget_view(pane_trace(window)))}
     window.selection.choose_entry(by_title["Gate"])
