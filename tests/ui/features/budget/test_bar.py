@@ -116,6 +116,8 @@ def test_what_is_drawn(bar: BudgetBar, theme: Theme) -> None:
         "C", ALWAYS.word, "K", "keyword", "cut by the budget: 50",
         "over the limit of entries: 150",
     ]  # fmt: skip
+    letters = {each.words: each.fill for each in drawn(bar) if len(each.words) == 1}
+    assert letters == {each.letter: theme.fill(each.fill)[1].name() for each in (ALWAYS, KEYWORD)}
     boxes = [each for each in drawn(bar) if each.kind == "rect" and each.box.height() == 23]
     fills = [theme.fill(segment.origin.fill)[0].name() for segment in (RULES, SKARN)]
     assert [each.fill for each in boxes[:2]] == fills

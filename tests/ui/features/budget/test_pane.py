@@ -189,7 +189,7 @@ def test_the_slider_goes_in_tens_and_keeps_the_settings_own(slider: BudgetSlider
     slider.tried.connect(tried.append)
     slider.left.connect(lambda: left.append(True))
     assert (slider.slider.minimum(), slider.slider.maximum(), slider.value) == (2, 31, 155)
-    assert not slider.moved
+    assert (slider.moved, slider.keep.isVisible(), slider.back.isVisible()) == (False, False, False)
     qtbot.keyClick(slider.slider, Qt.Key.Key_Right)
     assert (slider.value, slider.label.text(), slider.keep.isVisible()) == (160, "Try: 160 tokens", True)
     assert tried == []  # it has to rest
@@ -207,7 +207,7 @@ def test_the_slider_goes_in_tens_and_keeps_the_settings_own(slider: BudgetSlider
     assert (slider.value, left, slider.told.text()) == (155, [True], "")
     slider.slider.setValue(20)
     slider.back.click()
-    assert (slider.value, left, slider.keep.isVisible()) == (155, [True, True], False)
+    assert (slider.value, left, slider.keep.isVisible(), slider.back.isVisible()) == (155, [True, True], False, False)
     assert (slider.slider.minimum(), slider.slider.maximum()) == (2, 31)
     qtbot.wait(120)
     assert tried == [160]
