@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.features.graph.bar import ColourLegend
-from lorestudio.ui.features.graph.looks import NodeLook
+from lorestudio.ui.features.graph.looks import NodeLook, node_sentence
 from lorestudio.ui.features.graph.pane import GraphPane
 from lorestudio.ui.features.graph.view import ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
@@ -97,6 +97,18 @@ def test_nodes_are_found_by_place(seen: GraphPane) -> None:
         pytest.approx(200 + max(drawing.radius[each] for each in (SKARN, RULES))),
         pytest.approx(-max(drawing.radius[each] for each in (SKARN, DAWNKEEP))),
     )
+
+
+def test_a_node_in_words(seen: GraphPane) -> None:
+    found = seen.view.drawing.found
+    assert node_sentence(found, RULES, {RULES: 2}).endswith(", fired in 2 generations of this chat")
+    words = node_sentence(found, BELL, {})
+    assert words.startswith("Bell: ")
+    assert words.endswith(", not fired in this chat")
+    assert ", connected with nothing, " in words
+    place = found.community_of[RULES]
+    assert f", community {place + 1}, " in node_sentence(found, RULES, {})
+    assert "priority 20" in node_sentence(found, SKARN, {})
 
 
 # ---- mouse and wheel ------------------------------------------------------------------------------------------------
