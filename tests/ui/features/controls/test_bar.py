@@ -10,7 +10,9 @@ from PySide6.QtTest import QTest
 
 from lorestudio.ui.features.controls.bar import ControlBar
 from lorestudio.ui.features.controls.chips import ControlChip
+from lorestudio.ui.shell.theme import Theme
 from tests.ui.conftest import drain
+from tests.ui.drawing import drawn, words_drawn
 
 pytestmark = pytest.mark.dressed
 
@@ -157,3 +159,16 @@ def test_it_draws_in_both_themes(bar: ControlBar, theme) -> None:
         pictures.append(bar.grab().toImage())
     assert pictures[0] != pictures[1]
     theme.choose("light")
+
+
+def test_a_chip_says_what_it_stands_for_and_shortens_in_a_narrow_bar(bar: ControlBar, theme: Theme) -> None:
+    made = ControlChip(("pins", "1"), "star", "Pin: The Crown", "tip", "filters 2", "warning", short="Crown")
+    bar.set_chips([made, chip(2), chip(3, fixed=True)])
+    shown = drawn(bar.chips[0])
+    assert [each.words for each in shown if each.kind == "text"] == ["Pin: The Crown", "· filters 2"]
+    inks = [each.fill for each in shown if each.kind == "text"]
+    assert inks == [theme.color(name).name() for name in ("text", "text_muted")]
+    images = [len([each for each in drawn(button) if each.kind == "image"]) for button in bar.chips]
+    assert images == [1, 2, 1]  # what can be removed has a cross
+    bar.set_narrow(True)
+    assert words_drawn(bar.chips[0]) == ["Crown", "· filters 2"]

@@ -169,6 +169,34 @@ def test_the_wheel_zooms_around_the_pointer_and_scrolls_across(theme: Theme, vie
     assert view.cell > USUAL
 
 
+def test_what_is_chosen_scrolls_into_sight_with_a_little_around_it(theme: Theme, qtbot: QtBot) -> None:
+    view = HeatMap(theme)
+    qtbot.addWidget(view)
+    view.resize(600, 200)
+    view.set_content(replace(content_of(200), rows=tuple(range(60)), titles=("x",) * 60), fresh=True)
+    across, down = view.horizontalScrollBar(), view.verticalScrollBar()
+
+    def edges() -> tuple[float, float]:
+        place, column = view.geometry_now(), view.chosen[1]
+        return place.left_of(column) - place.grid.left(), place.grid.right() - place.left_of(column + 1)
+
+    around = 3 * view.cell
+    view.choose(-1, 100)
+    assert edges()[1] == pytest.approx(around, abs=1)
+    view.choose(-1, 95)  # it is in sight already
+    assert edges()[1] == pytest.approx(around + 5 * view.cell, abs=1)
+    view.choose(-1, 20)
+    assert edges()[0] == pytest.approx(around, abs=1)
+    before = across.value()
+    view.choose(40, -1)
+    assert across.value() == before
+    assert view.geometry_now().top_of(41) == pytest.approx(view.geometry_now().height, abs=1)
+    view.choose(3, -1)
+    assert view.geometry_now().top_of(3) == pytest.approx(AXIS, abs=1)
+    view.choose(4, -1, reveal=False)
+    assert (down.value(), view.chosen) == (3 * ROW_HEIGHT, (4, -1))
+
+
 @pytest.mark.parametrize("kind", [".svg", ".png"])
 def test_a_picture_has_the_whole_map(content: MapContent, theme: Theme, view: HeatMap, kind: str) -> None:
     made = picture(theme, view.font(), content, 20, kind)
