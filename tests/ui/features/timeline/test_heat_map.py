@@ -47,6 +47,14 @@ def test_the_part_in_sight() -> None:
     assert (place.left_of(2), place.top_of(3)) == (110, AXIS + 14)
 
 
+def test_titles_have_a_share_of_the_room_within_limits(view: HeatMap) -> None:
+    seen = []
+    for width in (200, 500, 2000):
+        view.resize(width, 200)
+        seen.append(view.geometry_now().titles)
+    assert seen == [84, pytest.approx(140, abs=6), 180]
+
+
 def test_titles_turns_and_cells_are_drawn(view: HeatMap, theme: Theme, content: MapContent) -> None:
     words = words_drawn(view)
     assert set(content.titles) <= set(words)
