@@ -23,6 +23,7 @@ from lorestudio.ui.features.notes.editor.fields import (
     RawField,
     SummaryField,
 )
+from lorestudio.ui.features.notes.editor.form_row import NameButton
 from lorestudio.ui.features.notes.editor.schema import FieldKind, FieldSpec
 from lorestudio.ui.shell.theme import Theme
 from tests.ui.drawing import drawn, words_drawn
@@ -324,6 +325,40 @@ def test_chips_are_named_marked_and_drawn(chips: tuple[ChipsField, list[object]]
     assert (field.accessibleName(), field.input.placeholderText()) == ("Keys: none", "Add…")
     field.set_items([""])
     assert (words_drawn(field.chips[0]), field.input.placeholderText()) == (["(empty)"], "")
+
+
+# ---- the name of a property -----------------------------------------------------------------------------------------
+
+
+def test_the_name_of_a_property_does_what_its_keys_and_menu_say(theme: Theme, qtbot: QtBot) -> None:
+    name = NameButton(theme, NUMBER)
+    qtbot.addWidget(name)
+    name.show()
+    told: list[str] = []
+    name.asked.connect(told.append)
+    key = Qt.Key
+    for renamable in (False, True):
+        name.renamable = renamable
+        for pressed in (key.Key_Delete, key.Key_Backspace, key.Key_F2, key.Key_A):
+            qtbot.keyClick(name, pressed)
+    assert told == ["remove", "remove", "remove", "remove", "rename"]
+    told.clear()
+    offered = []
+    for name.renamable, name.written in ((False, False), (True, False), (True, True)):
+        menu = name.open_menu()
+        assert menu is not None
+        offered.append([each.text() for each in menu.actions()])
+        for each in menu.actions():
+            each.trigger()
+        menu.close()
+    assert offered == [
+        ["Remove property"], ["Remove property", "Rename…"], ["Remove property", "Rename…", "Show in source"],
+    ]  # fmt: skip
+    assert told == ["remove", "remove", "rename", "remove", "rename", "source"]
+    fixed = NameButton(theme, NUMBER, fixed=True)
+    qtbot.addWidget(fixed)
+    assert (fixed.open_menu(), fixed.focusPolicy()) == (None, Qt.FocusPolicy.NoFocus)
+    assert fixed.accessibleName() == "Property Priority"
 
 
 # ---- which field ----------------------------------------------------------------------------------------------------
