@@ -69,6 +69,19 @@ def test_arrows_walk_and_delete_removes(bar: ControlBar, qtbot) -> None:
     assert bar.chips[0].hasFocus()
 
 
+def test_every_key_of_a_chip_leads_somewhere_within_the_bar(bar: ControlBar) -> None:
+    bar.resize(900, 30)
+    bar.set_chips([chip(number) for number in range(4)])
+    key = Qt.Key
+    for start, pressed, end in (
+        (0, key.Key_Left, 0), (0, key.Key_Up, 0), (2, key.Key_Left, 1), (2, key.Key_Up, 1), (1, key.Key_Right, 2),
+        (1, key.Key_Down, 2), (3, key.Key_Right, 3), (2, key.Key_Home, 0), (1, key.Key_End, 3),
+    ):  # fmt: skip
+        bar.focus_chip(start)
+        QTest.keyClick(bar.chips[start], pressed)
+        assert [place for place, each in enumerate(bar.chips) if each.hasFocus()] == [end]
+
+
 def test_tab_reaches_one_chip_only_the_one_that_had_the_keyboard(bar: ControlBar) -> None:
     bar.set_chips([chip(1), chip(2), chip(3)])
     bar.focus_chip(1)
