@@ -62,11 +62,11 @@ def test_a_label_leaves_its_last_parts_out_where_there_is_no_room(qtbot: QtBot) 
     label = ElidedLabel()
     qtbot.addWidget(label)
     label.setText("Reply #5 · 5 entries · without 1 broken note")
-    seen = []
-    for width in (500, 170, 70):
+    seen: dict[str, None] = {}
+    for width in range(600, 80, -20):
         label.resize(width, 20)
-        seen += words_drawn(label)
-    assert seen == ["Reply #5 · 5 entries · without 1 broken note", "Reply #5 · 5 entries", "Reply #5"]
+        seen |= dict.fromkeys(words_drawn(label))
+    assert list(seen) == ["Reply #5 · 5 entries · without 1 broken note", "Reply #5 · 5 entries", "Reply #5"]
 
 
 def test_the_first_button_of_an_empty_pane_takes_the_keyboard(qtbot: QtBot, theme: Theme) -> None:

@@ -19,16 +19,19 @@ from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, TOOLTIP
 from lorestudio.ui.shell.theme import Theme
 
 DAY = 86_400_000
+NOON = DAY // 2
+"""Added to a day, so that it is the same one in every time zone."""
+
 ORIGIN = MemoryOrigin(chat="Tale", first=2, last=3)
 
 
 def row(name: str, at: int, **more: object) -> MemoryRow:
-    made = Memory(name, "u", "t", f"Wren {name}.", "confirmed", created_at=at * DAY, vector_model="m", **more)
+    made = Memory(name, "u", "t", f"Wren {name}.", "confirmed", created_at=at * DAY + NOON, vector_model="m", **more)
     return memory_row(made, has_vector=True, model="m", chat="Tale")
 
 
 LAMP = row("has a lamp", 10, pinned=True, tags=["gear"])
-ROPE = row("wants rope", 12, tags=["gear", "rope"], retrieval_count=3, last_retrieved_at=13 * DAY)
+ROPE = row("wants rope", 12, tags=["gear", "rope"], retrieval_count=3, last_retrieved_at=13 * DAY + NOON)
 ROAD = replace(row("takes the road", 11, origin=ORIGIN), stale=True)
 PICTURE = FactsPicture((LAMP, ROPE, ROAD), total=3, tags=("gear", "rope"), vector_model="m", chat="Tale", owner="u")
 
@@ -194,7 +197,7 @@ def test_a_row_says_its_state(page: MemoryPage) -> None:
     cells = [[page.model.index(place, column).data() for column in (STATE, WHEN, USES, TAGS)] for place in range(3)]
     assert [line[0] for line in cells] == ["pinned", "stale", ""]
     assert [line[2:] for line in cells] == [["0", "gear"], ["0", ""], ["3", "gear, rope"]]
-    assert cells[0][1] == day_words(10 * DAY) == "1970-01-11"
+    assert cells[0][1] == day_words(10 * DAY + NOON) == "1970-01-11"
     spoken = [page.model.index(place, TEXT).data(ACCESSIBLE_TEXT) for place in range(3)]
     assert spoken == ["Wren has a lamp. (pinned)", "Wren takes the road. (stale)", "Wren wants rope."]
     assert page.model.index(2, USES).data(ACCESSIBLE_TEXT).endswith("used 3 times")
@@ -281,7 +284,7 @@ def test_a_past_in_words(theme: Theme, qtbot: QtBot) -> None:
     )
     page.show_memory(LAMP.memory, own=False, in_run=True)
     assert (page.messages.text(), page.messages.isEnabled(), page.in_run.isEnabled()) == ("Its messages", False, True)
-    run = ExtractionRun("r", "u", "t", 10 * DAY, "tiny", {"totalExtracted": 2, "memoriesSaved": 1})
+    run = ExtractionRun("r", "u", "t", 10 * DAY + NOON, "tiny", {"totalExtracted": 2, "memoriesSaved": 1})
     inferred = replace(ROAD.memory, source="inferred")
     page.show_past(Provenance(inferred, run=run))
     assert page.words.text() == (
@@ -308,7 +311,7 @@ FAILED = (
     "again."
 )
 PASSAGES = (
-    PassageRow(0, 1, "dormant", memories=2, ended=10 * DAY),
+    PassageRow(0, 1, "dormant", memories=2, ended=10 * DAY + NOON),
     PassageRow(2, 3, waiting=True),
     PassageRow(4, 5, "active", waiting=True),
     PassageRow(6, 7, "dormant", changed=True, waiting=True),
