@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
-from lorestudio.domain.chat import Generation, Message
+from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.behaviour import Behaviour
@@ -21,7 +21,7 @@ from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.state.undo import Adjustment, Parts, SystemStep, first_difference
+from lorestudio.ui.state.undo import Adjustment, Adjustments, Parts, SystemStep, first_difference
 from tests.ui.worlds import make_chat, make_project
 
 PIN = EntryRule("Skarn")
@@ -222,3 +222,33 @@ def test_a_step_of_a_system_takes_back_its_own_settings_only() -> None:
     assert step.back.forward({"hybrid": now}) == {"hybrid": HybridSettings(exchanges=3)}
     assert step.forward({"hybrid": HybridSettings(exchanges=3)}) == {"hybrid": now}
     assert step.back.forward({}) == {"hybrid": before}
+
+
+def parts(chat: Chat | None) -> Parts:
+    return Parts(DeepLoreSettings(), ChatControls(), Behaviour(), chat)
+
+
+def test_a_chat_of_another_program_takes_the_steps_that_changed_it() -> None:
+    one, two = make_chat(), replace(make_chat(), user_name="Ann")
+    steps = Adjustments()
+    steps.add(SystemStep("system", {"hybrid": HybridSettings()}, {"hybrid": HybridSettings()}))
+    steps.add(Adjustment("text", parts(one), parts(two)))
+    steps.add(Adjustment("setting", parts(two), parts(two)))
+    steps.forget_chats()
+    assert [step.title for step in iter(steps.undo, None)] == ["setting", "system"]
+    assert [step.title for step in iter(steps.redo, None)] == ["system", "setting"]
+
+
+def test_chats_of_all_steps_become_what_they_are_by_now() -> None:
+    one, two = make_chat(), replace(make_chat(), user_name="Ann")
+    steps = Adjustments()
+    steps.add(Adjustment("text", parts(None), parts(one)))
+    steps.add(SystemStep("system", {"hybrid": HybridSettings()}, {"hybrid": HybridSettings()}))
+    steps.undo()
+    steps.rebase(lambda _chat: two)
+    taken = steps.undo()
+    assert isinstance(taken, Adjustment)
+    assert (taken.before.chat, taken.after.chat) == (None, two)
+    assert (steps.undo_title, steps.redo_title) == ("", "text")
+    steps.clear()
+    assert (steps.undo_title, steps.redo_title, steps.undo(), steps.redo()) == ("", "", None, None)

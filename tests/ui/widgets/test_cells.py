@@ -27,6 +27,7 @@ from lorestudio.ui.widgets.cells import (
 )
 from lorestudio.ui.widgets.marks import Mark
 from lorestudio.ui.widgets.record_table import RecordTable
+from tests.ui.drawing import drawn, words_drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,3 +147,49 @@ def test_a_cell_without_a_look_is_left_to_qt(qtbot: QtBot, theme: Theme) -> None
     assert view.sizeHintForRow(0) < 44
     assert view.viewport().grab().toImage().format() is not QImage.Format.Format_Invalid
     assert model.flags(model.index(0, 0)) & Qt.ItemFlag.ItemIsSelectable
+
+
+def test_words_wrap_or_are_shortened_at_their_end_or_in_their_middle(
+    shown: Callable[[Look], tuple[QListView, QImage]], theme: Theme
+) -> None:
+    long = "The fortress above the pass that a dragon circles in every winter, and in some summers"
+    view, _image = shown(one_line(Words(long, wraps=True)))
+    lines = words_drawn(view)
+    assert " ".join(lines) == long
+    assert len({each.box.top() for each in drawn(view) if each.words}) == len(lines) > 1
+    view, _image = shown(one_line(Words(long)))
+    assert (words_drawn(view)[0][:12], words_drawn(view)[0][-1]) == (long[:12], "…")
+    view, _image = shown(one_line(Words(long, middle=True)))
+    assert words_drawn(view)[0].endswith(long[-8:])
+    view, _image = shown(one_line(Words("in", width=50), Words("out", tone="error"), right=(Words("7", gap=0),)))
+    places = {each.words: (round(each.box.left()), each.fill) for each in drawn(view) if each.words}
+    assert places["out"][0] - places["in"][0] == 50 + 8
+    assert (places["out"][1], places["in"][1]) == (theme.color("error").name(), theme.color("text").name())
+    assert places["7"][0] > 250
+
+
+def test_a_bar_is_to_scale_with_what_is_left_hatched(
+    shown: Callable[[Look], tuple[QListView, QImage]], theme: Theme
+) -> None:
+    view, _image = shown(one_line(Bar(((0.25, 0.5, "orange"), (0.5, 0.75, "")), track=True, after=0), margin=0))
+    shapes = [each for each in drawn(view) if each.kind in {"rect", "path"} and each.box.height() < 16]
+    track = next(each for each in shapes if each.fill == theme.color("sunken").name())
+    part = next(each for each in shapes if each.fill == theme.fill("orange")[0].name())
+    rest = next(each for each in shapes if each.fill.startswith("url(#fillpattern"))
+    wide = track.box.width()
+    assert part.box.left() - track.box.left() == pytest.approx(wide / 4, abs=1)
+    assert part.box.width() == pytest.approx(wide / 4, abs=2)
+    assert rest.box.left() == pytest.approx(track.box.left() + wide / 2, abs=1)
+    view, _image = shown(one_line(Bar(((0.5, 0.5, "orange"),), track=True)))
+    assert theme.fill("orange")[0].name() not in {each.fill for each in drawn(view)}  # nothing of it
+
+
+def test_a_swatch_has_its_letter_or_a_sign_on_hatching(
+    shown: Callable[[Look], tuple[QListView, QImage]], theme: Theme
+) -> None:
+    view, _image = shown(one_line(Swatch("sky", "P")))
+    assert words_drawn(view) == ["P"]
+    assert not [each for each in drawn(view) if each.kind == "image"]
+    view, _image = shown(one_line(Swatch("purple", icon="scissors")))
+    assert [each for each in drawn(view) if each.kind == "image"]
+    assert [each for each in drawn(view) if each.fill.startswith("url(#fillpattern")]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QToolButton
+from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.widgets.pane import ElidedLabel, FoldingRow, PaneTitle
+from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow, PaneTitle
 from tests.ui.conftest import drain
+from tests.ui.drawing import words_drawn
 
 pytestmark = pytest.mark.dressed
 
@@ -55,3 +56,31 @@ def test_the_bar_of_a_dock_takes_it_out_of_the_window_and_puts_it_back(qtbot: Qt
         assert dock.isFloating() is floating
     closes.click()
     assert dock.isHidden()
+
+
+def test_a_label_leaves_its_last_parts_out_where_there_is_no_room(qtbot: QtBot) -> None:
+    label = ElidedLabel()
+    qtbot.addWidget(label)
+    label.setText("Reply #5 · 5 entries · without 1 broken note")
+    seen: dict[str, None] = {}
+    for width in range(600, 80, -20):
+        label.resize(width, 20)
+        seen |= dict.fromkeys(words_drawn(label))
+    assert list(seen) == ["Reply #5 · 5 entries · without 1 broken note", "Reply #5 · 5 entries", "Reply #5"]
+
+
+def test_the_first_button_of_an_empty_pane_takes_the_keyboard(qtbot: QtBot, theme: Theme) -> None:
+    empty = EmptyState(theme, "trace")
+    qtbot.addWidget(empty)
+    empty.show()
+    told: list[str] = []
+    empty.pressed.connect(told.append)
+    empty.say("No chat", "Open one.", (("chat.open", "Open…"), ("chat.new", "New…")))
+    assert (empty.accessibleName(), empty.accessibleDescription()) == ("No chat", "Open one.")
+    drain()
+    empty.focus_first()
+    first, second = empty.findChildren(QPushButton)
+    assert (first.text(), empty.focusWidget() is first) == ("Open…", True)
+    assert (first.property("kind") == "primary", second.property("kind") == "primary") == (True, False)
+    second.click()
+    assert told == ["chat.new"]

@@ -57,6 +57,18 @@ def make(theme: Theme | None = None) -> RecordTree[ItemRow]:
     return model
 
 
+def test_beyond_the_last_row_and_column_there_is_nothing(theme: Theme) -> None:
+    model = make(theme)
+    quay = model.index(0, 0)
+    there = [
+        (row, column) for row in range(-1, 4) for column in range(-1, 3) if model.index(row, column, quay).isValid()
+    ]
+    assert there == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert (model.rowCount(model.index(0, 1)), model.rowCount(quay)) == (0, 2)
+    assert model.headerData(2, HORIZONTAL) is model.headerData(0, Qt.Orientation.Vertical) is None
+    assert (model.flags(QModelIndex()), QModelIndex().data()) == (Qt.ItemFlag.NoItemFlags, None)
+
+
 def test_rows_lie_below_rows(theme: Theme) -> None:
     model = make(theme)
     quay = model.index(0, 0)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.work_pane import RowsPage
+from lorestudio.ui.widgets.work_pane import RecapText, RowsPage
 from tests.ui.conftest import drain
 
 
@@ -25,3 +26,49 @@ def test_rows_and_what_is_below_share_the_room_unless_the_rows_have_more(
     drain()
     rows, detail = page.splitter.sizes()
     assert (abs(rows - detail) <= 10) is (halved is not False)  # a handle lies between them
+
+
+def test_what_was_written_and_not_kept_waits_for_its_own(qtbot: QtBot) -> None:
+    text = RecapText("Recap")
+    qtbot.addWidget(text)
+    text.show()
+    told: list[object] = []
+    text.written.connect(lambda key, words: told.append((key, words)))
+    text.left.connect(lambda: told.append("left"))
+    text.show_text(1, "One.", editable=True)
+    assert (text.changed, text.keep.isVisible()) == (False, False)
+    qtbot.keyClick(text.lines, Qt.Key.Key_Escape)
+    assert told == ["left"]
+    qtbot.keyClicks(text.lines, "Now ")
+    assert (text.changed, text.keep.isVisible(), text.back.isVisible()) == (True, True, True)
+    text.show_text(2, "Two.", editable=True)
+    assert text.lines.toPlainText() == "Two."
+    text.show_text(1, "One.", editable=True)
+    assert text.lines.toPlainText() == "Now One."
+    qtbot.keyClick(text.lines, Qt.Key.Key_Escape)
+    assert (text.lines.toPlainText(), told) == ("One.", ["left"])
+    qtbot.keyClicks(text.lines, "So ")
+    qtbot.keyClick(text.lines, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert told[-1] == (1, "So One.")
+    text.show_text(1, "So one.", editable=True)  # what was made of it in the file
+    assert (text.lines.toPlainText(), text.changed) == ("So one.", False)
+    text.show_text(1, "So one.", editable=False)
+    qtbot.keyClicks(text.lines, "x")
+    text.keep.click()
+    assert (text.changed, len(told)) == (False, 2)
+
+
+def test_other_things_begin_without_what_was_written(qtbot: QtBot) -> None:
+    text = RecapText("Recap")
+    qtbot.addWidget(text)
+    text.show_text(1, "One.", editable=True, placeholder="Nothing yet")
+    assert text.lines.placeholderText() == "Nothing yet"
+    text.lines.setPlainText("Mine")
+    text.show_text(2, "Two.", editable=True)
+    text.forget()
+    text.show_text(1, "One.", editable=True)
+    assert text.lines.toPlainText() == "One."
+    text.lines.setPlainText("Kept")
+    text.keep.click()
+    text.taken()
+    assert not text.changed

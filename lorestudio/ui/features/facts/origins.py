@@ -330,7 +330,6 @@ class MemoryDetail(QTabWidget):
         memory = row.memory if row is not None else None
         self.history.show_memory(memory, own=row is not None and row.own, in_run=in_run)
         if memory is None or row is None:
-            self._asked = None
             self.text.show_text(None, "", editable=False, placeholder=tr("Choose a memory to read and to write it."))
         else:
             self.text.show_text(memory.id, memory.content, editable=True)

@@ -9,11 +9,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QListView
 from pytestqt.qtbot import QtBot
 
-from lorestudio.ui.features.chat.delegate import _AVATAR, _EDGE, _TOP, ChatDelegate
+from lorestudio.ui.features.chat.delegate import _AVATAR, _EDGE, _TOP, MOST_LINES, ChatDelegate
 from lorestudio.ui.features.chat.model import ChatRow, Speaker
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.marks import KeyMark
+from tests.ui.drawing import drawn, words_drawn
 
 LONG = "a word\n" * 60
 
@@ -112,3 +113,69 @@ def test_a_found_word_lies_under_the_pointer_where_it_is_drawn(qtbot: QtBot, the
     assert under("th", 0) is None
     assert under("the ring an", 0) is None
     assert under("the ri", 2) is None
+
+
+def test_a_row_says_number_name_text_swipes_and_what_went_in(qtbot: QtBot, theme: Theme) -> None:
+    rows = (
+        ChatRow(0, "Ada", Speaker.CHARACTER, "Hm.", 1, 3, "2 entries · 40 tokens"),
+        ChatRow(1, "Wren", Speaker.HIDDEN, "Psst.", remark="line 3"),
+        ChatRow(2, "Ada", Speaker.CHARACTER, "Coming", writing="writing…", seen="hidden, then too"),
+        ChatRow(3, "Ada", Speaker.CHARACTER, "Hm.", seen="hidden, then too", chip="nothing injected"),
+        ChatRow(4, "wren", Speaker.NEXT, "The reply to come."),
+    )
+    view, _delegate = show(qtbot, theme, *rows)
+    texts = [each for each in drawn(view) if each.kind == "text"]
+    words = [each.words for each in texts]
+    for told in ("A", "2/3", "2 entries · 40 tokens", "#0", "Psst.", "#1 · hidden, not sent · ⚠ line 3",
+                 "#2 · writing…", "#3 · hidden, then too", "nothing injected", "+", "#4 · next reply"):  # fmt: skip
+        assert told in words
+    ink = {each.words: each.fill for each in texts}
+    assert (ink["Psst."], ink["Coming"]) == (theme.color("text_muted").name(), theme.color("text").name())
+    assert ink["2 entries · 40 tokens"] == theme.color("good").name()
+    assert ink["nothing injected"] == theme.color("neutral").name()
+    tops = {each.words: each.box.top() for each in texts}
+    assert tops["Psst."] > tops["#1 · hidden, not sent · ⚠ line 3"] + 15  # the text stands below the name
+
+
+def test_a_badge_leaves_room_and_a_narrow_row_shortens_what_went_in(qtbot: QtBot, theme: Theme) -> None:
+    row = ChatRow(0, "Ada", Speaker.CHARACTER, "Hm.", 1, 3, "2 entries · 40 tokens", badge=("check", "good", "same"))
+    view, _delegate = show(qtbot, theme, row)
+    forms: dict[str, None] = {}
+    for width in range(500, 150, -20):
+        view.resize(width, 300)
+        forms |= dict.fromkeys(word for word in words_drawn(view) if word.startswith("2") and "/" not in word)
+    assert list(forms) == ["2 entries · 40 tokens", "2 entries", "2"]
+
+
+def test_a_folded_text_says_so_and_an_open_one_is_whole(qtbot: QtBot, theme: Theme) -> None:
+    rows = (ChatRow(0, "Wren", Speaker.USER, LONG), ChatRow(1, "Wren", Speaker.USER, "a word\n" * 7 + "end"))
+    view, _delegate = show(qtbot, theme, *rows)
+    words = words_drawn(view)
+    assert words.count("… more (X shows all)") == 1
+    assert words.count("a word") == MOST_LINES + 7
+    assert "end" in words  # one line more than most is no reason to fold
+    view, _delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, "a word\n" * 20, expanded=True))
+    assert words_drawn(view).count("a word") == 20
+    assert "… more (X shows all)" not in words_drawn(view)
+
+
+def test_found_words_are_written_again_in_their_own_ink_but_refine_keys_are_not(qtbot: QtBot, theme: Theme) -> None:
+    text = "the ring and\nthe crown"
+    ring = KeyMark(4, 8, "ring", "ring")
+    crown = KeyMark(17, 22, "crown", "crown", refine=True)
+    view, _delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, text, marks=(ring, crown)))
+    inks = {each.words: each.fill for each in drawn(view) if each.kind == "text"}
+    assert inks["ring"] == theme.color("on_mark").name()
+    assert "crown" not in inks
+
+
+def test_a_name_that_was_found_is_marked(qtbot: QtBot, theme: Theme) -> None:
+    named = KeyMark(0, 4, "Wren", "the name", in_name=True)
+    view, delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, "Hm.", marks=(named,)))
+    inks = {each.words: each.fill for each in drawn(view) if each.kind == "text"}
+    assert inks["Wren"] == theme.color("on_mark").name()
+    rect, row = rect_of(view, 0), view.model().index(0, 0).data(ITEM)
+    body = delegate._body(rect)
+    assert delegate.mark_at(body.topLeft() + QPointF(5, 5), rect, row) == named
+    assert delegate.mark_at(body.topLeft() + QPointF(200, 5), rect, row) is None
+    assert delegate.mark_at(body.topLeft() + QPointF(5, 30), rect, row) is None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.answering import AnswerKind, Profile, Source
 from lorestudio.studio.project.settings import Mode
 from lorestudio.systems.registry import KINDS, MAIN
-from lorestudio.ui.features.chat.pane import ModeBar
+from lorestudio.ui.features.chat.pane import ModeBar, RunLine
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.choices import RunChoice
 
@@ -83,3 +84,39 @@ def test_words_give_way_to_icons_from_the_right_where_room_ends(qtbot: QtBot, th
         assert bar.mode.toolTip()
     assert kept == sorted(kept, reverse=True)
     assert (kept[0], kept[-1]) == (3, 0)
+
+
+def test_names_and_tips_say_what_is_chosen(qtbot: QtBot, theme: Theme) -> None:
+    bar = shown(qtbot, theme, RunChoice(mode=Mode.TWO_STAGE, source=Source(AnswerKind.STAND_IN)))
+    assert bar.mode.accessibleName() == f"Mode: {bar.mode.text()}"
+    assert bar.source.accessibleName().startswith("Answers: ")
+    assert "Nobody is asked" not in bar.source.toolTip()
+    assert (bar.switches.text(), bar.switches.accessibleName()) == ("", "Behaviour switches: all as DeepLore")
+    bar.show_choice(RunChoice(mode=Mode.KEYWORDS, fixed=frozenset({"fill_count", "other"})), ())
+    assert "Nobody is asked in keywords-only mode." in bar.source.toolTip()
+    assert (bar.switches.text(), bar.switches.toolTip()) == ("2", "Behaviour switches: 2 switches fixed")
+    bar.show_choice(RunChoice(system="world-info", settings=WorldInfoSettings(depth=1)), ())
+    assert (bar.switches.text(), bar.switches.accessibleName()[:12]) == ("Settings (1 changed)", "Settings of ")
+    bar.show_choice(RunChoice(system="world-info"), ())
+    assert bar.switches.text() == "Settings"
+
+
+def test_the_line_says_how_the_chat_is_run_and_what_a_press_does(qtbot: QtBot, theme: Theme) -> None:
+    holder = QWidget()
+    qtbot.addWidget(holder)
+    line = RunLine(theme, holder)
+    holder.show()
+    line.resize(900, 24)
+    line.say(RunChoice(mode=Mode.TWO_STAGE, source=Source(AnswerKind.PROVIDER, "Home"), fixed=frozenset({"a"})), 1)
+    parts = line.text().split(" · ")
+    assert parts[2:] == ["Home", "1 switch fixed", "1 choice"]
+    assert line.accessibleName() == f"How the chat is run: {line.text()}"
+    assert line.toolTip().endswith("\nShow the controls for that")
+    line.click()
+    assert line.toolTip().endswith("\nFold the controls for that")
+    line.say(RunChoice(source=Source(AnswerKind.TYPED)), 0)
+    assert line.text().split(" · ")[2:] == ["typed", "0 choices"]
+    line.say(RunChoice(system=OTHER), 0)
+    assert line.text().count(" · ") == 1
+    line.resize(60, 24)
+    assert line.text().count(" · ") == 0

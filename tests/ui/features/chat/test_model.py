@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import Qt
 
+from lorestudio.domain.records import replace
 from lorestudio.trace.matching.found_keys import FoundKey
-from lorestudio.ui.features.chat.model import ChatList, Speaker
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
+from lorestudio.trace.model import SeenChat
+from lorestudio.ui.features.chat.model import ChatList, Speaker, chip_text
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ITEM
 from lorestudio.ui.widgets.marks import KeyQuery
 from tests.ui.conftest import check
 from tests.ui.worlds import SKARN, make_chat, make_trace
@@ -76,3 +79,94 @@ def test_a_key_without_its_refine_keys_says_what_is_missing() -> None:
     (mark,) = query.marks(0, "ebb tide")
     assert mark.lacking
     assert mark.words.endswith("None of its refine keys is there.")
+
+
+def rows(model: ChatList, *messages: int) -> list[str]:
+    return [model.row(message).text for message in messages]
+
+
+def test_a_reply_that_is_coming_stands_where_it_will_be() -> None:
+    model, changed = ChatList(), []
+    model.set_chat(make_chat())
+    model.dataChanged.connect(lambda first, _last: changed.append(first.row()))
+    model.write_reply(7, "", "asked")
+    assert model.row(7).speaker is Speaker.NEXT  # nothing of it is there yet
+    model.write_reply(7, "I fly", "writing…")
+    coming = model.row(7)
+    assert (coming.speaker, coming.name, coming.text, coming.writing, coming.expanded) == (
+        Speaker.CHARACTER, "Ada", "I fly", "writing…", True,
+    )  # fmt: skip
+    model.write_reply(5, "Another", "writing…")  # a swipe of a message
+    assert (model.row(5).text, model.row(5).expanded) == ("Another", True)
+    assert model.row(7).text == "I fly"  # as it was asked for last
+    model.end_reply()
+    assert (model.row(5).text, model.row(5).expanded) == ("Skarn circles above Dawnkeep.", False)
+    model.write_reply(99, "Nowhere", "")
+    model.end_reply()
+    model.end_reply()
+    assert changed == [7, 7, 5, 5]
+
+
+def test_words_beside_a_message_are_in_its_row_and_told_once() -> None:
+    model, told = ChatList(), []
+    model.set_chat(make_chat())
+    model.marks_changed.connect(lambda: told.append(1))
+    seen = SeenChat(shown=((1, 2),), assumed=((2, 3),))
+    for _twice in range(2):
+        model.set_remarks({1: "it is damaged"})
+        model.set_badges({(2, 1): ("check", "good", "as recorded")})
+        model.look_from(seen)
+    assert len(told) == 3
+    assert model.row(1).describe() == (
+        "message 1, Wren, you, hidden today, in sight then, it is damaged. Tell me about the fortress."
+    )
+    assert "swipe 2 of 2, beside what was recorded: as recorded, hidden today" in model.row(2).describe()
+    assert [model.row(message).seen for message in range(5)] == [
+        "", "hidden today, in sight then", "hidden today, in sight then (assumed)", "hidden, then too (assumed)", "",
+    ]  # fmt: skip
+
+
+def test_a_message_folds_out_and_only_messages_can_be_edited() -> None:
+    model = ChatList()
+    model.set_chat(make_chat())
+    model.toggle_expanded(1)
+    assert [model.row(message).expanded for message in (1, 2)] == [True, False]
+    model.toggle_expanded(1)
+    assert not model.row(1).expanded
+    editable = [bool(model.flags(model.index(row)) & Qt.ItemFlag.ItemIsEditable) for row in range(8)]
+    assert editable == [True] * 7 + [False]
+    assert [model.data(model.index(0), role) for role in (DISPLAY, ITEM)] == ["Welcome, traveller.", model.row(0)]
+    assert model.index(8).data(DISPLAY) is None
+
+
+def test_swipes_beyond_the_end_are_those_of_nothing() -> None:
+    model = ChatList()
+    model.set_chat(make_chat())
+    assert [(model.viewed_swipe(message), model.swipes(message)) for message in (0, 2, 7)] == [(0, 1), (1, 2), (0, 1)]
+    model.view_swipe(7, 3)
+    assert model.viewed_swipe(7) == 0
+    model.view_swipe(2, 0)
+    assert (model.viewed_swipe(2), rows(model, 2)) == (0, ["It fell."])
+    model.set_chat(make_chat())
+    assert model.viewed_swipe(2) == 1
+    assert model.chat is not None
+    assert model.lengths()[0] == len("Welcome, traveller.")
+
+
+def test_a_chip_says_what_went_in() -> None:
+    trace = make_trace()
+    assert chip_text(None) == ""
+    assert chip_text(replace(trace, injections=())) == "nothing injected"
+    assert chip_text(replace(trace, injections=trace.injections[:1])) == "1 entry · 10 tokens"
+
+
+def test_new_runs_are_asked_for_anew() -> None:
+    model, runs = ChatList(), {}
+    model.set_chat(make_chat())
+    model.set_traces(lambda message, _swipe: runs.get(message))
+    assert (model.row(5).chip, model.row(7).chip) == ("", "")
+    runs |= {5: make_trace(), 7: make_trace()}
+    model.refresh((5,))
+    assert (model.row(5).chip, model.row(7).chip) == ("3 entries · 100 tokens", "")
+    model.refresh()
+    assert model.row(7).chip == "3 entries · 100 tokens"

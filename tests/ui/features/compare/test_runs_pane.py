@@ -243,11 +243,14 @@ def test_unchanged_entries_are_folded(window: MainWindow, qtbot: QtBot) -> None:
     assert not pane.tree.isExpanded(pane.model.index(last, 0, QModelIndex()))
 
 
-def test_before_anything_was_run_it_says_what_to_do(make_window: MakeWindow) -> None:
+def test_before_anything_was_run_it_says_what_to_do(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(project_with(long_chat(1)), make_simulator=Simulator, replay=False)
     window.show_pane("compare")
     assert pane_of(window).empty.isVisible()
     assert pane_of(window).empty.title.text() == "Nothing to compare yet"
+    pane_of(window).empty.pressed.emit("replay.all")
+    settle(window, qtbot)
+    assert pane_of(window).empty.title.text() != "Nothing to compare yet"
 
 
 def test_the_first_reply_has_no_turn_before(window: MainWindow, qtbot: QtBot) -> None:

@@ -10,7 +10,9 @@ from PySide6.QtTest import QTest
 
 from lorestudio.ui.features.controls.bar import ControlBar
 from lorestudio.ui.features.controls.chips import ControlChip
+from lorestudio.ui.shell.theme import Theme
 from tests.ui.conftest import drain
+from tests.ui.drawing import drawn, words_drawn
 
 pytestmark = pytest.mark.dressed
 
@@ -65,6 +67,19 @@ def test_arrows_walk_and_delete_removes(bar: ControlBar, qtbot) -> None:
     assert removed == [("pins", "2")]
     QTest.keyClick(bar.chips[2], Qt.Key.Key_Home)
     assert bar.chips[0].hasFocus()
+
+
+def test_every_key_of_a_chip_leads_somewhere_within_the_bar(bar: ControlBar) -> None:
+    bar.resize(900, 30)
+    bar.set_chips([chip(number) for number in range(4)])
+    key = Qt.Key
+    for start, pressed, end in (
+        (0, key.Key_Left, 0), (0, key.Key_Up, 0), (2, key.Key_Left, 1), (2, key.Key_Up, 1), (1, key.Key_Right, 2),
+        (1, key.Key_Down, 2), (3, key.Key_Right, 3), (2, key.Key_Home, 0), (1, key.Key_End, 3),
+    ):  # fmt: skip
+        bar.focus_chip(start)
+        QTest.keyClick(bar.chips[start], pressed)
+        assert [place for place, each in enumerate(bar.chips) if each.hasFocus()] == [end]
 
 
 def test_tab_reaches_one_chip_only_the_one_that_had_the_keyboard(bar: ControlBar) -> None:
@@ -157,3 +172,16 @@ def test_it_draws_in_both_themes(bar: ControlBar, theme) -> None:
         pictures.append(bar.grab().toImage())
     assert pictures[0] != pictures[1]
     theme.choose("light")
+
+
+def test_a_chip_says_what_it_stands_for_and_shortens_in_a_narrow_bar(bar: ControlBar, theme: Theme) -> None:
+    made = ControlChip(("pins", "1"), "star", "Pin: The Crown", "tip", "filters 2", "warning", short="Crown")
+    bar.set_chips([made, chip(2), chip(3, fixed=True)])
+    shown = drawn(bar.chips[0])
+    assert [each.words for each in shown if each.kind == "text"] == ["Pin: The Crown", "· filters 2"]
+    inks = [each.fill for each in shown if each.kind == "text"]
+    assert inks == [theme.color(name).name() for name in ("text", "text_muted")]
+    images = [len([each for each in drawn(button) if each.kind == "image"]) for button in bar.chips]
+    assert images == [1, 2, 1]  # what can be removed has a cross
+    bar.set_narrow(True)
+    assert words_drawn(bar.chips[0]) == ["Crown", "· filters 2"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QMessageBox, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QDialog, QMenu, QMessageBox, QPlainTextEdit
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry
@@ -309,6 +309,34 @@ def test_what_the_chats_file_says_in_vain_is_shown(shown, qtbot) -> None:
     text = dialog.findChild(QPlainTextEdit).toPlainText()
     assert "deeplore_pins, item 1" in text
     dialog.close()
+    drain()
+
+
+def test_a_chip_opens_what_it_stands_for(shown, qtbot) -> None:
+    controls = ChatControls(
+        pins=(EntryRule("Silent"),), folders=("people",), context={"era": "before", "gone": "x"}, notepad="Noted.",
+        character="Ann",
+    )  # fmt: skip
+    window = shown(controls)
+    bar = window.features.controls.bar
+    bar.opened.emit(("pins", "Silent", ""))
+    assert window.selection.entry == entry(window, "Silent").id
+    seen = []
+    for key in (FOLDERS, ("context", "era"), ("context", "gone"), ("character",)):
+        bar.opened.emit(key)
+        seen.append(picker(window).windowTitle())
+        picker(window).close()
+    assert seen == ["Filter by folder", "Era of this chat", "Set the context", "Active character"]
+    bar.opened.emit(("notepad",))
+    (dialog,) = window.findChildren(ChatTextDialog)
+    assert dialog.findChild(QPlainTextEdit).toPlainText() == "Noted."
+    dialog.reject()
+    window.run("controls.pin")
+    settle(window, qtbot)
+    bar.opened.emit(CHANGED)
+    (menu,) = (each for each in bar.findChildren(QMenu) if each.isVisible())
+    assert window.commands.actions["controls.file"] in menu.actions()
+    menu.close()
     drain()
 
 

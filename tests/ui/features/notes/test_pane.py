@@ -275,6 +275,7 @@ def test_an_earlier_version_is_compared_and_taken(window, pane, settle, tmp_path
     assert dialog.list.count() == 1
     assert "1 line" in dialog.diff.summary.text()
     dialog.take.click()
+    assert not dialog.isVisible()
     drain()
     assert pane.editor.buffer.text == before
     assert pane.unsaved, "it is in the editor, not on disk"

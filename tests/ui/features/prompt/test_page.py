@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PySide6.QtWidgets import QListView
 
 import lorestudio
 from lorestudio.domain.chat import Generation
@@ -16,13 +17,19 @@ from lorestudio.trace.budget import budget_view
 from lorestudio.trace.limits import positional
 from lorestudio.trace.summary import summary
 from lorestudio.trace.wording import number_words
-from lorestudio.ui.features.prompt.page import PromptRow, prompt_rows
+from lorestudio.ui.features.prompt.page import FOLDED_LINES, PromptList, PromptRow, prompt_rows
+from lorestudio.ui.shell.qt import LOOK, TOOLTIP
+from lorestudio.ui.widgets.cells import CellDelegate
 from tests.ui.conftest import settle
+from tests.ui.drawing import drawn, words_drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytestqt.qtbot import QtBot
+
     from lorestudio.ui.shell.main_window import MainWindow
+    from lorestudio.ui.shell.theme import Theme
 
 FIXTURES = Path(__file__).parents[3] / "cases" / "fixtures"
 TOKENIZERS = (f"chat:{FIXTURES / 'tiny.tiktoken'}", f"plain:{FIXTURES / 'tiny-spm.model'}", "estimate")
@@ -73,3 +80,53 @@ def test_both_counts_of_an_entry_are_said_where_they_differ(given: dict[str, Any
     row = PromptRow("Bell", "keyword", 64, entry=1, **given)
     assert row.amount == amount
     assert row.describe() == words
+
+
+@pytest.mark.parametrize(
+    ("row", "amount", "words"),
+    [
+        (PromptRow("", "remark", text="No card.", remark=True), "", "remark: No card."),
+        (PromptRow("About this prompt", head=True, remark=True), "", "About this prompt"),
+        (PromptRow("Card", "card", 1, lost="no room"), "1", "Card, card, no room, 1 token"),
+        (PromptRow("User", tokens=1200, text="Hi."), "1,200", "User, 1,200 tokens. Hi."),
+    ],
+)
+def test_a_row_in_words(row: PromptRow, amount: str, words: str) -> None:
+    assert (row.amount, row.describe()) == (amount, words)
+
+
+@pytest.fixture
+def listed(theme: Theme, qtbot: QtBot) -> tuple[QListView, PromptList]:
+    view, model = QListView(), PromptList()
+    qtbot.addWidget(view)
+    view.setModel(model)
+    view.setItemDelegate(CellDelegate(theme, view, width=100))
+    view.resize(500, 400)
+    long = "word " * 400
+    model.set_rows([
+        PromptRow("User · in the chat", tokens=30, head=True),
+        PromptRow("Skarn", "keyword", 20, long, "green", entry=1),
+        PromptRow("Rules", "chat", 10, "Be kind.", message=4),
+        PromptRow("Bell", "keyword", 5, fill="green", entry=2, lost="no room"),
+    ])  # fmt: skip
+    return view, model
+
+
+def test_parts_are_drawn_folded_until_they_are_opened(listed: tuple[QListView, PromptList], theme: Theme) -> None:
+    view, model = listed
+    shown = drawn(view)
+    ink = {each.words: each.fill for each in shown if each.kind == "text"}
+    text, muted = theme.color("text").name(), theme.color("text_muted").name()
+    assert (ink["Skarn"], ink["20"], ink["Be kind."]) == (text, muted, muted)
+    assert {"User · in the chat", "no room", "keyword", "chat"} <= ink.keys()
+    assert len([word for word in words_drawn(view) if word.startswith("word")]) == FOLDED_LINES
+    assert "… more (X shows all)" in ink
+    model.toggle(1)
+    view.doItemsLayout()
+    assert len([word for word in words_drawn(view) if word.startswith("word")]) > FOLDED_LINES
+    model.toggle(1)
+    model.toggle(0)  # a head has nothing to open
+    assert model.index(0, 0).data(LOOK).body is None
+    assert [model.place_of_entry(entry) for entry in (1, 2, 9, None)] == [1, 3, -1, -1]
+    tips = [model.index(place, 0).data(TOOLTIP) for place in range(4)]
+    assert (tips[0] or "", tips[1]) == ("", "Skarn\nkeyword")

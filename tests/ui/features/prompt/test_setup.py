@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
@@ -55,6 +57,20 @@ def chosen(dialog: PromptSetupDialog) -> PromptSetup:
 
 def test_nothing_changed_is_nothing_chosen(dialog: PromptSetupDialog) -> None:
     assert chosen(dialog) == PromptSetup(persona=Persona("Quill"))
+
+
+def test_tab_leaves_every_field(dialog: PromptSetupDialog, qtbot: QtBot) -> None:
+    dialog.show()
+    fields = dialog.findChildren(QPlainTextEdit)
+    assert len(fields) > 3
+    for field in fields:
+        page = next(place for place in range(4) if dialog.tabs.widget(place).isAncestorOf(field)
+                    or dialog.tabs.widget(place) is field)  # fmt: skip
+        dialog.tabs.setCurrentIndex(page)
+        field.setFocus()
+        qtbot.keyClick(field, Qt.Key.Key_Tab)
+        assert "\t" not in field.toPlainText()
+        assert dialog.focusWidget() is not field
 
 
 def test_a_preset_fills_in_its_texts_and_sizes_which_may_be_changed(dialog: PromptSetupDialog) -> None:

@@ -152,13 +152,22 @@ def test_two_profiles_are_compared_renamed_and_deleted(open_window, qtbot, tmp_p
     ]
     dialog.other.setCurrentText("Tight")
     assert [row.key for row in dialog.model.rows] == ["maxEntries"]
+    buttons = (dialog.use, dialog.rename, dialog.delete)
+    assert [button.isEnabled() for button in buttons] == [True] * 3
+    assert not dialog.hint.isVisible()
     dialog.list.setCurrentRow(2)
     assert "line 1" in dialog.hint.text()
-    assert not dialog.use.isEnabled()
+    assert dialog.hint.isVisible()
+    assert dialog.model.rows == ()
+    assert [button.isEnabled() for button in buttons] == [False, False, True]
+    assert dialog.list.item(2).toolTip()
     dialog.list.setCurrentRow(0)
+    dialog.other.setCurrentIndex(1)  # DeepLore's defaults
+    assert {row.key for row in dialog.model.rows} >= {"scanDepth"}
     dialog.use.click()
     settle(window, qtbot)
     assert window.session.project.settings.scan_depth == 20
+    assert [dialog.list.item(row).text().endswith(" · in use") for row in range(3)] == [True, False, False]
     dialog.rename.click()
     answer(dialog, "Deeper")
     settle(window, qtbot)

@@ -6,7 +6,7 @@ import pytest
 
 from lorestudio.trace.diff import InjectionChanges
 from lorestudio.trace.prompt.cache import CacheMiss, CacheTotals, CacheTurn, CauseKind, CauseTotal
-from lorestudio.ui.features.timeline.tables import advice, cache_text, changes_text, totals_text
+from lorestudio.ui.features.timeline.tables import advice, cache_text, cause_text, changes_text, totals_text
 
 ENTERED = CacheMiss(CauseKind.ENTERED, "Skarn", ("World", "Skarn.md"), 30)
 ROOM = CacheMiss(CauseKind.ROOM, "#3")
@@ -44,3 +44,21 @@ def test_the_worst_cause_is_named_and_there_is_advice() -> None:
     assert advice(()) == ""
     assert totals_text(CacheTotals()).startswith("Two turns have to be run")
     assert "neither lore nor" in totals_text(CacheTotals(turns=2))
+
+
+@pytest.mark.parametrize(
+    ("cause", "words", "cure"),
+    [
+        (CauseTotal(CauseKind.DEPTH, "lore", 9, 1, depth=4), "lore at depth 4 moves", "moves on with them"),
+        (CauseTotal(CauseKind.DEPTH, "Persona", 9, 1, depth=2, host=True), "Persona at depth 2 moves", "moves on with"),
+        (CauseTotal(CauseKind.ENTERED, "Persona", 9, 1, host=True), "Persona entered", "Persona is a text of the host"),
+        (CauseTotal(CauseKind.MOVED, "Skarn", 9, 1), "Skarn ", "Another order costs"),
+        (CauseTotal(CauseKind.ENTERED, "Skarn", 9, 1), "Skarn entered", "comes and goes costs"),
+        (CauseTotal(CauseKind.CHAT, "3", 9, 1), "message 3 ", "comes and goes costs"),
+    ],
+)
+def test_each_cause_has_words_and_what_to_do(cause: CauseTotal, words: str, cure: str) -> None:
+    assert cause_text(cause).startswith(words)
+    assert cure in advice((cause,))
+    totals = CacheTotals(turns=3, tokens=300, kept=180, new=30, by_lore=90, causes=(cause,))
+    assert totals_text(totals).startswith("Lore and other placed texts made" if cause.host else "Lore made")

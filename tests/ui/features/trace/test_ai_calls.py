@@ -75,6 +75,21 @@ def test_a_stand_in_has_no_model() -> None:
     assert found["Tokens"] == "not reported"
 
 
+@pytest.mark.parametrize(
+    ("given", "taken", "words"),
+    [
+        (1200, 0, "1,200 sent, 0 received"),
+        (0, 30, "0 sent, 30 received"),
+        (0, 0, "not reported"),
+        (1200, None, "not reported"),
+        (None, 30, "not reported"),
+    ],
+)
+def test_tokens_are_told_where_both_numbers_are_known(given: int | None, taken: int | None, words: str) -> None:
+    call = replace(CALL, details={"input_tokens": given, "output_tokens": taken})
+    assert facts(call_facts, call, None, None, 0)["Tokens"] == words
+
+
 def test_a_cache_hit_names_tier_and_reason() -> None:
     found = facts(stage_facts, selection(cached=True, tier=2, why="the same candidates"), None, 0, asked=False)
     assert found["Cache"] == "hit in tier 2: the same candidates"

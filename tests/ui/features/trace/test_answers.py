@@ -5,19 +5,35 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
+from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
+from lorestudio.studio.verify.agreement import Agreement, ComparedEntry, ComparedReply, WentIn
 from lorestudio.systems.changes import Change
 from lorestudio.trace.diff import compare
+from lorestudio.trace.held_run import WouldAlso, WouldCell, WouldState
 from lorestudio.trace.journey import PHASES, CellState, JourneyCell
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Verdict
-from lorestudio.ui.features.trace.answers import TOKENS, WHY, AnswerTable, cell_sentence, ordinal, row_changes
+from lorestudio.ui.features.trace.answers import (
+    TOKENS,
+    WHY,
+    AnswerTable,
+    AnswerView,
+    cell_sentence,
+    ordinal,
+    recorded_marks,
+    row_changes,
+)
 from lorestudio.ui.features.trace.flow import steps
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, MARK, TOOLTIP, VERTICAL
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HELD, HORIZONTAL, ITEM, MARK, TOOLTIP, VERTICAL
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.marks import cell_mark
 from tests.ui.conftest import check
+from tests.ui.drawing import drawn, words_drawn
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, make_trace
 
 INDEX = VaultIndex(ENTRIES, LEFT_OUT, vaults=("vault",))
@@ -254,3 +270,237 @@ def test_the_button_of_a_row_asks_for_its_change(window: MainWindow) -> None:
     view.setCurrentIndex(model.index(model.row_of(DAWNKEEP), WHY))
     QTest.keyClick(view, Qt.Key.Key_Return)
     assert wanted == [CROWN, CROWN]
+
+
+# ---- the table's other words -----------------------------------------------------------------------------------------
+
+
+def all_told(model: AnswerTable, row: int, column: int) -> tuple[str, str, str]:
+    """What a cell shows, says to a screen reader, and says under the pointer."""
+    index = model.index(row, column)
+    return index.data(DISPLAY), index.data(ACCESSIBLE_TEXT), index.data(TOOLTIP)
+
+
+def test_what_would_have_been_stands_in_the_cells_that_were_not_reached(model: AnswerTable) -> None:
+    cut = Verdict(BELL, Outcome.REMOVED, "over_budget")
+    stop = WouldCell("budget", Phase.BUDGET, WouldState.STOP, cut, "would also be cut")
+    model.set_would(BELL, WouldAlso(BELL, "keywords", (WouldCell("placement", Phase.INJECT, WouldState.GO_ON), stop)))
+    row = model.row_of(BELL)
+    assert words(model, row)[TOKENS + 1 :] == ["refused", "not reached", "would be cut", "would pass"]
+    assert all_told(model, row, model.column_of("budget"))[1:] == (
+        "Bell, budget: would be cut", "budget: would also be cut",
+    )  # fmt: skip
+    assert all_told(model, row, model.column_of("placement"))[2] == "placement: would let it pass"
+    assert model.index(row, WHY).data(TOOLTIP).endswith("\nWould also be cut.")
+    model.unfold(frozenset({Phase.BUDGET}))
+    assert all_told(model, row, model.column_of("budget"))[0] == "would be cut"
+    assert all_told(model, model.row_of(CROWN), model.column_of("budget"))[0] == "cut"
+    assert model.would(CROWN, "budget") is None
+
+
+def test_a_run_under_way_leaves_its_last_stage_open(model: AnswerTable) -> None:
+    trace = make_trace()
+    model.set_trace(trace, INDEX, running="placement")
+    column = model.column_of("placement")
+    assert all_told(model, model.row_of(SKARN), column)[0] == "being decided"
+    assert all_told(model, model.row_of(SKARN), column)[2] == "placement: running; it has not decided yet."
+    assert all_told(model, model.row_of(CROWN), column)[0] == "not reached"
+    assert words(model, 0)[WHY] == ""  # why is not known before the end
+    assert model.headerData(column, HORIZONTAL, MARK).word == "being decided"
+    assert model.headerData(model.column_of("budget"), HORIZONTAL, MARK) is None
+    model.unfold(frozenset(PHASES))
+    column = model.column_of("placement")
+    assert model.headerData(column, HORIZONTAL, MARK).word == "being decided"
+    assert model.headerData(column, HORIZONTAL, TOOLTIP) == "placement\nThis stage is running."
+    assert model.headerData(model.column_of("budget"), HORIZONTAL, MARK) is None
+    assert model.headerData(model.column_of("snapshot"), HORIZONTAL, TOOLTIP).startswith("snapshot (quiet")
+    assert not model.headerData(model.column_of("budget"), HORIZONTAL, TOOLTIP).startswith("budget (quiet")
+
+
+def test_what_was_recorded_has_the_last_column(model: AnswerTable) -> None:
+    known = ComparedEntry(WentIn.THERE, "Skarn", SKARN)
+    reply = ComparedReply(Generation(5, 0), Agreement.AGREES, (known, ComparedEntry(WentIn.THERE, "Gone")))
+    there = recorded_marks(reply)
+    assert list(there) == [SKARN]
+    model.set_there(there)
+    assert heads(model)[-2:] == ["Inject", "There"]
+    last = model.columnCount() - 1
+    assert [model.is_there(column) for column in (last - 1, last)] == [False, True]
+    shown, spoken, tip = all_told(model, model.row_of(SKARN), last)
+    assert (shown, spoken) == ("only there", f"Skarn: {tip}")
+    assert tip.startswith("Only there: ")
+    assert all_told(model, model.row_of(RULES), last)[1:] == ("Rules: Not recorded.", "Not recorded.")
+    assert model.index(model.row_of(SKARN), last).data(MARK).fill == "orange"
+    assert model.phase(last) is model.stage(last) is model.stage_at(0, last) is None
+    model.set_there(None)
+    assert heads(model)[-1] == "Inject"
+
+
+def test_a_fix_is_offered_once_it_was_tried(model: AnswerTable) -> None:
+    changed: list[int] = []
+    model.dataChanged.connect(lambda first, _last: changed.append(first.row()))
+    assert (model.fix(CROWN), model.fix(None)) == ("", "")
+    model.set_fix(CROWN, Change("pin", "Pin “Crown” in this chat", brief="Pin in this chat"))
+    assert (model.fix(CROWN), model.fix(BELL)) == ("Pin in this chat", "")
+    assert (
+        model.index(model.row_of(CROWN), WHY)
+        .data(TOOLTIP)
+        .endswith("\nTried, and it goes in (Enter): Pin “Crown” in this chat")
+    )
+    model.set_fix(99, Change("pin", "Pin", brief="Pin"))  # no row: nothing to touch
+    assert changed == [model.row_of(CROWN)]
+
+
+def test_what_is_expected_of_an_entry_is_said_with_its_result(model: AnswerTable) -> None:
+    broken = ExpectedMark(False, "Not met: Crown goes in")
+    model.held = lambda entry: broken if entry == CROWN else None
+    row = model.row_of(CROWN)
+    assert model.headerData(row, VERTICAL, HELD) == broken
+    assert model.headerData(row, VERTICAL, TOOLTIP) == "Crown\ncut, Not met: Crown goes in"
+    assert model.headerData(model.row_of(BELL), VERTICAL, HELD) is None
+
+
+def test_entries_that_a_run_does_not_name_have_titles_and_tokens_of_the_vault(model: AnswerTable) -> None:
+    bare = replace(make_trace(), entries={}, injections=())
+    model.set_trace(bare, INDEX)
+    assert [model.title(entry) for entry in (RULES, 4, 5)] == ["Rules", "Bell", "entry 5"]
+    assert [model.tokens(entry)[0] for entry in (DAWNKEEP, 4, 5)] == [40, 5, 0]
+    model.set_trace(bare)
+    assert (model.title(RULES), model.tokens(RULES)) == ("entry 3", (0, None))
+
+
+def test_only_some_rows_and_none_at_all(model: AnswerTable) -> None:
+    model.set_only(frozenset({CROWN, BELL}))
+    assert [model.entry(row) for row in range(-1, 3)] == [None, CROWN, BELL, None]
+    assert (model.rowCount(), model.candidates) == (2, 5)
+    model.set_filter("cut")
+    assert [model.entry(row) for row in range(model.rowCount())] == [CROWN]
+    model.set_filter("")
+    model.set_only(None)
+    assert model.rowCount() == 5
+    model.set_trace(None)
+    assert (model.rowCount(), model.columnCount(), model.headerData(0, HORIZONTAL)) == (0, 0, None)
+    assert (model.title(CROWN), model.tokens(CROWN), model.reason(CROWN)) == ("entry 2", (0, None), "")
+
+
+# ---- the view alone -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def view(theme: Theme, qtbot: QtBot, model: AnswerTable) -> AnswerView:
+    made = AnswerView(theme, model)
+    qtbot.addWidget(made)
+    made.resize(760, 500)
+    made.show()
+    return made
+
+
+def drawn_words(view: AnswerView) -> list[tuple[str, str]]:
+    return [(each.words, each.fill) for each in drawn(view) if each.kind == "text"]
+
+
+def test_a_row_is_drawn_with_its_entry_what_became_of_it_why_and_tokens(view: AnswerView, theme: Theme) -> None:
+    shown = drawn_words(view)
+    text, faint, chosen = (theme.color(name).name() for name in ("text", "text_muted", "on_accent_soft"))
+    assert {("Crown", text), ("cut", faint), ("158", text), ("Match", text), ("Tokens", faint), ("Why", faint)} <= set(
+        shown
+    )
+    assert "Needs 158 tokens" in " ".join(told for told, _ink in shown)
+    view.setCurrentIndex(view.table.index(view.table.row_of(CROWN), WHY))
+    shown = drawn_words(view)
+    assert {("Crown", chosen), ("cut", chosen), ("158", chosen), ("Skarn", text)} <= set(shown)
+
+
+def test_phases_and_stages_are_written_over_their_columns(view: AnswerView, theme: Theme) -> None:
+    trace = make_trace()
+    failed = StageRecord("recursion", Phase.MATCH, StageStatus.FAILED, error="it broke")
+    view.table.set_trace(replace(trace, stages=(*trace.stages[:3], failed)), INDEX)
+    error, text, faint = (theme.color(name).name() for name in ("error", "text", "text_muted"))
+    assert dict(drawn_words(view))["Match"] == error
+    view.table.unfold(frozenset({Phase.MATCH}))
+    shown = dict(drawn_words(view))
+    assert (shown["recursion"], shown["keywords"], shown["snapshot"]) == (error, text, faint)  # that one was quiet
+    band = next(each for each in drawn(view) if each.words == "Match")
+    assert band.box.top() < 25
+    assert view.columnWidth(2) < view.columnWidth(TOKENS) < view.columnWidth(WHY)
+
+
+def test_a_change_stands_beside_the_result_or_below_it(view: AnswerView, theme: Theme) -> None:
+    before = make_trace()
+    after = replace(before, injections=before.injections[:1])
+    view.table.set_trace(after, INDEX, changes=row_changes(compare(before, after)))
+    left = next(each for each in drawn(view) if each.words == "− left")
+    result = next(each for each in drawn(view) if each.words == view.words(view.table.row_of(SKARN)).result[-1])
+    assert left.fill == theme.color("warning").name()
+    assert view.words(view.table.row_of(SKARN)).change == ("− left",)
+    assert left.box.left() > 30
+    assert result.box.left() < left.box.left() or result.box.top() < left.box.top()
+    assert view.words(view.table.row_of(RULES)).change == ()
+    assert view.words(99).title == ()
+
+
+def test_rows_are_as_high_as_their_words_and_lower_where_there_is_room(view: AnswerView) -> None:
+    crown, rules = view.table.row_of(CROWN), view.table.row_of(RULES)
+    view.resize(330, 500)
+    high = view.rowHeight(crown)
+    assert len(view.words(crown).reason) > len(view.words(rules).reason)
+    assert high > view.rowHeight(rules)
+    view.table.set_fix(CROWN, Change("pin", "Pin “Crown” in this chat", brief="Pin in this chat"))
+    button = view.button(crown)
+    assert view.rowHeight(crown) > high
+    assert view.visualRect(view.table.index(crown, WHY)).contains(button)
+    view.resize(1200, 500)
+    assert view.rowHeight(crown) < high
+    assert "Pin in this chat" in words_drawn(view)
+
+
+def test_clicks_on_a_row_a_phase_and_a_button(view: AnswerView, qtbot: QtBot) -> None:
+    folded: list[object] = []
+    fixed: list[int] = []
+    view.fold_wanted.connect(folded.append)
+    view.fix_wanted.connect(fixed.append)
+    row, left = view.table.row_of(DAWNKEEP), Qt.MouseButton.LeftButton
+    down = view.verticalHeader()
+    qtbot.mouseClick(down.viewport(), left, pos=QPoint(20, down.sectionViewportPosition(row) + 5))
+    assert (view.currentIndex().row(), view.currentIndex().column()) == (row, WHY)
+    assert view.hasFocus()
+    for column in (WHY, TOKENS, 3):
+        qtbot.mouseClick(view.phases.viewport(), left, pos=QPoint(view.phases.sectionViewportPosition(column) + 5, 60))
+    assert folded == [Phase.GATE]
+    view.table.set_fix(CROWN, Change("pin", "Pin “Crown” in this chat", brief="Pin in this chat"))
+    button = view.button(view.table.row_of(CROWN))
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.RightButton, pos=button.center())
+    qtbot.mouseClick(view.viewport(), left, pos=button.center() + QPoint(button.width(), 0))
+    assert fixed == []
+    qtbot.mouseClick(view.viewport(), left, pos=button.center())
+    assert fixed == [CROWN]
+    qtbot.mouseMove(view.viewport(), QPoint(1, 1))
+    qtbot.mouseMove(view.viewport(), button.center())
+    assert view.viewport().cursor().shape() is Qt.CursorShape.PointingHandCursor
+    qtbot.mouseMove(view.viewport(), QPoint(1, 1))
+    assert view.viewport().cursor().shape() is Qt.CursorShape.ArrowCursor
+
+
+def test_space_folds_only_where_a_phase_is(view: AnswerView, qtbot: QtBot) -> None:
+    folded: list[object] = []
+    view.fold_wanted.connect(folded.append)
+    view.setCurrentIndex(view.table.index(0, WHY))
+    qtbot.keyClick(view, Qt.Key.Key_Space)
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+    assert folded == []
+    view.setCurrentIndex(view.table.index(0, view.table.column_of("budget")))
+    qtbot.keyClick(view, Qt.Key.Key_Space)
+    assert folded == [Phase.BUDGET]
+
+
+def test_while_a_run_goes_on_the_last_stage_stays_in_sight(view: AnswerView) -> None:
+    view.resize(260, 300)
+    view.table.unfold(frozenset(PHASES))
+    bar = view.horizontalScrollBar()
+    assert (bar.value(), bar.maximum() > 0) == (0, True)
+    view.watch_last(True)
+    assert bar.value() == bar.maximum()
+    view.watch_last(False)
+    bar.setValue(0)
+    view.resize(250, 300)
+    assert bar.value() == 0

@@ -1,13 +1,22 @@
-"""The funnel: how many candidates each stage had and left."""
+"""The funnel and the flow: how many candidates each stage had and left, as rows, as a picture and as a table."""
 
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtWidgets import QListView
+from pytestqt.qtbot import QtBot
 
-from lorestudio.ui.features.trace.flow import FunnelList, steps
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
+from lorestudio.domain.records import replace
+from lorestudio.trace.flow import Measure, flow
+from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Trace, Verdict
+from lorestudio.ui.features.trace.flow import FlowPage, FlowView, FunnelList, FunnelStep, steps
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.cells import CellDelegate
 from tests.ui.conftest import check
-from tests.ui.worlds import make_trace
+from tests.ui.drawing import Drawn, drawn, words_drawn
+from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_trace
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -26,3 +35,230 @@ def test_funnel_rows_are_words_too() -> None:
     check(model)
     model.set_rows(steps(make_trace()))
     assert model.index(1, 0).data(ACCESSIBLE_TEXT) == "keywords: 4 candidates, 3 added (Key found × 3)"
+
+
+STEP = FunnelStep("budget", Phase.BUDGET, 3, 0, 0, 0.75, 0.25, "", "")
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (STEP, "budget: 3 candidates"),
+        (replace(STEP, left=1, measure=Measure.TOKENS), "budget: 1 token"),
+        (replace(STEP, added=2, removed=1, why="Cut × 1"), "budget: 3 candidates, 2 added, 1 removed (Cut × 1)"),
+        (replace(STEP, error="it broke"), "budget: 3 candidates, failed: it broke"),
+        (replace(STEP, running=True), "budget: 3 candidates, running"),
+    ],
+)
+def test_a_step_in_words(step: FunnelStep, words: str) -> None:
+    assert step.describe() == words
+
+
+def test_a_stage_that_runs_or_failed_is_a_step_even_where_it_changed_nothing() -> None:
+    trace = make_trace()
+    running = steps(trace, running="placement")[-1]
+    assert (running.stage, running.running, running.why) == ("placement", True, "Running…")
+    failed = StageRecord("recursion", Phase.MATCH, StageStatus.FAILED, error="it broke")
+    last = steps(replace(trace, stages=(*trace.stages, failed)))[-1]
+    assert (last.stage, last.error, last.running) == ("recursion", "it broke", False)
+    model = FunnelList()
+    model.set_rows(steps(trace))
+    model.set_elapsed("1.5 s")
+    assert "1.5 s" not in model.rows[-1].why
+    model.set_rows(steps(trace, running="placement"))
+    model.set_elapsed("1.5 s")
+    assert [step.why for step in model.rows if "1.5 s" in step.why] == ["Running, 1.5 s"]
+
+
+def test_a_step_is_drawn_with_its_bar_its_numbers_and_its_reason(theme: Theme, qtbot: QtBot) -> None:
+    view, model = QListView(), FunnelList()
+    qtbot.addWidget(view)
+    view.setModel(model)
+    view.setItemDelegate(CellDelegate(theme, view))
+    view.resize(600, 200)
+    model.set_rows([
+        replace(STEP, left=3, added=2, removed=1, why="Cut × 1"),
+        replace(STEP, stage="placement", phase=Phase.INJECT, error="it broke"),
+        replace(STEP, stage="keywords", phase=Phase.MATCH, running=True),
+    ])  # fmt: skip
+    shown = drawn(view)
+    words = [(each.words, each.fill) for each in shown if each.kind == "text"]
+    faint, red, text = (theme.color(name).name() for name in ("text_muted", "error", "text"))
+    assert {
+        ("budget", text),
+        ("3", text),
+        ("+2  −1", faint),
+        ("budget", faint),
+        ("Cut × 1", faint),
+        ("it broke", red),
+    } <= set(words)
+    fills = {theme.fill(name)[0].name() for name in ("purple", "green", "yellow")}
+    assert fills <= {each.fill for each in shown}
+
+
+# ---- the picture ---------------------------------------------------------------------------------------------------
+
+REASONS = ("gated_field", "blocked", "excluded_by", "over_budget")
+EVERYONE = (RULES, SKARN, DAWNKEEP, CROWN, BELL)
+
+
+def leaky_trace() -> Trace:
+    """Four stages, each of which drops an entry."""
+    stages = tuple(
+        StageRecord(
+            f"stage {place}", Phase.GATE, entered=EVERYONE[place:], left=EVERYONE[place + 1 :],
+            verdicts=(Verdict(EVERYONE[place], Outcome.REMOVED, reason),),
+        )
+        for place, reason in enumerate(REASONS)
+    )  # fmt: skip
+    return replace(make_trace(), stages=stages, injections=())
+
+
+@pytest.fixture
+def view(theme: Theme, qtbot: QtBot) -> FlowView:
+    made = FlowView(theme)
+    qtbot.addWidget(made)
+    made.resize(600, 300)
+    made.set_flow(flow(leaky_trace()), Measure.ENTRIES)
+    made.show()
+    return made
+
+
+def word(view: FlowView, text: str) -> Drawn:
+    return next(each for each in drawn(view) if text in each.words)
+
+
+def place_of(view: FlowView, text: str) -> QPoint:
+    return QPointF(word(view, text).box.topLeft() + QPointF(4, -3)).toPoint()
+
+
+def test_every_stage_is_drawn_with_what_went_on_and_what_left(view: FlowView) -> None:
+    words = words_drawn(view)
+    assert words[:3] == ["stage 0", "4 entries on", next(each for each in words if "Filtered by context" in each)]
+    assert [each for each in words if each.endswith("on")] == [
+        "4 entries on", "3 entries on", "2 entries on", "1 entry on",
+    ]  # fmt: skip
+    assert view.height() == view.sizeHint().height() > word(view, "stage 3").box.top()
+    view.set_flow(flow(leaky_trace()), Measure.TOKENS)
+    assert [each for each in words_drawn(view) if each.endswith("on")][-1] == "5 tokens on"
+
+
+def test_the_arrows_go_through_stages_and_ribbons(view: FlowView, qtbot: QtBot) -> None:
+    key, seen, told = Qt.Key, [], []
+    view.moved.connect(lambda box: seen.append(round(box.top())))
+    view.ribbon_chosen.connect(lambda entries, words: told.append((entries, words)))
+    walk = [(key.Key_Up, 0), (key.Key_Down, 1), (key.Key_Down, 2), (key.Key_Up, 1), (key.Key_End, 3),
+            (key.Key_Down, 3), (key.Key_Right, 3), (key.Key_Left, 3), (key.Key_Home, 0)]  # fmt: skip
+    for pressed, row in walk:
+        qtbot.keyClick(view, pressed)
+        assert view.stage == f"stage {row}"
+        assert view.accessibleDescription().startswith(f"stage {row}: ")
+        assert f"{4 - row} entr" in view.accessibleDescription()
+    assert seen == [seen[0] + row * (seen[1] - seen[0]) for _pressed, row in walk]
+    for pressed in (key.Key_Return, key.Key_Enter, key.Key_A):
+        qtbot.keyClick(view, pressed)
+    assert [entries for entries, _words in told] == [(RULES,)] * 2
+    assert told[0][1] == "stage 0: −1 Filtered by context"
+
+
+def test_the_mouse_moves_to_a_stage_and_lists_a_ribbon(view: FlowView, qtbot: QtBot) -> None:
+    told: list[tuple[int, ...]] = []
+    view.ribbon_chosen.connect(lambda entries, _words: told.append(entries))
+    qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=place_of(view, "stage 2"))
+    assert (view.stage, told) == ("stage 2", [])
+    assert view.words_at(place_of(view, "stage 2")) == ""
+    blocked = place_of(view, "Blocked")
+    assert view.words_at(blocked) == "−1 Blocked"
+    qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=blocked)
+    assert (view.stage, told) == ("stage 1", [(SKARN,)])
+    qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(10, view.height() - 1))
+    assert told == [(SKARN,)]
+
+
+def test_another_width_and_another_run_are_other_pictures(view: FlowView, qtbot: QtBot) -> None:
+    before = word(view, "Blocked").box.left()
+    view.resize(900, 300)
+    assert word(view, "Blocked").box.left() > before
+    qtbot.keyClick(view, Qt.Key.Key_End)
+    view.set_flow(flow(make_trace()), Measure.ENTRIES)
+    assert view.stage == "budget"  # the last one of that run
+    view.set_flow(None, Measure.ENTRIES)
+    assert (view.stage, view.current) == ("", None)
+    assert view.accessibleDescription() == "No stage changed anything."
+    qtbot.keyClick(view, Qt.Key.Key_Down)
+    assert view.stage == ""
+
+
+def test_a_stage_without_a_ribbon_says_what_went_on(view: FlowView, qtbot: QtBot) -> None:
+    told: list[object] = []
+    view.ribbon_chosen.connect(lambda *news: told.append(news))
+    view.set_flow(flow(make_trace()), Measure.ENTRIES, everything=True)
+    assert (view.stage, view.current) == ("snapshot", None)
+    assert view.accessibleDescription() == "snapshot: 0 entries on"
+    for pressed in (Qt.Key.Key_Right, Qt.Key.Key_Return):
+        qtbot.keyClick(view, pressed)
+    assert (view.current, told) == (None, [])
+    view.setFocus()
+    alone = len(drawn(view))
+    view.clearFocus()
+    assert len(drawn(view)) == alone - 2  # the ground and the ring of where the keyboard is
+
+
+# ---- list, picture and table ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def page(theme: Theme, qtbot: QtBot) -> FlowPage:
+    model, funnel = FunnelList(), QListView()
+    funnel.setModel(model)
+    made = FlowPage(theme, funnel, model)
+    qtbot.addWidget(made)
+    made.resize(700, 400)
+    made.show()
+    return made
+
+
+def rows_of(page: FlowPage) -> list[list[str]]:
+    model = page.table_model
+    return [[model.index(row, column).data(DISPLAY) for column in range(7)] for row in range(model.rowCount())]
+
+
+def test_a_page_shows_a_list_a_flow_or_the_table_of_either(page: FlowPage, qtbot: QtBot) -> None:
+    assert not page.is_flow
+    assert page.content("csv") == page.content("png") == b""
+    page.set_trace(make_trace())
+    assert (page.is_flow, type(page.focus_target())) == (False, QListView)
+    page.set_trace(leaky_trace())
+    assert (page.is_flow, page.focus_target()) == (True, page.view)
+    assert rows_of(page) == []  # nobody looks at it
+    qtbot.mouseClick(page.table_button, Qt.MouseButton.LeftButton)
+    assert page.focus_target() is page.table
+    assert [row[0] for row in rows_of(page) if row[2] == "leaves"] == [f"stage {place}" for place in range(4)]
+    page.toggle_table()
+    assert page.focus_target() is page.view
+    page.set_trace(None)
+    assert (page.is_flow, rows_of(page), page.content("svg")) == (False, [], b"")
+
+
+def test_a_page_counts_entries_or_tokens(page: FlowPage) -> None:
+    page.set_trace(leaky_trace())
+    assert page.measure is Measure.ENTRIES
+    page.toggle_measure()
+    assert page.measure is Measure.TOKENS
+    assert "5 tokens on" in words_drawn(page.view)
+    page.toggle_measure()
+    assert "1 entry on" in words_drawn(page.view)
+
+
+def test_a_page_as_files(page: FlowPage) -> None:
+    for trace in (make_trace(), leaky_trace()):
+        page.set_trace(trace)
+        assert page.content("csv").decode("utf-8-sig").startswith("Stage,Phase")
+        assert page.content("svg").startswith(b"<svg")
+        assert page.content("png").startswith(b"\x89PNG")
+    whole = len(page.content("csv").splitlines())
+    page.set_trace(make_trace(), everything=True)
+    everything = page.content("csv")
+    page.set_trace(make_trace())
+    assert len(page.content("csv").splitlines()) < len(everything.splitlines())
+    assert whole > 4

@@ -27,8 +27,9 @@ from lorestudio.ui.features.trace.flow import FlowView
 from lorestudio.ui.features.trace.pane import PROMPT
 from lorestudio.ui.shell.qt import DISPLAY, ENTRY_ID, LOOK
 from lorestudio.ui.widgets.marks import KeyQuery
+from tests.ui.features.trace.test_flow import leaky_trace
 from tests.ui.shell.test_main_window import settle
-from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_trace
+from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN
 
 
 def rows_of(window) -> list[int]:
@@ -64,21 +65,6 @@ def test_another_reply_shows_all_rows_again(window) -> None:
 
 
 # ---- the funnel ----------------------------------------------------------------------------------------------------
-
-
-def leaky_trace():
-    """Four stages, each of which drops an entry."""
-    made = make_trace()
-    everyone = (RULES, SKARN, DAWNKEEP, CROWN, BELL)
-    reasons = ("gated_field", "blocked", "excluded_by", "over_budget")
-    stages = tuple(
-        StageRecord(
-            f"stage {place}", Phase.GATE, entered=everyone[place:], left=everyone[place + 1 :],
-            verdicts=(Verdict(everyone[place], Outcome.REMOVED, reason),),
-        )
-        for place, reason in enumerate(reasons)
-    )  # fmt: skip
-    return replace(made, stages=stages, injections=())
 
 
 def test_few_drops_are_a_list_and_many_are_a_flow(window) -> None:

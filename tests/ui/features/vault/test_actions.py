@@ -225,6 +225,10 @@ def test_notes_are_moved_to_another_folder_and_stay_selected(window, vault) -> N
     assert {note.filename for note in window.vault.chosen} >= {"old/things/Skarn.md", "old/things/Crown.md"}
     undo(window)
     assert contents(vault) == NOTES
+    choose(window, "items/Crown.md")
+    window.run("note.move")
+    assert dialog_of().folder.text() == "items"
+    dialog_of().reject()
 
 
 def test_notes_are_dragged_into_a_folder_of_the_tree(window, vault) -> None:

@@ -1,0 +1,260 @@
+"""The budget's pane: what it says of a run, what stands beside it, and another budget: tried, kept, undone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QListView
+from pytestqt.qtbot import QtBot
+
+from lorestudio.domain.records import replace
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.budget import AI, KEYWORD, BudgetView, Segment, budget_view
+from lorestudio.trace.diff import compare
+from lorestudio.trace.model import OUTLET_TAG, Limit, Trace
+from lorestudio.ui.features.budget.pane import (
+    BudgetPane,
+    BudgetSlider,
+    caps_words,
+    segment_rows,
+    segment_table,
+    trial_words,
+)
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.cells import CellDelegate
+from tests.ui.conftest import settle
+from tests.ui.drawing import words_drawn
+from tests.ui.vaults import write_vault
+from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_trace
+
+LONG = "Of stone, and older than the pass. " * 8
+
+
+def tight(folder: Path) -> Project:
+    """Two notes of 70 tokens each, and a budget that holds one; the second reply is about both."""
+    notes = {
+        f"{title}.md": f"---\ntags: [lorebook]\nkeys: [{title.lower()}]\npriority: {rank}\n---\n# {title}\n\n{LONG}\n"
+        for title, rank in (("Gate", 10), ("Tower", 20))
+    }
+    write_vault(folder / "vault", notes)
+    said = ("Hello.", "Hi.", "See the gate!", "I see it.", "And gate and tower?", "Both.")
+    lines = [{}, *({"name": "ab"[at % 2], "is_user": not at % 2, "mes": text} for at, text in enumerate(said))]
+    chat = folder / "chat.jsonl"
+    chat.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    settings = DeepLoreSettings(enabled=True, scan_depth=1, unlimited_budget=False, max_tokens_budget=100)
+    return replace(open_project([folder / "vault"], chat), settings=settings)
+
+
+@pytest.fixture
+def window(share_window: Callable[..., MainWindow]) -> MainWindow:
+    def prepare(window: MainWindow) -> None:
+        window.show_pane("budget")
+        window.chat.choose(5)
+        settle(window)
+
+    return share_window(tight, prepare=prepare, make_simulator=Simulator)
+
+
+@pytest.fixture
+def pane(window: MainWindow) -> BudgetPane:
+    return window.budget
+
+
+def listed(pane: BudgetPane) -> list[str]:
+    return [pane.model.index(place, 0).data(ACCESSIBLE_TEXT) for place in range(pane.model.rowCount())]
+
+
+def try_budget(window: MainWindow, pane: BudgetPane, tens: int, qtbot: QtBot) -> None:
+    """With the keyboard, one step at a time would take long: the slider goes there, and rests."""
+    pane.slider.slider.setValue(tens)
+    qtbot.waitUntil(lambda: bool(pane.slider.told.text()) or not pane.slider.moved)
+    settle(window)
+
+
+# ---- what is said of a run -----------------------------------------------------------------------------------------
+
+
+def test_a_run_its_list_and_the_reply_before(window: MainWindow, pane: BudgetPane) -> None:
+    gate, tower = listed(pane)[::-1]
+    assert gate.startswith("in: Gate: ")
+    assert tower.startswith("cut: Tower: ")
+    assert "of 100 tokens" in window.docks["budget"].bar._note.text()
+    assert pane.last_label.text().startswith("Reply #4: ")
+    assert (pane.last.isVisible(), pane.now_label.text()) == (True, "This reply")
+    assert pane.slider.label.text() == "Budget: 100 tokens"
+    assert pane.slider.isVisible()
+    assert not pane.no_budget.isVisible()
+    assert pane.counts.isVisible() == bool(pane.counts.text())
+    assert pane.focus_target() is pane.bar
+    window.chat.choose(3)  # the reply before that one had nothing
+    assert not pane.last.isVisible()
+    assert not pane.now_label.isVisible()
+    assert [row[:9] for row in listed(pane)] == ["in: Gate:"]
+
+
+def test_a_run_that_took_nothing_and_no_run_say_so(window: MainWindow, pane: BudgetPane) -> None:
+    window.chat.choose(1)
+    assert pane.empty.isVisible()
+    assert pane.focus_target() is pane
+    assert "Nothing was injected" in pane.empty.accessibleName() + pane.empty.title.text()
+    assert window.docks["budget"].bar._note.text() == "0 of 100 tokens · 0 of 10 entries"
+
+
+def test_before_anything_is_run_there_is_no_budget(make_window: Callable[..., MainWindow]) -> None:
+    pane = make_window(replay=False).budget
+    assert (pane.empty.title.text(), pane.focus_target()) == ("No budget yet", pane)
+
+
+def test_rows_and_segments_choose_entries_and_follow_them(window: MainWindow, pane: BudgetPane, qtbot: QtBot) -> None:
+    by_title = {row.segment.title: row.segment.entry for row in segment_rows(budget_view(pane_trace(window)))}
+    window.selection.choose_entry(by_title["Gate"])
+    assert pane.list.currentIndex().data(ENTRY_ID) == by_title["Gate"]
+    assert pane.bar.current is not None
+    assert pane.bar.current.title == "Gate"
+    qtbot.keyClick(pane.list, Qt.Key.Key_Up)
+    assert window.selection.entry == by_title["Tower"]
+    qtbot.keyClick(pane.bar, Qt.Key.Key_Home)
+    qtbot.keyClick(pane.bar, Qt.Key.Key_Return)
+    assert window.selection.entry == by_title["Gate"]
+    window.selection.choose_entry(None)
+    assert not pane.list.currentIndex().isValid()
+
+
+def pane_trace(window: MainWindow) -> Trace:
+    trace = window.session.runs.trace(window.selection.generation)
+    assert trace is not None
+    return trace
+
+
+# ---- another budget ------------------------------------------------------------------------------------------------
+
+
+def test_another_budget_is_tried_and_left(window: MainWindow, pane: BudgetPane, qtbot: QtBot) -> None:
+    try_budget(window, pane, 30, qtbot)
+    assert pane.slider.label.text() == "Try: 300 tokens"
+    assert "Goes in: Tower." in pane.slider.told.text()
+    assert "Whole chat: " in pane.slider.told.text()
+    assert [row[:3] for row in listed(pane)] == ["in:", "in:"]
+    assert (pane.now_label.text(), pane.last_label.text()[:4]) == ("As tried out", "Now:")
+    assert pane.last.isVisible()
+    assert (pane.slider.keep.isVisible(), pane.slider.back.isVisible()) == (True, True)
+    assert window.session.project.settings.max_tokens_budget == 100
+    pane.slider.back.click()
+    settle(window)
+    assert [row[:3] for row in listed(pane)] == ["cut", "in:"]
+    assert pane.slider.label.text() == "Budget: 100 tokens"
+    assert not pane.slider.told.isVisible()
+    assert not window.context.preview.whole.trying
+
+
+@pytest.mark.own_window
+def test_a_budget_is_kept_and_undone(window: MainWindow, pane: BudgetPane, qtbot: QtBot) -> None:
+    try_budget(window, pane, 30, qtbot)
+    pane.slider.keep.click()
+    settle(window)
+    assert window.session.project.settings.max_tokens_budget == 300
+    assert pane.last_label.text().startswith("Before the change: ")
+    assert pane.slider.label.text() == "Budget: 300 tokens"
+    window.run("adjust.undo")
+    settle(window)
+    assert window.session.project.settings.max_tokens_budget == 100
+    window.run("system.world-info")
+    settle(window)
+    assert pane.slider.isVisible() or pane.no_budget.isVisible()
+
+
+# ---- the slider alone ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slider(qtbot: QtBot) -> BudgetSlider:
+    made = BudgetSlider()
+    qtbot.addWidget(made)
+    made.set_budget(155, 20, 300)
+    made.show()
+    return made
+
+
+def test_the_slider_goes_in_tens_and_keeps_the_settings_own(slider: BudgetSlider, qtbot: QtBot) -> None:
+    tried: list[int] = []
+    left: list[bool] = []
+    slider.tried.connect(tried.append)
+    slider.left.connect(lambda: left.append(True))
+    assert (slider.slider.minimum(), slider.slider.maximum(), slider.value) == (2, 31, 155)
+    assert (slider.moved, slider.keep.isVisible(), slider.back.isVisible()) == (False, False, False)
+    qtbot.keyClick(slider.slider, Qt.Key.Key_Right)
+    assert (slider.value, slider.label.text(), slider.keep.isVisible()) == (160, "Try: 160 tokens", True)
+    assert tried == []  # it has to rest
+    qtbot.waitUntil(lambda: tried == [160])
+    slider.say("Goes in: Tower.")
+    assert slider.told.isVisible()
+    kept: list[int] = []
+    slider.applied.connect(kept.append)
+    slider.keep.click()
+    assert kept == [160]
+    qtbot.keyClick(slider.slider, Qt.Key.Key_PageUp)
+    assert slider.value == 260
+    qtbot.keyClick(slider.slider, Qt.Key.Key_Left)
+    slider.slider.setValue(15)  # where it was: that is the way back, and nothing is tried any more
+    assert (slider.value, left, slider.told.text()) == (155, [True], "")
+    slider.slider.setValue(20)
+    slider.back.click()
+    assert (slider.value, left, slider.keep.isVisible(), slider.back.isVisible()) == (155, [True, True], False, False)
+    assert (slider.slider.minimum(), slider.slider.maximum()) == (2, 31)
+    qtbot.wait(120)
+    assert tried == [160]
+
+
+# ---- words ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_limits_of_a_run_in_words() -> None:
+    trace = make_trace()
+    assert caps_words(trace) == "Budget: 100 of 100 · Entries: 3 of 8 · The token budget ended the list"
+    unlimited = replace(trace, limits=(Limit("budget", 100, None, "tokens"),), stages=trace.stages[:2])
+    assert caps_words(unlimited) == "Budget: 100 of any number"
+    outlet = replace(trace.injections[1], tag=f"{OUTLET_TAG}map")
+    assert caps_words(replace(unlimited, injections=(trace.injections[0], outlet))).endswith(" · Outlets: 60, no limit")
+
+
+def test_what_a_trial_changes_in_words() -> None:
+    before = make_trace()
+    rules, _skarn, dawnkeep = before.injections
+    after = replace(before, injections=(rules, replace(dawnkeep, tokens=40, truncated=False)))
+    assert trial_words(compare(before, before)) == "The same entries would go in."
+    assert trial_words(compare(before, after)) == "Leaves: Skarn; another length: Dawnkeep 30 → 40."
+    assert trial_words(compare(after, before)) == "Goes in: Skarn; another length: Dawnkeep 40 → 30."
+
+
+def test_the_list_says_why_an_entry_is_in_or_out(qtbot: QtBot, theme: Theme) -> None:
+    view = BudgetView(
+        (
+            Segment(RULES, "Rules", 30, AI, truncated_from=90),
+            Segment(SKARN, "Skarn", 60, KEYWORD),
+            Segment(BELL, "Bell", 5, KEYWORD, outlet=True),
+            Segment(CROWN, "Crown", 158, KEYWORD, cut=True, needs=58, why="no room"),
+            Segment(DAWNKEEP, "Dawnkeep", 40, KEYWORD, cut=True, over_count=True, why="one too many"),
+            Segment(5, "Moor", 40, KEYWORD, cut=True, why="it is below the line"),
+        ),
+        90, 100, 2, 2,
+    )  # fmt: skip
+    shown = QListView()
+    qtbot.addWidget(shown)
+    model = segment_table(shown)
+    shown.setModel(model)
+    shown.setItemDelegate(CellDelegate(theme, shown))
+    shown.resize(900, 300)
+    model.set_rows(segment_rows(view))
+    assert words_drawn(shown) == [
+        "158", "Crown", "cut, needs 58 more tokens", "40", "Dawnkeep", "over the limit of entries",
+        "40", "Moor", "cut: it is below the line", "30", "A", "Rules", f"{AI.word}, trimmed from 90",
+        "60", "K", "Skarn", "keyword", "5", "K", "Bell", "outlet, outside the budget",
+    ]  # fmt: skip

@@ -1,0 +1,198 @@
+"""Walking through a chat: by steps, numbers, changes and swipes; and a part of it that is to be replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.history import HiddenSince
+from lorestudio.domain.records import replace
+from lorestudio.studio.project.basis import KeptBasis
+from lorestudio.ui.features.chat.basis import BasisDialog
+from lorestudio.ui.features.chat.pane import ChatPane
+from lorestudio.ui.features.chat.replay import RangeDialog
+from lorestudio.ui.shell.main_window import MainWindow
+from tests.ui.worlds import SKARN, make_project
+
+
+@pytest.fixture
+def window(share_window: Callable[..., MainWindow]) -> MainWindow:
+    return share_window(lambda folder: make_project(folder / "vault"))
+
+
+@pytest.fixture
+def pane(window: MainWindow) -> ChatPane:
+    return window.chat
+
+
+def test_steps_end_at_both_ends_and_begin_where_nothing_is_chosen(window: MainWindow, pane: ChatPane) -> None:
+    seen = []
+    for start, steps in ((3, 1), (3, -1), (0, -1), (7, 1), (None, 1), (None, -1)):
+        window.selection.choose_message(start, None)
+        pane.step(steps)
+        seen.append(window.selection.message)
+    assert seen == [4, 2, 0, 7, 0, 7]
+    pane.go_to_end(last=False)
+    assert (window.selection.message, pane.go.text(), pane.view.currentIndex().row()) == (0, "0", 0)
+    pane.go_to_end(last=True)
+    assert (window.selection.message, window.selection.generation) == (7, Generation(7))
+    for outside in (-1, 8):
+        pane.choose(outside)
+        assert window.selection.message == 7
+
+
+def test_a_number_goes_there_and_escape_stays(window: MainWindow, pane: ChatPane, qtbot: QtBot) -> None:
+    seen = []
+    for text in ("#2", "99", "abc", "0"):
+        pane.open_search()
+        qtbot.keyClicks(pane.go, text)  # the old number is selected, so that it is replaced
+        qtbot.keyClick(pane.go, Qt.Key.Key_Return)
+        seen.append(window.selection.message)
+        assert pane.view.hasFocus()
+    assert seen == [2, 7, 7, 0]
+    pane.open_search()
+    qtbot.keyClicks(pane.go, "5")
+    qtbot.keyClick(pane.go, Qt.Key.Key_Escape)
+    assert (window.selection.message, pane.go.text(), pane.view.hasFocus()) == (0, "0", True)
+
+
+def test_changes_are_where_other_entries_went_in_than_before(window: MainWindow, pane: ChatPane) -> None:
+    seen = []
+    pane.choose(0)
+    for steps in (1, 1, 1, -1, -1):  # the reply to come has what #5 has: that is no change
+        pane.step_change(steps)
+        seen.append(window.selection.message)
+    assert seen == [2, 5, 5, 2, 2]
+
+
+def test_swipes_are_walked_within_their_message(window: MainWindow, pane: ChatPane) -> None:
+    pane.choose(2)
+    seen = []
+    for steps in (1, -1, -1, 1):
+        pane.step_swipe(2, steps)
+        seen.append((pane.model.viewed_swipe(2), window.selection.generation))
+    zero, one = Generation(2, 0), Generation(2, 1)
+    assert seen == [(1, one), (0, zero), (0, zero), (1, one)]
+    pane.show_generation(zero)
+    assert (pane.model.viewed_swipe(2), window.selection.generation) == (0, zero)
+    pane.choose(5)
+    pane.choose(2)  # with the swipe that is shown for it
+    assert window.selection.generation == zero
+    pane.show_generation(Generation(99))
+    assert window.selection.generation == zero
+    pane.step_swipe(2, 1)
+
+
+def test_keys_of_the_chosen_entry_are_marked_in_the_run_that_is_looked_at(window: MainWindow, pane: ChatPane) -> None:
+    pane.choose(5)
+    window.selection.choose_entry(SKARN)
+    assert [len(pane.model.row(place).marks) for place in (1, 4, 5)] == [0, 1, 0]
+    window.selection.choose_entry(None)
+    assert pane.model.row(4).marks == ()
+
+
+def test_the_controls_unfold_below_their_line(pane: ChatPane) -> None:
+    assert (pane.modes.isVisible(), pane.run_line.isChecked()) == (False, False)
+    pane.run_line.click()
+    assert pane.modes.isVisible()
+    pane.run_line.click()
+    assert not pane.modes.isVisible()
+    pane.count_choices(3)
+    assert " · 3 choices\n" in pane.run_line.toolTip()
+    pane.count_choices(0)
+
+
+def test_a_long_message_opens_where_it_is_chosen(window: MainWindow, pane: ChatPane) -> None:
+    pane.choose(1)
+    pane.toggle_expanded()
+    assert [pane.model.row(place).expanded for place in (1, 2)] == [True, False]
+    pane.toggle_expanded()
+    assert not pane.model.row(1).expanded
+
+
+def test_without_a_chat_the_pane_says_what_to_do(make_window: Callable[..., MainWindow]) -> None:
+    window = make_window(replay=False)
+    pane = window.chat
+    assert (pane.empty.title.text(), pane.empty.isVisibleTo(pane)) == ("No chat yet", True)
+    assert (pane.go.isEnabled(), pane.modes.isEnabled(), pane.run_line.isVisibleTo(pane)) == (False, False, False)
+    window.session.set_project(make_project(chat=False))
+    assert pane.empty.title.text() == "This vault has no chat open"
+    assert (pane.go.isEnabled(), pane.modes.isEnabled(), pane.run_line.isVisibleTo(pane)) == (False, True, True)
+    window.session.set_project(make_project())
+    assert (pane.view.isVisibleTo(pane), pane.go.isEnabled()) == (True, True)
+
+
+# ---- dialogs alone --------------------------------------------------------------------------------------------------
+
+GENERATIONS = (Generation(2, 0), Generation(2, 1), Generation(5), Generation(7))
+
+
+@pytest.mark.parametrize(
+    ("done", "first", "last", "words"),
+    [
+        (4, 0, 7, "4 runs, swipes included. What was run already"),
+        (2, 5, 7, "2 runs, swipes included. What was run already"),
+        (1, 5, 5, "1 run, swipes included. 1 run is missing before them;"),
+        (0, 5, 5, "1 run, swipes included. 2 runs are missing before them;"),
+    ],
+)
+def test_a_range_says_what_it_holds(qtbot: QtBot, done: int, first: int, last: int, words: str) -> None:
+    dialog = RangeDialog(GENERATIONS, done, first)
+    qtbot.addWidget(dialog)
+    assert (dialog.first.value(), dialog.last.value()) == (first, 7)
+    dialog.last.setValue(last)
+    assert dialog.meaning.text().startswith(words)
+    assert dialog.go.isEnabled()
+    dialog.first.setValue(6)
+    dialog.last.setValue(6)
+    assert not dialog.go.isEnabled()
+    dialog.reject()
+
+
+def test_what_is_said_of_hidden_messages_follows_the_row(qtbot: QtBot) -> None:
+    said = tuple(Message("Ada", f"Said {at}.", is_user=at % 2 == 1, is_system=at < 4) for at in range(6))
+    basis = KeptBasis(hidden=(HiddenSince(2, 3, 5),))
+    dialog = BasisDialog(replace(make_project(), chat=Chat(said, "Wren", "Ada"), basis=basis), 2)
+    qtbot.addWidget(dialog)
+    dialog.show()
+
+    def rows() -> list[tuple[str, str]]:
+        items = [dialog.rows.topLevelItem(place) for place in range(dialog.rows.topLevelItemCount())]
+        return [(item.text(0), item.text(2)) for item in items]
+
+    def numbers() -> tuple[int, int, int]:
+        return dialog.first.value(), dialog.last.value(), dialog.since.value()
+
+    assert rows() == [("#0 to #1", "Said 0."), ("#2 to #3", "Said 2.")]
+    assert dialog.rows.currentItem().text(0) == "#2 to #3"
+    assert numbers() == (2, 2, 5)  # the message that it is about
+    dialog.rows.setCurrentItem(dialog.rows.topLevelItem(0))
+    assert numbers() == (0, 1, 6)  # nobody said since when: since today
+    dialog.rows.setCurrentItem(dialog.rows.topLevelItem(1))
+    assert numbers() == (2, 3, 5)
+    dialog.forget.click()
+    assert rows() == [("#0 to #3", "Said 0.")]
+    dialog.first.setValue(3)
+    dialog.last.setValue(1)  # either way round
+    dialog.since.setValue(4)
+    dialog.say.click()
+    assert dialog.basis.hidden == (HiddenSince(1, 3, 4),)
+    assert numbers()[:2] == (1, 3)
+    told: list[KeptBasis] = []
+    dialog.chosen.connect(told.append)
+    dialog.accepted_button.click()
+    assert (told, dialog.isVisible()) == ([dialog.basis], False)
+
+
+def test_where_nothing_is_hidden_nothing_can_be_said(qtbot: QtBot) -> None:
+    dialog = BasisDialog(make_project(chat=False))
+    qtbot.addWidget(dialog)
+    assert dialog.hint.text() == "No message that was said in the story is hidden."
+    parts = (dialog.rows, dialog.first, dialog.last, dialog.since, dialog.say, dialog.forget)
+    assert not any(part.isEnabled() for part in parts)
+    assert dialog.known.text() == "Nobody has said the context size. No file with regex scripts."
+    dialog.reject()

@@ -1,0 +1,193 @@
+# ruff: noqa: F811 (fixtures of another module)
+"""How the graph is drawn: rings, lines, signs and titles; its legend; and what mouse and wheel do in the picture."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from lorestudio.ui.features.graph.bar import ColourLegend
+from lorestudio.ui.features.graph.looks import NodeLook, node_sentence
+from lorestudio.ui.features.graph.pane import GraphPane
+from lorestudio.ui.features.graph.view import ZOOM_STEP
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.theme import Theme
+from tests.ui.drawing import Drawn, drawn, words_drawn
+from tests.ui.features.graph.test_pane import new_window, pane, place, window  # noqa: F401 (fixtures)
+from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN
+
+PLACES = {DAWNKEEP: (0, 0), SKARN: (200, 0), CROWN: (0, 150), RULES: (200, 150), BELL: (100, 300)}
+
+
+@pytest.fixture
+def seen(pane: GraphPane) -> GraphPane:
+    pane.view.resize(800, 600)
+    place(pane, PLACES)
+    pane.view.fit()
+    return pane
+
+
+def disc(pane: GraphPane, entry: int) -> QPoint:
+    return pane.view.mapFromScene(pane.view.drawing.points[entry])
+
+
+def around(pane: GraphPane, entry: int) -> list[Drawn]:
+    """The round things that are drawn around a node, from the back to the front."""
+    middle = QPointF(disc(pane, entry))
+    found = [each for each in drawn(pane.view.viewport()) if each.kind in {"circle", "ellipse", "path"}]
+    return [each for each in found if (each.box.center() - middle).manhattanLength() < 4 and each.box.width() < 90]
+
+
+def test_every_node_has_its_colour_and_its_title(seen: GraphPane) -> None:
+    titles = {"Dawnkeep", "Skarn", "Crown", "Rules", "Bell"}
+    assert titles <= set(words_drawn(seen.view.viewport()))
+    looks = seen.view.drawing.looks
+    for entry in PLACES:
+        assert looks[entry].fill.lower() in {each.fill for each in around(seen, entry)}
+    seen.view.drawing.titles = False
+    assert not titles & set(words_drawn(seen.view.viewport()))
+    seen.view.drawing.titles = True
+
+
+def test_what_is_chosen_found_alone_or_pinned_is_set_apart(
+    window: MainWindow,
+    seen: GraphPane,
+    theme: Theme,
+) -> None:
+    bare = {entry: len(around(seen, entry)) for entry in PLACES}
+    window.selection.choose_entry(SKARN)
+    seen.bar.search.setText("fortr")
+    seen.bar.options["gaps"].setChecked(True)
+    seen.view.fit()
+    rings = {entry: len(around(seen, entry)) - bare[entry] for entry in PLACES}
+    assert rings == {DAWNKEEP: 2, SKARN: 1, CROWN: 0, RULES: 0, BELL: 1}
+    edges = {entry: {each.edge for each in around(seen, entry)} for entry in PLACES}
+    focus, error = (theme.color(name).name() for name in ("focus", "error"))
+    assert [entry for entry in PLACES if focus in edges[entry]] == [SKARN]
+    assert [entry for entry in PLACES if error in edges[entry]] == [BELL]
+    assert theme.color("mark").name() in {each.fill for each in around(seen, DAWNKEEP)}
+    squares = len([each for each in drawn(seen.view.viewport()) if each.kind == "rect"])
+    seen.view.drawing.pinned = frozenset({CROWN})
+    assert len([each for each in drawn(seen.view.viewport()) if each.kind == "rect"]) == squares + 1
+    seen.view.drawing.pinned = frozenset()
+
+
+def test_what_hangs_together_with_the_chosen_is_always_named(seen: GraphPane) -> None:
+    drawing = seen.view.drawing
+    drawing.chosen, drawing.hovered, drawing.path = RULES, None, ()
+    assert drawing.emphasised() == (RULES, CROWN)
+    drawing.hovered = BELL
+    assert drawing.emphasised() == (BELL, RULES)
+    drawing.hovered, drawing.path, drawing.hits = None, (RULES, CROWN, SKARN), frozenset({BELL})
+    assert drawing.emphasised() == (RULES, CROWN, SKARN, BELL)
+    drawing.chosen, drawing.path, drawing.hits = None, (), frozenset()
+    assert drawing.emphasised() == ()
+
+
+def test_nodes_are_found_by_place(seen: GraphPane) -> None:
+    drawing = seen.view.drawing
+    right = drawing.radius[SKARN] + 200
+    assert drawing.node_at(QPointF(right + 4, 0), 5) == SKARN
+    assert drawing.node_at(QPointF(right + 6, 0), 5) is None
+    bounds = drawing.bounds()
+    assert (bounds.right(), bounds.top()) == (
+        pytest.approx(200 + max(drawing.radius[each] for each in (SKARN, RULES))),
+        pytest.approx(-max(drawing.radius[each] for each in (SKARN, DAWNKEEP))),
+    )
+
+
+def test_a_node_in_words(seen: GraphPane) -> None:
+    found = seen.view.drawing.found
+    assert node_sentence(found, RULES, {RULES: 2}).endswith(", fired in 2 generations of this chat")
+    words = node_sentence(found, BELL, {})
+    assert words.startswith("Bell: ")
+    assert words.endswith(", not fired in this chat")
+    assert ", connected with nothing, " in words
+    place = found.community_of[RULES]
+    assert f", community {place + 1}, " in node_sentence(found, RULES, {})
+    assert "priority 20" in node_sentence(found, SKARN, {})
+
+
+# ---- mouse and wheel ------------------------------------------------------------------------------------------------
+
+
+def send(view: QWidget, kind: QEvent.Type, at: QPoint, button: Qt.MouseButton, held: Qt.MouseButton) -> None:
+    place = QPointF(at)
+    event = QMouseEvent(kind, place, QPointF(view.mapToGlobal(at)), button, held, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(view, event)
+
+
+def drag(pane: GraphPane, start: QPoint, by: QPoint, button: Qt.MouseButton) -> None:
+    view, none = pane.view.viewport(), Qt.MouseButton.NoButton
+    send(view, QEvent.Type.MouseButtonPress, start, button, button)
+    send(view, QEvent.Type.MouseMove, start + by, none, button)
+    send(view, QEvent.Type.MouseButtonRelease, start + by, button, none)
+
+
+def test_a_node_is_dragged_and_the_ground_pans(window: MainWindow, seen: GraphPane) -> None:
+    told: list[int] = []
+    seen.view.moved.connect(told.append)
+    start, left = disc(seen, BELL), Qt.MouseButton.LeftButton
+    drag(seen, start, QPoint(1, 1), left)  # too little: that is a click
+    assert (told, window.selection.entry) == ([], BELL)
+    assert disc(seen, BELL) == start
+    drag(seen, start, QPoint(40, 0), left)
+    assert told == [BELL]
+    assert disc(seen, BELL).x() - start.x() == pytest.approx(40, abs=2)
+    ground = disc(seen, DAWNKEEP)
+    seen.view.zoom(3)
+    ground = disc(seen, DAWNKEEP)
+    empty = next(
+        point for point in (QPoint(5, 5), QPoint(790, 5), QPoint(5, 560)) if seen.view._node_under(point) is None
+    )
+    drag(seen, empty, QPoint(30, 20), left)
+    assert (disc(seen, DAWNKEEP) - ground).manhattanLength() == pytest.approx(50, abs=4)
+    ground = disc(seen, DAWNKEEP)
+    drag(seen, ground, QPoint(-30, 0), Qt.MouseButton.MiddleButton)  # that moves no node
+    assert (disc(seen, DAWNKEEP) - ground).x() == pytest.approx(-30, abs=2)
+    assert told == [BELL]
+
+
+def test_the_wheel_zooms_around_the_pointer(seen: GraphPane) -> None:
+    view = seen.view
+    where = QPointF(disc(seen, SKARN))
+    before = view.transform().m11()
+    for turned, factor in ((120, ZOOM_STEP), (-120, 1)):
+        event = QWheelEvent(
+            where, view.viewport().mapToGlobal(where), QPoint(), QPoint(0, turned), Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+        )  # fmt: skip
+        QApplication.sendEvent(view.viewport(), event)
+        assert view.transform().m11() == pytest.approx(before * factor, rel=0.01)
+    assert (disc(seen, SKARN) - where.toPoint()).manhattanLength() <= 3
+
+
+# ---- the legend -----------------------------------------------------------------------------------------------------
+
+
+def test_a_legend_names_its_colours_and_says_how_many_have_no_room(theme: Theme, qtbot: QtBot) -> None:
+    legend = ColourLegend(theme)
+    qtbot.addWidget(legend)
+    legend.show()
+    legend.resize(700, 60)
+    looks = [
+        NodeLook("#112233", "#ffffff", "constant", icon="check"), NodeLook("#445566", "#ffffff", "seed", text="S"),
+        NodeLook("#778899", "#000000", "off", hatched=True),
+    ]  # fmt: skip
+    legend.set_legend(tuple((look, amount) for look, amount in zip(looks, (1200, 2, 3), strict=True)))
+    assert legend.toolTip() == "constant · 1,200\nseed · 2\noff · 3"
+    assert legend.accessibleName() == "Colours: constant · 1,200, seed · 2, off · 3"
+    assert words_drawn(legend) == ["constant · 1,200", "S", "seed · 2", "off · 3"]
+    shown = drawn(legend)
+    assert {look.fill for look in looks} <= {each.fill for each in shown}
+    assert len([each for each in shown if each.kind == "image"]) == 1
+    assert len([each for each in shown if each.fill.startswith("url(#fillpattern")]) == 1
+    low = legend.height()
+    legend.resize(240, 60)
+    assert legend.height() > low
+    legend.set_legend(tuple((look, 1) for look in looks * 3))
+    words = words_drawn(legend)
+    assert words[-1] == f"{9 - len([each for each in words if ' · ' in each])} more"

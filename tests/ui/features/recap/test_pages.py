@@ -1,0 +1,323 @@
+"""The pages of recap memory alone: messages, scenes, the running recap, the prompt and the queue, in words."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from lorestudio.domain.records import replace
+from lorestudio.systems.recap.message_recaps import WalkDecision
+from lorestudio.systems.recap.overview import (
+    MessageRow,
+    PromptAt,
+    QueuePicture,
+    RecapPicture,
+    RecapState,
+    SceneRow,
+    WalkRow,
+)
+from lorestudio.systems.recap.queue import FinishedOperation, QueuedOperation, QueueState, Status
+from lorestudio.systems.recap.running import RunningRecaps, RunningVersion
+from lorestudio.systems.recap.scenes.scenes import SceneLock
+from lorestudio.ui.features.recap.memory import NoRecaps
+from lorestudio.ui.features.recap.pages import MessagePage, RecapPromptPage, RunningPage
+from lorestudio.ui.features.recap.pane import QueuePage, RecapPane, ScenePage, queue_words
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.work_pane import RowsPage
+from tests.ui.worlds import make_trace
+
+FILE: Any = None
+
+MESSAGES = (
+    MessageRow(0, "Ada", "Hello.", RecapState.NONE, ""),
+    MessageRow(1, "Wren", "Hi.", RecapState.INCLUDED, "They met.", edited=True, hidden=True),
+    MessageRow(2, "", "Go.", RecapState.EXCLUDED, "They left.", stale=True, hidden=True, ends_scene=True, pinned=True),
+    MessageRow(3, "Ada", "Stop.", RecapState.FAILED, "", error="too slow"),
+)
+SCENES = (
+    SceneRow(2, (0, 2), "Arrival", "They came.", "1/2", SceneLock()),
+    SceneRow(5, (3, 5), "Road", "", "0/0", SceneLock(), made_of=(0, 5)),
+    SceneRow(7, (6, 7), "Inn", "They slept.", "2/2", SceneLock(by_itself=True)),
+    SceneRow(9, (8, 9), "Morning", "They woke.", "2/3", SceneLock(by_later=True)),
+)
+LOCKED = "Locked: it is part of the running recap. Delete that version of it to change the scene."
+RUNNING = RunningRecaps(
+    current=2, versions=(RunningVersion(1, "Long ago.", 1, new_scene=2), RunningVersion(2, "Of late.", 2, new_scene=7))
+)
+WRITTEN = "The recap was written by hand. Its scene is part of the running recap. It is hidden from the prompt."
+PICTURE = RecapPicture(
+    Path("Tale.jsonl"), FILE, MESSAGES, SCENES, RUNNING, in_running=frozenset({1}), trace=make_trace()
+)
+
+
+def told_by(*signals: Any) -> list[object]:
+    told: list[object] = []
+    for signal in signals:
+        signal.connect(lambda *news: told.append(news))
+    return told
+
+
+def column(page: RowsPage, place: int) -> list[str]:
+    return [page.model.index(row, place).data() for row in range(page.model.rowCount())]
+
+
+def enabled(*buttons: QPushButton) -> list[bool]:
+    return [each.isEnabled() for each in buttons]
+
+
+# ---- messages -------------------------------------------------------------------------------------------------------
+
+
+def test_what_there_is_to_say_of_each_message(theme: Theme, qtbot: QtBot) -> None:
+    page = MessagePage(theme)
+    qtbot.addWidget(page)
+    assert enabled(page.exclude, page.pin, page.again) == [False] * 3
+    page.show_picture(PICTURE)
+    said = []
+    for row in MESSAGES:
+        page.view.choose(row.index)
+        said.append((page.words.text(), page.text.lines.toPlainText(), page.exclude.isChecked(), page.pin.isChecked()))
+    assert said == [
+        ("#0, Ada.", "", False, False),
+        (f"#1, Wren. {WRITTEN}", "They met.", False, False),
+        ("#2, nobody. The message was changed after its recap was made. It is hidden from the prompt.", "They left.",
+         True, True),
+        ("#3, Ada. The last attempt failed: too slow", "", False, False),
+    ]  # fmt: skip
+    also = next(place for place in range(page.model.columnCount()) if "ends scene" in column(page, place)[2])
+    assert column(page, also) == ["", "in running, hidden, by hand", "changed since, kept hidden, ends scene", ""]
+    told = told_by(page.excluded, page.pinned, page.wanted, page.written)
+    page.exclude.click()
+    page.pin.click()
+    page.again.click()
+    page.text.lines.setPlainText("Mine.")
+    page.text.keep.click()
+    assert told == [(3, True), (3, True), (3,), (3, "Mine.")]
+    page.show_picture(None)
+    assert (page.model.rowCount(), page.again.isEnabled()) == (0, False)
+
+
+# ---- scenes ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_can_be_done_with_each_scene(theme: Theme, qtbot: QtBot) -> None:
+    page = ScenePage(theme)
+    qtbot.addWidget(page)
+    buttons = (page.before, page.after, page.make, page.combine, page.hide_break, page.delete)
+    page.show_picture(None)
+    assert enabled(*buttons) == [False] * 6
+    page.show_picture(PICTURE)
+    assert column(page, 0) == ["#0 to #2", "#3 to #5", "#6 to #7", "#8 to #9"]
+    assert column(page, 1) == ["Recap", "No recap yet", "In running", "Locked"]
+    can, said = [], []
+    for row in SCENES:
+        page.view.choose(row.index)
+        can.append(enabled(*buttons))
+        said.append(page.words.text())
+    assert can == [
+        [False, True, True, True, True, True], [False, False, True, False, True, True],
+        [False, False, False, False, True, True], [False, False, False, False, True, True],
+    ]  # fmt: skip
+    assert said == [
+        "Arrival, messages #0 to #2.",
+        "Road, messages #3 to #5. The original would make its recap of #0 to #5.",
+        f"Inn, messages #6 to #7. {LOCKED}",
+        "Morning, messages #8 to #9. Locked: a later scene is part of the running recap.",
+    ]
+    assert page.text.lines.isReadOnly()
+    page.show_picture(replace(PICTURE, scenes=(replace(SCENES[0], versions="2/3"),)))
+    page.view.choose(2)
+    told = told_by(page.turned, page.wanted, page.combined, page.toggled, page.deleted, page.written)
+    for each in buttons:
+        each.click()
+    page.text.lines.setPlainText("Mine.")
+    page.text.keep.click()
+    assert told == [(2, -1), (2, 1), (2,), (2,), (2,), (2,), (2, "Mine.")]
+
+
+# ---- the running recap ----------------------------------------------------------------------------------------------
+
+
+def test_the_version_in_use_is_looked_at_first_and_alone_is_written(theme: Theme, qtbot: QtBot) -> None:
+    page = RunningPage(theme)
+    qtbot.addWidget(page)
+    assert enabled(page.use, page.delete) == [False, False]
+    page.show_picture(PICTURE)
+    assert (page.view.current.number, enabled(page.use, page.delete)) == (2, [False, True])
+    assert page.words.text() == "Version 2 is made of 2 scenes and reaches to #7. It goes into the prompt."
+    assert not page.text.lines.isReadOnly()
+    page.view.choose(1)
+    assert page.words.text() == (
+        "Version 1 is made of 1 scene and reaches to #2. Only the version in use can be written."
+    )
+    assert (page.text.lines.isReadOnly(), enabled(page.use, page.delete)) == (True, [True, True])
+    assert column(page, 1) == ["", "in use"]
+    told = told_by(page.used, page.deleted, page.written)
+    page.use.click()
+    page.delete.click()
+    page.show_picture(PICTURE)
+    assert page.view.current.number == 1  # what was chosen stays
+    page.show_picture(replace(PICTURE, running=replace(RUNNING, current=1)))
+    page.text.lines.setPlainText("Mine.")
+    page.text.keep.click()
+    assert told == [(1,), (1,), ("Mine.",)]
+    page.show_picture(None)
+    assert page.words.text() == ""
+
+
+# ---- the prompt -----------------------------------------------------------------------------------------------------
+
+WALK = tuple(
+    WalkRow(place, "Ada", f"Recap {place}.", decision, None, after)
+    for place, decision, after in (
+        (4, WalkDecision.INCLUDED, 30), (3, WalkDecision.OVER_LIMIT, 90), (2, WalkDecision.EXCLUDED, None),
+    )
+)  # fmt: skip
+PROMPT = PromptAt(5, "Of late.", 12, "before the chat", 2, WALK, 30, 50, 2, make_trace())
+
+
+def test_what_a_reply_is_given(theme: Theme, qtbot: QtBot) -> None:
+    page = RecapPromptPage(theme)
+    qtbot.addWidget(page)
+    assert page.bar.isHidden()
+    page.show_prompt(PROMPT)
+    assert page.words.text() == (
+        "Reply #5 is given version 2 of the running recap, 12 tokens, before the chat. Messages before #2 are hidden "
+        "by scenes. 2 messages take no part. Recaps of messages are for reading: 30 tokens of 50 fit."
+    )
+    assert (page.bar.isHidden(), page.bar.maximum(), page.bar.value()) == (False, 50, 30)
+    assert column(page, 1) == ["Fits", "Does not fit", "Left out"]
+    assert column(page, 2) == ["30 of 50", "90 of 50", ""]
+    assert page.text.toPlainText() == "Of late."
+    page.show_prompt(replace(PROMPT, version=None, limit=None, hidden=0, rows=WALK[:1]))
+    assert page.words.text().startswith(
+        "Reply #5 is given no running recap. Recaps that take part: 30 tokens; nobody knows the model's room"
+    )
+    assert (page.bar.isHidden(), column(page, 2)) == (True, ["30"])
+    page.show_prompt(None)
+    assert (page.words.text(), page.text.toPlainText()) == ("", "")
+
+
+# ---- the queue ------------------------------------------------------------------------------------------------------
+
+
+def operation(name: str, **more: Any) -> QueuedOperation:
+    return QueuedOperation(id=name, type="validate_recap", **more)
+
+
+def test_the_queue_in_a_sentence() -> None:
+    one = QueueState((operation("a"),))
+    failed = QueueState((operation("a", status=Status.RETRYING, error="Retry 1 of 3: too slow."),))
+    assert [queue_words(queue) for queue in (
+        QueuePicture(), QueuePicture(one), QueuePicture(one, working=True, done=2),
+        QueuePicture(replace(one, paused=True)), QueuePicture(replace(one, paused=True), working=True),
+    )] == [
+        "Nothing waits. These are the last steps.", "1 step left from before. “Resume” goes on where it ended.",
+        "At work: 2 done, 1 left.", "Paused. 1 step left.",
+        "Pausing: the step under way is finished first. 1 step left.",
+    ]  # fmt: skip
+    soon = time.time() + 5.2
+    assert queue_words(QueuePicture(failed, retry_at=soon)) == (
+        "An attempt failed: too slow. The next one is in 5 s. 1 step left."
+    )
+    assert queue_words(QueuePicture(one, retry_at=soon)).startswith("It waits before the next step. The next one is")
+    assert "in 0 s" in queue_words(QueuePicture(failed, retry_at=time.time() - 9))
+
+
+def test_steps_that_wait_stand_before_those_that_are_over(theme: Theme, qtbot: QtBot) -> None:
+    page = QueuePage(theme)
+    qtbot.addWidget(page)
+    buttons = (page.remove, page.stop_before, page.hurry, page.clear)
+    assert enabled(*buttons) == [False] * 4
+    state = QueueState(
+        (operation("low", priority=1), operation("high", priority=5, pause_before=True),
+         operation("now", status=Status.IN_PROGRESS)),
+        log=(FinishedOperation("validate_recap", "Look", "completed", "", 0, id="old"),
+             FinishedOperation("validate_recap", "Look", "failed", "too slow", 0, id="bad")),
+    )  # fmt: skip
+    page.show_queue(QueuePicture(state, working=True))
+    assert [row.key.split()[-1] for row in page.model.rows] == ["now", "high", "low", "bad", "old"]
+    assert column(page, 0) == ["Under way", "Waits", "Waits", "Failed", "Done"]
+    can = []
+    for row in page.model.rows:
+        page.view.choose(row.key)
+        can.append((*enabled(*buttons), page.stop_before.text()))
+    assert can == [
+        (True, False, False, True, "Stop before it"), (True, True, False, True, "Do not stop"),
+        (True, True, False, True, "Stop before it"), (False, False, False, True, "Stop before it"),
+        (False, False, False, True, "Stop before it"),
+    ]  # fmt: skip
+    page.view.choose("high")
+    assert page.words.text().endswith(": the queue stops before it")
+    told = told_by(page.removed, page.stopped_before, page.hurried, page.emptied)
+    page.show_queue(QueuePicture(state, working=True, retry_at=time.time() + 5))
+    page.view.choose("low")
+    for each in buttons:
+        each.click()
+    assert told == [("low",), ("low",), (), ()]
+
+
+# ---- the pane around them -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pane(theme: Theme, qtbot: QtBot) -> RecapPane:
+    made = RecapPane(theme)
+    qtbot.addWidget(made)
+    made.resize(600, 500)
+    made.show()
+    return made
+
+
+def test_the_pane_says_why_there_are_no_recaps(pane: RecapPane) -> None:
+    heads = told_by(pane.note_changed)
+    seen = []
+    for hindrance, problem in ((each, "") for each in NoRecaps):
+        pane.show_recaps(None, hindrance, problem, unsaved=False)
+        seen.append(pane.empty.title.text())
+    pane.show_recaps(PICTURE, None, "It is damaged.", unsaved=False)
+    seen.append(pane.empty.title.text())
+    pane.show_recaps(None, None, "", unsaved=False)
+    seen.append(pane.empty.title.text())
+    assert seen == [
+        "No chat open", "The chat is in no file yet", "The demo's files stay as they are",
+        "Plain text holds no recaps", "The recaps cannot be read", "Reading the recaps…",
+    ]  # fmt: skip
+    assert pane.empty.isVisible()
+    assert heads[-1] == ("",)
+    pane.show_recaps(PICTURE, None, "", unsaved=False)
+    assert (pane.empty.isVisible(), pane.notice.isVisible()) == (False, False)
+    assert heads[-1] == ("1 of 4 with a recap · 4 scenes · version 2",)
+    assert pane.focus_target() is pane.messages.view
+
+
+def test_the_pane_offers_to_save_what_is_not_in_the_file(pane: RecapPane) -> None:
+    told = told_by(pane.wanted)
+    pane.show_recaps(replace(PICTURE, notice="It is old."), None, "", unsaved=False)
+    assert (pane.notice_text.text(), pane.save.isVisible()) == ("It is old.", False)
+    pane.show_recaps(PICTURE, None, "", unsaved=True)
+    assert pane.notice_text.text().startswith("The chat has changes")
+    pane.save.click()
+    assert told == [("chat.save",)]
+
+
+def test_the_pane_pauses_what_works_and_resumes_what_is_left(pane: RecapPane) -> None:
+    pane.show_recaps(PICTURE, None, "", unsaved=False)
+    one = QueueState((operation("a"),))
+    shown = []
+    for queue in (QueuePicture(), QueuePicture(one), QueuePicture(one, working=True, done=3),
+                  QueuePicture(replace(one, paused=True), working=True)):  # fmt: skip
+        pane.show_queue(queue, "stand-in", "the stand-in")
+        names = ("recap.pause", "recap.resume")
+        shown.append((*(pane.buttons[name].isVisibleTo(pane) for name in names), pane.progress.isVisibleTo(pane)))
+    assert shown == [(False, False, False), (False, True, False), (True, False, True), (False, True, True)]
+    assert (pane.progress.maximum(), pane.tabs.tabText(4)) == (1, "Queue (1)")
+    pane.show_queue(QueuePicture(one, working=True, done=3), "stand-in", "the stand-in")
+    assert (pane.progress.maximum(), pane.progress.value()) == (4, 3)
+    pane.show_queue(QueuePicture(), "stand-in", "the stand-in")
+    assert pane.tabs.tabText(4) == "Queue"

@@ -1,0 +1,147 @@
+"""The page of what a model was asked, alone: calls and parts, searching, copying, and a question under way."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
+from lorestudio.llm.messages import ChatRequest
+from lorestudio.trace.model import AiCall, Phase, StageRecord, Trace
+from lorestudio.ui.features.trace.ai_page import CHUNK, MOST_FOUND, OVERVIEW, REPLY, SYSTEM, USER, AiPage
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.state.live_run import LiveRun
+from tests.ui.worlds import make_trace
+
+ASKED = AiCall("search", "Choose well.", "Which of these?", 64, False, "tiny", "[]", source="Local", duration_ms=1500)
+BROKEN = replace(ASKED, kind="prefilter", reply="", source="", error="no answer")
+RECORD = StageRecord("AI selection", Phase.SELECT, details={"cached": False})
+
+
+def run(*calls: AiCall) -> Trace:
+    return replace(make_trace(), stages=(RECORD,), ai_calls=calls)
+
+
+@pytest.fixture
+def page(theme: Theme, qtbot: QtBot) -> AiPage:
+    made = AiPage(theme)
+    qtbot.addWidget(made)
+    made.resize(500, 400)
+    made.show()
+    return made
+
+
+def choose(page: AiPage, part: int) -> None:
+    page.parts.button(part).click()
+
+
+def enabled(page: AiPage) -> list[bool]:
+    return [page.parts.button(part).isEnabled() for part in range(4)]
+
+
+def test_a_run_without_a_question_says_why(page: AiPage) -> None:
+    assert "No question has been put yet." in page.plain
+    page.set_trace(run())
+    assert page.plain.startswith("No model was asked in this run")
+    assert "What the reply was matched to (0)" in page.plain
+    assert enabled(page) == [True, False, False, False]
+    assert not page.calls.isVisible()
+    page.set_trace(replace(run(), stages=()))
+    assert "matched to" not in page.plain
+
+
+def test_the_parts_of_a_call(page: AiPage) -> None:
+    page.set_trace(run(ASKED))
+    assert enabled(page) == [True] * 4
+    assert page.focus_target() is page.overview
+    for part, text in ((SYSTEM, "Choose well."), (USER, "Which of these?"), (REPLY, "[]")):
+        choose(page, part)
+        assert (page.part, page.plain, page.text.toPlainText()) == (part, text, text)
+        assert page.focus_target() is page.text
+    page.copy_button.click()
+    assert QGuiApplication.clipboard().text() == "[]"
+    choose(page, OVERVIEW)
+    assert "1.5 s" in page.plain
+    page.set_trace(run(replace(ASKED, system="")))
+    choose(page, SYSTEM)
+    assert page.plain == "(empty)"
+
+
+def test_the_last_of_several_calls_is_shown_first(page: AiPage) -> None:
+    page.set_trace(run(BROKEN, ASKED))
+    assert page.calls.isVisible()
+    assert [page.calls.itemText(place).split(" · ")[1:] for place in range(2)] == [
+        ["nobody", "failed"], ["Local", "1.5 s"],
+    ]  # fmt: skip
+    assert [page.calls.itemText(place)[:3] for place in range(2)] == ["1. ", "2. "]
+    assert page.calls.currentIndex() == 1
+    choose(page, REPLY)
+    assert page.plain == "[]"
+    page.calls.setCurrentIndex(0)
+    assert page.plain == "No reply arrived: no answer"
+    page.set_trace(run(replace(ASKED, reply="")))
+    assert page.plain == "(empty)"
+
+
+def test_what_is_searched_is_counted_and_walked_through(page: AiPage, qtbot: QtBot) -> None:
+    page.set_trace(run(replace(ASKED, user="bell, book, bell")))
+    choose(page, USER)
+    page.open_search()
+    assert page.finder.hasFocus()
+    qtbot.keyClicks(page.finder, "bell")
+    assert (page.found.text(), len(page.text.extraSelections())) == ("2", 2)
+    seen = []
+    for _ in range(3):
+        qtbot.keyClick(page.finder, Qt.Key.Key_Return)
+        seen.append(page.text.textCursor().selectionStart())
+    assert seen == [0, 12, 0]
+    choose(page, SYSTEM)
+    assert page.found.text() == "none"
+    page.finder.clear()
+    assert (page.found.text(), page.text.extraSelections()) == ("", [])
+    page.set_trace(run(replace(ASKED, user="x " * (MOST_FOUND + 5))))
+    choose(page, USER)
+    page.finder.setText("x")
+    assert page.found.text() == f"{MOST_FOUND}+"
+
+
+def test_a_long_text_is_whole_in_the_end(page: AiPage, qtbot: QtBot) -> None:
+    long = "word " * (CHUNK // 5 * 2 + 10)
+    page.set_trace(run(replace(ASKED, system=long)))
+    choose(page, SYSTEM)
+    assert page.plain == long
+    assert len(page.text.toPlainText()) == CHUNK
+    qtbot.waitUntil(lambda: page.text.toPlainText() == long)
+
+
+def test_an_entry_of_the_overview_leads_to_it(page: AiPage) -> None:
+    told: list[int] = []
+    page.entry_chosen.connect(told.append)
+    page.overview.anchorClicked.emit(QUrl("entry:3"))
+    assert told == [3]
+
+
+def test_a_question_under_way_shows_what_has_arrived(page: AiPage) -> None:
+    page.set_trace(run(BROKEN, ASKED))
+    live = LiveRun(Generation(5, 0), (), "AI selection")
+    page.set_live(live)
+    assert (page.calls.isVisible(), enabled(page)) == (False, [True, False, False, False])
+    assert "No question has been put yet." in page.plain
+    asked = replace(live, request=ChatRequest("search", "Choose.", "Which?", max_tokens=64, model="tiny"))
+    page.set_live(asked)
+    assert enabled(page) == [True] * 4
+    assert "Waiting for an answer" in page.plain
+    assert "0 characters" in page.plain
+    for part, text in ((SYSTEM, "Choose."), (USER, "Which?"), (REPLY, "Nothing has arrived yet.")):
+        choose(page, part)
+        assert page.text.toPlainText() == text
+    for reply in ("[{", '[{"title"', '[{"title": 1}]'):
+        page.set_live(replace(asked, reply=reply))
+        assert (page.text.toPlainText(), page.plain) == (reply, reply)
+    page.set_live(replace(asked, reply="Another"))
+    assert page.text.toPlainText() == "Another"
+    page.set_trace(run(ASKED))
+    assert page.plain == "[]"

@@ -1,0 +1,231 @@
+"""The trace's pane around its views: what stands above them, which rows, which tab, what is empty, what is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
+from lorestudio.domain.state import EngineState
+from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
+from lorestudio.trace.summary import SummaryPiece
+from lorestudio.ui.features.trace.pane import AI, LOG, PROMPT, TracePane
+from lorestudio.ui.features.trace.summary import LiveBar, Said, SummaryLine
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.theme import Theme
+from tests.ui.worlds import BELL, CROWN, DAWNKEEP, SKARN, FakeSimulator, make_project
+
+FAILED = StageRecord("recursion", Phase.MATCH, StageStatus.FAILED, error="it broke")
+
+
+class Runs(FakeSimulator):
+    """The first reply took nothing, with a warning; in the reply to come a stage has failed."""
+
+    def state_before(self, _generation: Generation) -> EngineState:
+        return EngineState()
+
+    def _make(self, generation: Generation) -> Trace:
+        made = replace(super()._make(generation), warnings=() if generation.message == 5 else ("It is late.",))
+        return replace(made, stages=(*made.stages, FAILED)) if generation.message == 7 else made
+
+
+@pytest.fixture
+def window(share_window: Callable[..., MainWindow]) -> MainWindow:
+    made = share_window(lambda folder: make_project(folder / "vault"), make_simulator=Runs)
+    made.chat.choose(5)
+    return made
+
+
+@pytest.fixture
+def pane(window: MainWindow) -> TracePane:
+    return window.trace
+
+
+def note(window: MainWindow) -> str:
+    return window.docks["trace"].bar._note.text()
+
+
+def said(pane: TracePane) -> list[tuple[str, str]]:
+    return [(each.text, each.tone) for each in pane.summary.notes]
+
+
+def test_the_head_counts_the_rows_that_are_shown(window: MainWindow, pane: TracePane, qtbot: QtBot) -> None:
+    assert note(window) == "Reply #5 · 5 entries · without 1 broken note"
+    qtbot.keyClicks(pane.filter, "cut")
+    assert note(window) == "Reply #5 · 1 of 5 entries · without 1 broken note"
+    qtbot.keyClicks(pane.filter, "zzz")
+    assert pane.nothing.isVisibleTo(pane)
+    assert "No row fits the filter" in pane.nothing.title.text()
+    pane.show_only((CROWN, BELL), "two")
+    assert (pane.filter.text(), pane.only.label.text()) == ("", "Only: two")
+    assert note(window).startswith("Reply #5 · 2 of 5 entries")
+    assert pane.answers.hasFocus()
+    qtbot.keyClick(pane.answers, Qt.Key.Key_Escape)
+    assert note(window).startswith("Reply #5 · 5 entries")
+    window.chat.choose(4)  # a question: its reply is shown
+    assert note(window).startswith("Reply #5, the one after message #4 · ")
+    window.chat.choose(7)
+    assert note(window).startswith("The reply to come · ")
+
+
+def test_a_failure_stands_in_red_and_a_warning_where_nothing_failed(window: MainWindow, pane: TracePane) -> None:
+    assert said(pane) == []
+    window.chat.choose(7)
+    assert said(pane)[0] == ("Recursion: The stage failed: it broke.", "error")
+    assert "It is late." not in pane.summary.said
+    window.chat.choose(2)
+    assert ("It is late.", "warning") in said(pane)
+
+
+def test_a_run_without_candidates_says_what_would_widen_it(window: MainWindow, pane: TracePane) -> None:
+    window.chat.choose(2)
+    window.selection.choose_entry(None)
+    assert pane.nothing.isVisibleTo(pane)
+    assert "Nothing came into question" in pane.nothing.title.text()
+    window.selection.choose_entry(SKARN)  # a guest among no rows
+    assert pane.answers.isVisibleTo(pane)
+    assert pane.model.rowCount() == 1
+
+
+def test_cells_choose_an_entry_and_its_stage_and_follow_them(window: MainWindow, pane: TracePane, qtbot: QtBot) -> None:
+    model = pane.model
+    pane.answers.setCurrentIndex(model.index(model.row_of(CROWN), model.column_of("budget")))
+    assert (window.selection.entry, window.selection.stage) == (CROWN, "budget")
+    pane.answers.setCurrentIndex(model.index(model.row_of(SKARN), 0))
+    assert (window.selection.entry, window.selection.stage) == (SKARN, None)
+    window.selection.choose_entry(DAWNKEEP, "keywords")
+    current = pane.answers.currentIndex()
+    assert (current.row(), current.column()) == (model.row_of(DAWNKEEP), model.column_of("keywords"))
+    qtbot.keyClicks(pane.filter, "crown")
+    assert window.selection.entry == DAWNKEEP  # its row is gone, it is still what is looked at
+    assert pane.answers.selectedIndexes() == []
+    pane.filter.clear()
+    assert pane.answers.currentIndex().row() == model.row_of(DAWNKEEP)
+
+
+def test_each_tab_has_its_tools_its_text_and_the_keyboard(window: MainWindow, pane: TracePane) -> None:
+    shown = []
+    for tab in range(5):
+        pane.tabs.setCurrentIndex(tab)
+        shown.append((pane.filter.isVisibleTo(pane), pane.all_stages.isVisibleTo(pane)))
+    assert shown == [(True, True), (False, True), *[(False, False)] * 3]
+    targets = (pane.answers, pane.flow.focus_target(), pane.prompt.focus_target(), pane.log, pane.ai.focus_target())
+    for tab, target in enumerate(targets):
+        pane.tabs.setCurrentIndex(tab)
+        assert pane.focus_target() is target
+    pane.tabs.setCurrentIndex(LOG)
+    assert "Skarn" in pane.log.toPlainText()
+    window.chat.choose(2)  # the text follows while its tab is in front
+    assert "Skarn" not in pane.log.toPlainText()
+    pane.tabs.setCurrentIndex(PROMPT)
+    assert pane.open_search()
+    assert (pane.tabs.currentIndex(), pane.filter.hasFocus()) == (0, True)
+    pane.tabs.setCurrentIndex(AI)
+    assert pane.open_search()
+    assert pane.tabs.currentIndex() == AI
+
+
+def test_all_phases_unfold_with_their_button_and_one_by_its_name(window: MainWindow, pane: TracePane) -> None:
+    told: list[bool] = []
+    pane.fold_changed.connect(lambda: told.append(pane.all_stages.isChecked()))
+    few = pane.funnel_model.rowCount()
+    pane.all_stages.click()
+    assert (pane.all_stages.isChecked(), told) == (True, [True])
+    assert pane.funnel_model.rowCount() > few
+    pane.answers.fold_wanted.emit(Phase.GATE)
+    assert pane.model.unfolded == {Phase.MATCH, Phase.SELECT, Phase.BUDGET, Phase.INJECT} & pane.model.unfolded
+    assert Phase.GATE not in pane.model.unfolded
+    assert (pane.all_stages.isChecked(), pane.funnel_model.rowCount()) == (False, few)
+    pane.unfold(frozenset())
+    pane.answers.fold_wanted.emit(Phase.GATE)
+    assert pane.model.unfolded == {Phase.GATE}
+    pane.unfold(frozenset())
+
+
+def test_a_row_is_copied_with_its_way(window: MainWindow, pane: TracePane) -> None:
+    window.selection.choose_entry(CROWN)
+    window.run("copy.row")
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert lines[:4] == ["**Crown**: cut", "", "| Stage | Why |", "|---|---|"]
+    assert [line.split(" | ")[0] for line in lines[4:]] == ["| keywords", "| budget"]
+    QGuiApplication.clipboard().clear()
+    window.selection.choose_entry(None)
+    pane.copy_row()
+    assert QGuiApplication.clipboard().text() == ""
+    window.run("copy.report")
+    assert "Crown" in QGuiApplication.clipboard().text()
+
+
+def test_a_narrow_pane_has_a_short_field(pane: TracePane, window: MainWindow) -> None:
+    pane.resize(900, 400)
+    wide = pane.filter.width()
+    assert pane.filter.placeholderText() == "Filter rows"
+    pane.resize(320, 400)
+    assert pane.filter.placeholderText() == "Filter"
+    assert pane.filter.width() < wide
+
+
+def test_an_empty_pane_says_what_is_missing(make_window: Callable[..., MainWindow]) -> None:
+    window = make_window(replay=False)
+    pane = window.trace
+    seen = [pane.empty.title.text()]
+    for project in (make_project(chat=False), make_project()):
+        window.session.set_project(project)
+        window.selection.choose_message(7 if project.chat else None, Generation(7) if project.chat else None)
+        seen.append(pane.empty.title.text())
+    window.selection.choose_message(None, None)
+    seen.append(pane.empty.title.text())
+    assert seen == ["No trace", "No chat to run", "No trace yet", "No message chosen"]
+    assert pane.focus_target() is pane
+    assert not pane.open_search()
+    assert note(window) == ""
+
+
+# ---- the sentence and the run under way, alone -----------------------------------------------------------------------
+
+
+def test_the_sentence_has_links_and_what_passes_takes_its_place(theme: Theme, qtbot: QtBot) -> None:
+    line = SummaryLine(theme)
+    qtbot.addWidget(line)
+    line.set_pieces(
+        [SummaryPiece("Of "), SummaryPiece("5", (1, 2)), SummaryPiece(" entries, "), SummaryPiece("2 & more", (1,))]
+    )
+    line.set_notes([Said("It broke.\nTwice.", "error", (("replay.all", "Replay"),))])
+    assert line.plain == "Of 5 entries, 2 & more"
+    assert line.text().count("<a href=") == 3
+    assert "2 &amp; more" in line.text()
+    assert f"color:{theme.palette.error}'>It broke.<br>Twice.</span>" in line.text()
+    assert line.accessibleDescription() == "Of 5 entries, 2 & more\nIt broke.\nTwice."
+    told: list[object] = []
+    line.chosen.connect(lambda entries, words: told.append((entries, words)))
+    line.wanted.connect(told.append)
+    for link in ("1", "3", "do:replay.all"):
+        line.linkActivated.emit(link)
+    assert told == [((1, 2), "Of 5 entries"), ((1,), "2 & more"), "replay.all"]
+    line.set_notes([*line.notes, Said("It is an older run.", passing=True)])
+    assert (line.text().count("Of "), line.accessibleDescription().count("Of ")) == (0, 0)
+    assert "It broke" not in line.text()
+    assert f"color:{theme.palette.text}'>It is an older run." in line.text()
+
+
+def test_a_run_under_way_in_one_line(theme: Theme, qtbot: QtBot) -> None:
+    bar = LiveBar(theme)
+    qtbot.addWidget(bar)
+    assert bar.isHidden()
+    told: list[str] = []
+    bar.cancelled.connect(lambda: told.append("cancelled"))
+    bar.followed.connect(lambda: told.append("followed"))
+    bar.say("keywords is running", 1.25)
+    assert (bar.isHidden(), bar.follow.isHidden()) == (False, True)
+    assert (bar.label.text(), bar.label.toolTip(), bar.accessibleName()) == ("keywords is running",) * 3
+    assert bar.seconds.text() == "1.2 s"
+    bar.say("budget is running", 3, elsewhere=True)
+    assert (bar.label.text(), bar.accessibleName(), bar.follow.isHidden()) == (*("budget is running",) * 2, False)
+    bar.cancel.click()
+    bar.follow.click()
+    assert told == ["cancelled", "followed"]

@@ -1,0 +1,269 @@
+"""The vault's pane: its filter, walking through what it shows, what is open and chosen in it, and how notes look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QModelIndex, Qt
+from PySide6.QtWidgets import QTreeView
+from pytestqt.qtbot import QtBot
+
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
+from lorestudio.domain.state import Usage
+from lorestudio.trace.journey import Journeys
+from lorestudio.ui.features.vault.pane import VaultPane
+from lorestudio.ui.features.vault.table import VaultTable, note_key
+from lorestudio.ui.features.vault.tree import TitleDelegate, VaultTree
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, EDIT, TOOLTIP
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.state.expected import ExpectedMark
+from lorestudio.ui.widgets.marks import fate_mark
+from lorestudio.ui.widgets.record_table import RecordView
+from tests.ui.drawing import drawn, words_drawn
+from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, make_project, make_trace
+
+INDEX = VaultIndex(ENTRIES, LEFT_OUT, vaults=("vault",))
+BROKEN = ExpectedMark(False, "Not met: Crown goes in")
+MARKED = 6
+"""Signs: what became of four entries, one that is unsaved, and one that is not as expected."""
+
+JOURNEYS = Journeys(make_trace())
+
+
+@pytest.fixture
+def window(share_window: Callable[..., MainWindow]) -> MainWindow:
+    return share_window(lambda folder: make_project(folder / "vault"))
+
+
+@pytest.fixture
+def pane(window: MainWindow) -> VaultPane:
+    return window.vault
+
+
+def type_filter(pane: VaultPane, text: str, qtbot: QtBot) -> None:
+    qtbot.keyClicks(pane.filter, text)
+    pane.apply_filter()
+
+
+def test_a_search_finds_counts_and_goes(pane: VaultPane, qtbot: QtBot) -> None:
+    pane.open_search()
+    assert pane.filter.hasFocus()
+    type_filter(pane, "crown", qtbot)
+    assert pane.matches.text() == "1 of 5 entries"
+    pane.open_search()
+    type_filter(pane, "s", qtbot)  # the old text is selected, so that it is replaced
+    assert pane.filter.text() == "s"
+    qtbot.keyClick(pane.filter, Qt.Key.Key_Escape)
+    pane.apply_filter()
+    assert pane.filter.text() == ""
+    assert pane.model.entries() == [CROWN, DAWNKEEP, BELL, RULES, SKARN]
+
+
+@pytest.mark.parametrize(
+    ("shown_as_table", "order"),
+    [(False, [CROWN, DAWNKEEP, BELL, RULES, SKARN]), (True, [BELL, CROWN, DAWNKEEP, RULES, SKARN])],
+)
+def test_steps_go_round_what_is_shown(
+    window: MainWindow, pane: VaultPane, shown_as_table: bool, order: list[int]
+) -> None:
+    pane.show_table(shown_as_table)
+    window.selection.choose_entry(None)
+    seen = []
+    for steps in (1, 1, -1, -1):
+        pane.step(steps)
+        seen.append(window.selection.entry)
+    assert seen == [order[0], order[1], order[0], order[-1]]
+    window.selection.choose_entry(None)
+    pane.step(-1)
+    assert window.selection.entry == order[-1]
+    pane.show_table(False)
+
+
+def test_what_is_left_out_opens_only_where_it_was_searched_for(pane: VaultPane, qtbot: QtBot) -> None:
+    def opened() -> list[str]:
+        return [pane.model.node(each).title for each in pane.model.folder_rows() if pane.tree.isExpanded(each)]
+
+    assert opened() == ["items", "places", "Broken notes"]
+    type_filter(pane, "readme", qtbot)
+    assert opened() == ["Left out"]
+
+
+def test_the_folder_that_the_keyboard_is_in(window: MainWindow, pane: VaultPane) -> None:
+    pane.tree.setCurrentIndex(pane.model.index(0, 0))
+    assert pane.folder == ("", "items")
+    pane.tree.setCurrentIndex(QModelIndex())
+    window.selection.choose_entry(DAWNKEEP)
+    assert pane.folder == ("vault", "places")
+    window.selection.choose_entry(None)
+    assert pane.folder == ("", "")
+
+
+@pytest.mark.parametrize("as_table", [False, True])
+def test_the_note_beside_those_that_go(window: MainWindow, pane: VaultPane, as_table: bool) -> None:
+    pane.show_table(as_table)
+    notes = list(pane.table_model.rows) if as_table else pane.model.notes_below(QModelIndex())
+    paths = [window.session.note_path(note) for note in notes]
+    assert pane.beside(paths[1:2]) == paths[2]
+    assert pane.beside([paths[1], paths[2]]) == paths[3]
+    assert pane.beside(paths[-2:]) == paths[-3]
+    assert pane.beside(paths) is None
+    assert pane.beside([Path("elsewhere.md")]) is None
+    pane.show_table(False)
+
+
+def test_several_stay_selected_where_the_list_is_another_one(window: MainWindow, pane: VaultPane) -> None:
+    tree = pane.tree
+    tree.selectAll()
+    everything = {note_key(note) for note in pane.chosen}
+    pane.show_table(True)
+    assert {note_key(note) for note in pane.chosen} == everything
+    assert len(everything) == 7
+    pane.table.select_places([0, 2], 2)
+    some = [note_key(note) for note in pane.chosen]
+    pane.show_table(False)
+    assert [note_key(note) for note in pane.chosen] == some or len(pane.chosen) == 2
+    assert (pane.tree_button.isChecked(), pane.table_button.isChecked()) == (True, False)
+    assert pane.columns_button.isHidden()
+
+
+def test_a_title_is_typed_over_only_where_the_keyboard_is_on_an_entry(window: MainWindow, pane: VaultPane) -> None:
+    window.selection.choose_entry(CROWN)
+    pane.filter.setFocus()
+    assert not pane.edit_title()
+    pane.tree.setFocus()
+    pane.tree.setCurrentIndex(pane.model.index(0, 0))  # a folder
+    assert not pane.edit_title()
+
+
+def test_a_narrow_filter_says_less(pane: VaultPane) -> None:
+    forms: dict[str, None] = {}
+    for width in range(500, 40, -20):
+        pane.filter.resize(width, pane.filter.height())
+        forms[pane.filter.placeholderText()] = None
+    assert list(forms) == ["Filter by title, key, tag or file", "Filter by title or key", "Filter"]
+
+
+# ---- how notes look -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tree(qapp: object) -> VaultTree:
+    made = VaultTree()
+    made.set_index(INDEX)
+    return made
+
+
+def mark_all(tree: VaultTree) -> None:
+    tree.set_marks(
+        lambda entry: fate_mark(JOURNEYS.fate(entry)),
+        lambda note: isinstance(note, Entry) and note.id == SKARN,
+        lambda entry: BROKEN if entry == CROWN else None,
+    )
+
+
+def row_of(tree: VaultTree, entry: int) -> QModelIndex:
+    return tree.index_of_note(ENTRIES[entry])
+
+
+def test_a_note_says_what_became_of_it_what_is_unsaved_and_what_was_expected(tree: VaultTree) -> None:
+    mark_all(tree)
+    assert row_of(tree, SKARN).data(ACCESSIBLE_TEXT) == "Skarn, normal, unsaved changes, this turn: injected"
+    assert row_of(tree, CROWN).data(ACCESSIBLE_TEXT) == (
+        "Crown, normal, 1 warning, Not met: Crown goes in, this turn: cut"
+    )
+    assert row_of(tree, CROWN).data(TOOLTIP).endswith("\nNot met: Crown goes in")
+    assert tree.index(0, 0).data(ACCESSIBLE_TEXT) == "items, 1 note"
+    assert tree.index_of_note(LEFT_OUT[0]).data(ACCESSIBLE_TEXT).startswith("bad.md: not UTF-8")
+    assert [tree.is_dirty(tree.node(row_of(tree, entry))) for entry in (SKARN, CROWN)] == [True, False]
+
+
+def test_notes_in_a_row_are_one_range(tree: VaultTree) -> None:
+    def ranges(*entries: int) -> list[tuple[str, str]]:
+        found = tree.ranges_of([ENTRIES[entry] for entry in entries])
+        return [(first.data(), last.data()) for first, last in found]
+
+    assert ranges(BELL, RULES, SKARN) == [("Bell", "Skarn")]
+    assert ranges(BELL, SKARN) == [("Bell", "Bell"), ("Skarn", "Skarn")]
+    assert ranges(CROWN, DAWNKEEP) == [("Crown", "Crown"), ("Dawnkeep", "Dawnkeep")]  # in two folders
+    tree.set_filter("bell")
+    assert ranges(BELL, RULES) == [("Bell", "Bell")]
+
+
+def test_notes_are_dropped_into_folders_and_titles_typed(tree: VaultTree) -> None:
+    dropped: list[object] = []
+    typed: list[object] = []
+    tree.dropped.connect(lambda *news: dropped.append(news))
+    tree.retitled.connect(lambda *news: typed.append(news))
+    data = tree.mimeData([row_of(tree, BELL), tree.index(0, 0)])
+    move, nowhere = Qt.DropAction.MoveAction, QModelIndex()
+    assert not tree.dropMimeData(data, move, -1, -1, tree.index(1, 0))
+    assert not tree.dropMimeData(data, move, -1, -1, nowhere)
+    assert not tree.dropMimeData(data, move, -1, -1, row_of(tree, SKARN))
+    assert not tree.dropMimeData(QMimeData(), move, -1, -1, tree.index(1, 0))
+    assert dropped == [((ENTRIES[BELL],), "", "places"), ((ENTRIES[BELL],), "", "")]
+    for text in ("Great Bell ", " ", "Bell"):
+        tree.setData(row_of(tree, BELL), text, EDIT)
+    tree.setData(tree.index(0, 0), "things", EDIT)
+    assert typed == [(ENTRIES[BELL], "Great Bell")]
+    flags = [tree.flags(index) for index in (row_of(tree, BELL), tree.index(0, 0), tree.index_of_note(LEFT_OUT[0]))]
+    kinds = Qt.ItemFlag
+    assert [[bool(each & kind) for kind in (kinds.ItemIsEditable, kinds.ItemIsDragEnabled, kinds.ItemIsDropEnabled)]
+            for each in flags] == [[True, True, False], [False, False, True], [False, True, False]]  # fmt: skip
+
+
+def test_rows_of_the_tree_are_drawn(tree: VaultTree, theme: Theme, qtbot: QtBot) -> None:
+    mark_all(tree)
+    view = QTreeView()
+    qtbot.addWidget(view)
+    view.setModel(tree)
+    view.setItemDelegate(TitleDelegate(theme, view))
+    view.resize(400, 500)
+    view.expandAll()
+    ink = {each.words: each.fill for each in drawn(view) if each.kind == "text"}
+    text, muted, faint = (theme.color(name).name() for name in ("text", "text_muted", "text_faint"))
+    assert (ink["Skarn"], ink["items"], ink["README.md"], ink["1"]) == (text, text, muted, faint)
+    assert ink["no lorebook tag"] == faint
+    bare = len([each for each in drawn(view) if each.kind == "image"])
+    tree.set_marks(lambda _entry: None, lambda _note: False)
+    assert bare - len([each for each in drawn(view) if each.kind == "image"]) == MARKED
+
+
+def test_cells_of_the_table_are_drawn(theme: Theme, qtbot: QtBot) -> None:
+    model = VaultTable(
+        fate=lambda entry: fate_mark(JOURNEYS.fate(entry)),
+        is_dirty=lambda note: isinstance(note, Entry) and note.id == SKARN,
+        held=lambda entry: BROKEN if entry == CROWN else None,
+    )
+    off = LeftOutNote("a/Off.md", "vault", NoteProblem.DISABLED, "off")
+    model.set_index(VaultIndex(ENTRIES, (*LEFT_OUT, off), vaults=("vault",)))
+    model.set_problems({note_key(ENTRIES[BELL]): 3})
+    model.set_recorded({SKARN: Usage(injected=7, last_triggered_ms=86_400_000)})
+    view = RecordView(theme, model, "Notes")
+    qtbot.addWidget(view)
+    view.resize(1500, 400)
+    shown = {each.words: each.fill for each in drawn(view) if each.kind == "text"}
+    text, muted = theme.color("text").name(), theme.color("text_muted").name()
+    assert {
+        "Skarn": text,
+        "158": text,
+        "3": text,
+        "7": text,
+        "constant": text,
+        "disabled": muted,
+    }.items() <= shown.items()
+    spoken = {model.index(row, 0).data(): model.index(row, 0).data(ACCESSIBLE_TEXT) for row in range(model.rowCount())}
+    assert "unsaved changes" in spoken["Skarn"]
+    assert "Not met: Crown goes in" in spoken["Crown"]
+    assert "3 problems" in spoken["Bell"]
+    assert "1 problem" in spoken["Crown"]  # what was warned of, until the notes are checked
+    assert "problem" not in spoken["Off"]
+    assert "unsaved" not in spoken["Crown"]
+    column = model.column_of("last used")
+    used = {model.index(row, 0).data(): model.index(row, column).data() for row in range(model.rowCount())}
+    assert used["Skarn"].startswith("1970-01-0")
+    assert used["Bell"] == ""
+    model.exact = False
+    assert "≈ 158" in words_drawn(view)

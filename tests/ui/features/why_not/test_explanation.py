@@ -1,0 +1,104 @@
+"""Why an entry went in or not: the explanation, its links, its numbers and answers in turn, and what is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QGuiApplication
+
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.why_not.pane import WhyView
+from lorestudio.ui.shell.main_window import MainWindow
+from tests.ui.conftest import settle
+from tests.ui.features.budget.test_pane import tight
+from tests.ui.vaults import open_vault, write_vault
+from tests.ui.worlds import CROWN, DAWNKEEP, SKARN, make_project
+
+
+@pytest.fixture
+def window(share_window: Callable[..., MainWindow]) -> MainWindow:
+    made = share_window(lambda folder: make_project(folder / "vault"))
+    made.chat.choose(5)
+    made.selection.choose_entry(CROWN)
+    return made
+
+
+@pytest.fixture
+def pane(window: MainWindow) -> WhyView:
+    return window.why
+
+
+def test_links_lead_to_stages_entries_and_messages(window: MainWindow, pane: WhyView) -> None:
+    told: list[int] = []
+    pane.message_wanted.disconnect()
+    pane.message_wanted.connect(told.append)
+    pane.browser.anchorClicked.emit(QUrl("stage:budget"))
+    assert (window.selection.entry, window.selection.stage) == (CROWN, "budget")
+    pane.browser.anchorClicked.emit(QUrl(f"entry:{SKARN}"))
+    assert window.selection.entry == SKARN
+    pane.browser.anchorClicked.emit(QUrl("message:4"))
+    assert told == [4]
+    pane.message_wanted.connect(window.features.trace.go_to_message)
+
+
+def test_a_chosen_stage_is_told_unless_it_decided(window: MainWindow, pane: WhyView) -> None:
+    assert pane.text.startswith("“Crown” needs 158 tokens")
+    window.selection.choose_entry(CROWN, "keywords")
+    assert "Keywords: " in pane.text
+    window.selection.choose_entry(CROWN, "budget")
+    assert "Budget: " not in pane.text
+
+
+def test_numbers_and_answers_take_turns_with_the_explanation(
+    make_window: Callable[..., MainWindow], tmp_path: Path
+) -> None:
+    window = make_window(tight(tmp_path), make_simulator=Simulator)
+    settle(window)
+    window.chat.choose(5)
+    window.selection.choose_entry(0)
+    pane = window.why
+    browser, numbers = pane.browser, pane.scores
+    shown = []
+    for action in ("why.scores", "why.scores", "why.scores", "trace.why_not", "why.scores"):
+        window.run(action)
+        shown.append((browser.isVisibleTo(pane), numbers.isVisibleTo(pane), pane.answers_button.isChecked()))
+        assert pane.focus_target().isVisibleTo(pane)
+        settle(window)
+    assert shown == [(False, True, False), (True, False, False), (False, True, False), (False, False, True),
+                     (False, True, False)]  # fmt: skip
+    pane.show_scores(False)
+    pane.show_answers(True)
+    assert not pane.scores_button.isChecked()
+    pane.answers_button.click()
+    assert (browser.isVisibleTo(pane), pane.answers_button.isChecked()) == (True, False)
+
+
+def test_what_is_shown_is_copied(window: MainWindow, pane: WhyView) -> None:
+    told: list[bool] = []
+    pane.copied.connect(lambda: told.append(True))
+    window.run("copy.why")
+    assert "Crown" in QGuiApplication.clipboard().text()
+    window.selection.choose_entry(DAWNKEEP)
+    window.run("copy.why")
+    assert "Dawnkeep" in QGuiApplication.clipboard().text()
+    QGuiApplication.clipboard().clear()
+    window.selection.choose_entry(None)
+    pane.copy()
+    assert (QGuiApplication.clipboard().text(), len(told)) == ("", 2)
+    assert pane.empty.title.text() == "Why?"
+
+
+def test_a_note_that_is_no_entry_and_an_entry_without_a_run(
+    make_window: Callable[..., MainWindow], tmp_path: Path
+) -> None:
+    window = make_window()
+    open_vault(window, write_vault(tmp_path / "vault"), tmp_path / "kept")
+    pane, project = window.why, window.session.project
+    window.selection.choose_entry(0)
+    assert pane.empty.title.text() == "No trace to explain yet"
+    (note,) = project.index.left_out
+    window.selection.choose_left_out(note)
+    assert pane.text == note.message

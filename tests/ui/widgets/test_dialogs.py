@@ -1,0 +1,149 @@
+"""Questions to a person: what each button does, which one Enter takes, and what is answered where it is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QLineEdit, QMessageBox, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from lorestudio.ui.widgets import dialogs
+from tests.ui.conftest import drain
+
+
+@pytest.fixture
+def parent(qtbot: QtBot) -> Iterable[QWidget]:
+    made = QWidget()
+    qtbot.addWidget(made)
+    made.show()
+    yield made
+    drain()
+
+
+def buttons(box: QDialog) -> dict[str, QPushButton]:
+    return {each.text().replace("&", ""): each for each in box.findChildren(QPushButton) if each.text()}
+
+
+def default(box: QMessageBox) -> str:
+    return box.defaultButton().text().replace("&", "")
+
+
+def each_way(open_box: Callable[[list[object]], QDialog]) -> dict[str, list[object]]:
+    """What is answered by each button, and by Escape."""
+    found: dict[str, list[object]] = {}
+    for name in [*buttons(first := open_box([])), ""]:
+        told: list[object] = []
+        box = open_box(told)
+        if name:
+            buttons(box)[name].click()
+        else:
+            box.reject()
+        found[name or "Escape"] = told
+    first.reject()
+    return found
+
+
+def test_before_something_that_cannot_be_undone(parent: QWidget) -> None:
+    def ask(told: list[object]) -> QMessageBox:
+        return dialogs.confirm(parent, "Delete", "Really?", "Delete it", lambda: told.append(True), "It is gone then.")
+
+    assert each_way(ask) == {"Delete it": [True], "Cancel": [], "Escape": []}
+    box = ask([])
+    assert (default(box), box.text(), box.informativeText(), box.windowTitle()) == (
+        "Cancel", "Really?", "It is gone then.", "Delete",
+    )  # fmt: skip
+    box.reject()
+
+
+def test_which_of_two(parent: QWidget) -> None:
+    def ask(told: list[object]) -> QMessageBox:
+        ways = ("Keep", lambda: told.append("kept")), ("Throw away", lambda: told.append("lost"))
+        return dialogs.ask_either(parent, "Chat", "Unsaved.", "", *ways)
+
+    assert each_way(ask) == {"Keep": ["kept"], "Throw away": ["lost"], "Cancel": [], "Escape": []}
+    box = ask([])
+    assert default(box) == "Keep"
+    box.reject()
+
+
+def test_leave_to_do_something_is_answered_however_it_ends(parent: QWidget) -> None:
+    def ask(told: list[object]) -> QMessageBox:
+        return dialogs.ModelCost("Mine", "3 calls.", "They cost.", told.append).ask(parent)
+
+    assert each_way(ask) == {"Ask Mine": [True], "Cancel": [False], "Escape": [False]}
+    box = ask([])
+    assert (default(box), box.text(), box.windowTitle()) == ("Ask Mine", "3 calls.", "Ask Mine?")
+    box.reject()
+
+
+def test_unsaved_notes(parent: QWidget) -> None:
+    names = [f"{place}.md" for place in range(11)]
+
+    def ask(told: list[object]) -> QMessageBox:
+        return dialogs.ask_unsaved(parent, names, told.append)
+
+    assert sorted(map(str, each_way(ask).values())) == ["['cancel']", "['cancel']", "['discard']", "['save']"]
+    box = ask([])
+    assert box.informativeText().splitlines() == [*names[:10], "…"]
+    assert box.text() == "11 notes have not been saved."
+    box.defaultButton().click()
+    one = dialogs.ask_unsaved(parent, names[:1], lambda _word: None)
+    assert (one.text(), one.informativeText()) == ("1 note has not been saved.", "0.md")
+    one.reject()
+
+
+def test_a_name_is_asked_for(parent: QWidget, qtbot: QtBot) -> None:
+    told: list[str] = []
+    for typed in (" Skarn ", "  "):
+        box = dialogs.ask_name(parent, "Rename", "Title", "Old", told.append)
+        line = box.findChild(QLineEdit)
+        assert (line.text(), line.selectedText(), line.accessibleName()) == ("Old", "Old", "Title")
+        line.clear()
+        qtbot.keyClicks(line, typed)
+        qtbot.keyClick(line, Qt.Key.Key_Return)
+    dialogs.ask_name(parent, "Rename", "Title", "Old", told.append).reject()
+    assert told == ["Skarn"]
+
+
+def test_the_address_of_a_vault_is_asked_for(parent: QWidget, qtbot: QtBot) -> None:
+    told: list[tuple[str, str]] = []
+    box = dialogs.ask_obsidian(parent, lambda address, key: told.append((address, key)))
+    address, key = box.findChildren(QLineEdit)
+    assert key.echoMode() is QLineEdit.EchoMode.Password
+    address.setText(" http://127.0.0.1:27123/Brume ")
+    key.setText("secret")
+    box.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Open).click()
+    dialogs.ask_obsidian(parent, lambda *news: told.append(news)).reject()
+    assert told == [("http://127.0.0.1:27123/Brume", "secret")]
+
+
+def test_files_and_folders(parent: QWidget, tmp_path: Path) -> None:
+    told: list[Path] = []
+    (tmp_path / "a.json").write_text("{}", encoding="utf-8")
+    kinds, start = QFileDialog.FileMode, str(tmp_path)
+    folder = dialogs.choose_folder(parent, "Vault", start, told.append)
+    file = dialogs.choose_file(parent, "Settings", start, "JSON (*.json)", told.append)
+    new = dialogs.choose_new_file(parent, "Save", start, "JSON (*.json)", "json", told.append)
+    assert [each.fileMode() for each in (folder, file, new)] == [kinds.Directory, kinds.ExistingFile, kinds.AnyFile]
+    modes = [each.acceptMode() is QFileDialog.AcceptMode.AcceptSave for each in (folder, file, new)]
+    assert (modes, new.defaultSuffix()) == ([False, False, True], "json")
+    for each in (folder, file, new):
+        each.fileSelected.emit(str(tmp_path / "a.json"))
+        each.reject()
+    assert told == [tmp_path / "a.json"] * 3
+
+
+def test_a_text_to_read_is_copied_and_closed(parent: QWidget) -> None:
+    box = dialogs.show_text(parent, "Details", "It broke.")
+    assert set(buttons(box)) == {"Close", "Copy"}
+    buttons(box)["Copy"].click()
+    assert QGuiApplication.clipboard().text() == "It broke."
+    buttons(box)["Close"].click()
+    assert not box.isVisible()
+    page = dialogs.show_markdown(parent, "Help", "# Help")
+    assert set(buttons(page)) == {"Close"}
+    page.reject()

@@ -1,0 +1,137 @@
+"""The picker: what fits what was typed and in which order, and how one is picked."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.picker import SHOWN, Choice, Picker, ranked, score
+from tests.ui.drawing import drawn
+
+NAMES = ("Replay all", "Open chat", "Save the reply", "Play on", "Repair")
+
+
+@pytest.mark.parametrize(
+    ("query", "names", "first"),
+    [
+        ("rep", {"Repair", "Replay all", "Save the reply"}, ""),
+        ("play", {"Play on", "Replay all"}, "Play on"),
+        ("ra", {"Replay all", "Repair"}, "Replay all"),  # the initials
+        ("OPEN CH", {"Open chat"}, "Open chat"),
+        ("zz", set(), ""),
+        (" ", set(NAMES), NAMES[0]),
+    ],
+)
+def test_what_begins_so_comes_first(query: str, names: set[str], first: str) -> None:
+    found = [NAMES[place] for place in ranked(query, NAMES)]
+    assert set(found) == names
+    assert not first or found[0] == first
+    assert (score(query, NAMES[0]) is None) == ("Replay all" not in names)
+
+
+def test_more_words_count_less_and_favour_decides_between_equals() -> None:
+    more = ["a dragon of ash", "dragonfly", ""]
+    assert ranked("dragon ash", ["Skarn", "Bell", "Dragon ash"], more) == [2, 0]
+    assert ranked("dr", ["Skarn", "Bell", "Crown"], more) == []  # too few letters to read that
+    assert ranked("bell", ["Bell", "Bell"], favour=[0, 5]) == [1, 0]
+    assert ranked("", ["a", "b", "c"], favour=[1, 3, 2]) == [1, 2, 0]
+    assert ranked("", ["b", "a"]) == [0, 1]
+
+
+def test_of_very_many_the_likeliest_are_looked_at() -> None:
+    names = [f"entry {place}" for place in range(600)] + ["the needle"]
+    assert ranked("ne", names)[0] == 600
+    assert len(ranked("e", names)) == 601
+
+
+def make(theme: Theme, qtbot: QtBot, choices: list[Choice]) -> tuple[Picker, list[object]]:
+    made = Picker(theme, "Find", "Type", choices)
+    made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(made)
+    told: list[object] = []
+    made.chosen.connect(lambda choice: told.append(choice.title))
+    made.picked.connect(told.append)
+    made.wanted_new.connect(told.append)
+    made.show()
+    return made, told
+
+
+CHOICES = [
+    Choice("Alpha", "first", "A", 1), Choice("Beta", "", "", 2, enabled=False), Choice("Gamma", "", "", 3, more="Ray"),
+]  # fmt: skip
+
+
+def count_of(picker: Picker) -> list[str]:
+    return [each.text() for each in picker.findChildren(QLabel) if each.isVisible()]
+
+
+def test_keys_walk_and_enter_picks(theme: Theme, qtbot: QtBot) -> None:
+    picker, told = make(theme, qtbot, CHOICES)
+    down, up = Qt.Key.Key_Down, Qt.Key.Key_Up
+    places = []
+    for key in (up, down, down, down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, up):
+        qtbot.keyClick(picker.field, key)
+        places.append(picker.view.currentIndex().row())
+    assert places == [0, 1, 2, 2, 0, 2, 1]
+    qtbot.keyClick(picker.field, Qt.Key.Key_Return)
+    assert (told, picker.isVisible()) == ([], True)  # what is not available cannot be picked
+    assert picker.view.currentIndex().data(ACCESSIBLE_TEXT) == "Beta, not available now"
+    assert picker.view.model().index(0, 0).data(ACCESSIBLE_TEXT) == "Alpha, first, A"
+    qtbot.keyClick(picker.field, up)
+    qtbot.keyClick(picker.field, Qt.Key.Key_Return)
+    assert (told, picker.isVisible()) == (["Alpha", 1], False)
+
+
+def test_typing_finds_counts_and_goes_to_the_first(theme: Theme, qtbot: QtBot) -> None:
+    picker, told = make(theme, qtbot, CHOICES)
+    assert count_of(picker) == ["3 matches"]
+    qtbot.keyClick(picker.field, Qt.Key.Key_Down)
+    qtbot.keyClicks(picker.field, "ray")
+    assert (count_of(picker), picker.view.currentIndex().data()) == (["1 match"], "Gamma")
+    qtbot.keyClicks(picker.field, "zz")
+    assert count_of(picker) == ["Nothing has these letters in this order."]
+    qtbot.keyClick(picker.field, Qt.Key.Key_Return)
+    assert told == []
+    many = [Choice(f"entry {place}", "", "", place) for place in range(SHOWN + 5)]
+    picker.field.clear()
+    picker.add(many)
+    assert count_of(picker) == [f"{SHOWN + 8} matches, of which the first {SHOWN} are shown"]
+    assert picker.view.model().rowCount() == SHOWN
+
+
+def test_the_row_stays_where_more_is_found_or_said(theme: Theme, qtbot: QtBot) -> None:
+    picker, told = make(theme, qtbot, CHOICES)
+    qtbot.keyClick(picker.field, Qt.Key.Key_End)
+    qtbot.keyClick(picker.field, Qt.Key.Key_PageDown)
+    picker.add([Choice("Delta", "", "", 4)])
+    assert picker.view.currentIndex().data() == "Gamma"
+    picker.replace([Choice(name, "", "", name) for name in ("Alpha", "Beta", "Gamma ray", "Delta")])
+    picker.pick_current()
+    assert told == ["Gamma ray", "Gamma ray"]
+
+
+def test_something_new_is_asked_for_only_where_that_is_offered(theme: Theme, qtbot: QtBot) -> None:
+    picker, told = make(theme, qtbot, CHOICES)
+    shift = Qt.KeyboardModifier.ShiftModifier
+    picker.set_hint("Shift+Enter makes one")
+    qtbot.keyClick(picker.field, Qt.Key.Key_Return, shift)
+    assert (told, picker.isVisible()) == ([], True)  # it has no name yet
+    qtbot.keyClicks(picker.field, " Omega ")
+    qtbot.keyClick(picker.field, Qt.Key.Key_Return, shift)
+    assert (told, picker.isVisible()) == (["Omega"], False)
+    picker, told = make(theme, qtbot, CHOICES)
+    qtbot.keyClick(picker.field, Qt.Key.Key_Return, shift)
+    assert told == ["Alpha", 1]
+
+
+def test_what_is_not_available_is_faint(theme: Theme, qtbot: QtBot) -> None:
+    picker, _told = make(theme, qtbot, CHOICES)
+    picker.resize(500, 300)
+    picker.view.clearSelection()
+    ink = {each.words: each.fill for each in drawn(picker.view) if each.kind == "text"}
+    names = ("text_faint", "border_strong", "text")
+    assert [ink[words] for words in ("first", "Beta", "Gamma")] == [theme.color(name).name() for name in names]
