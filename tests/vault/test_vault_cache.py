@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import math
 import sqlite3
 import threading
@@ -128,7 +127,7 @@ def test_what_is_not_there(path: Path) -> None:
 def test_stamps_come_back(path: Path) -> None:
     vault = known({"a.md": "text", "b.md": "text"})
     stamp = Stamp(2**62, 123_456_789_012_345_678, 5)
-    vault = replace(vault, files=(dataclasses.replace(vault.files[0], stamp=stamp), vault.files[1]))
+    vault = replace(vault, files=(replace(vault.files[0], stamp=stamp), vault.files[1]))
     with VaultCache(path) as target:
         target.store("v", vault)
         back = target.hydrate("v", "V", vault.parser)
