@@ -22,7 +22,7 @@ from typing import Final
 import regex
 
 from lorestudio.domain.lifecycle import CancelToken, heed
-from lorestudio.domain.patterns import compile_guarded
+from lorestudio.domain.patterns import LONGEST, compile_guarded
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.vault.links.mentions import stands_alone
@@ -194,10 +194,12 @@ def _condition(operator: re.Match[str]) -> Sequence[Condition]:
 def _literal(words: str, options: SearchOptions) -> Term:
     """Words as they are; white space in them stands for any white space."""
     expression = r"\s+".join(regex.escape(word, literal_spaces=True) for word in re.split(r"\s+", words))
-    return Term(regex.compile(expression, _flags(options)), alone=options.word)
+    return Term(compile_guarded(expression, _flags(options)), alone=options.word)
 
 
 def _expression(expression: str, options: SearchOptions, offset: int) -> Term:
+    if len(expression) > LONGEST:
+        raise InputError("search", f"the regular expression has more than {LONGEST:,} characters. Shorten it.")
     try:
         pattern = compile_guarded(expression, _flags(options))
         if options.word:
