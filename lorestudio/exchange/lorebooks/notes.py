@@ -116,7 +116,10 @@ def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNot
     content = raw.get("content")
     body = f"# {title}\n\n{_writable(content) if isinstance(content, str) else ''}"
     said: dict[str, Json] = {"tags": [rules.lorebook_tag], **_sayable(_properties(raw, rules))}
-    said |= {UID: uid if isinstance(uid, int | float) else _writable(name), BOOK: _writable(book)}
+    said |= {
+        UID: uid if isinstance(uid, int | float) and math.isfinite(uid) else _writable(name),
+        BOOK: _writable(book),
+    }
     said = _with_brought(said, raw, body, rules)
     unlike = _unlike(raw, _read_back(said, body, rules))
     for member in [*unlike]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,11 @@ def test_entries_of_samples_come_back_member_for_member(raw: dict[str, Any]) -> 
     for rules in (RULES, NEWER):
         back = entry_of(note_of(raw, "Book", rules).text, "x.md", rules)
         assert spelled(restored(raw, back.raw)) == spelled(raw)
+
+
+def test_an_endless_number_names_an_entry_as_a_text() -> None:
+    note = note_of({**NEW_ENTRY, "uid": math.inf, "key": ["lamp"], "content": "A lamp."}, "Sea", RULES)
+    assert "wi_uid: inf\n" in note.text
 
 
 def test_a_plain_entry_is_a_plain_note() -> None:
