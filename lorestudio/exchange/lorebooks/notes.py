@@ -25,6 +25,7 @@ from lorestudio.exchange.lorebooks.keys import is_plain, words_of
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY, choice
 from lorestudio.exchange.lorebooks.note_fields import FOREIGN, INTO_NOTES, KEPT, OUT_OF_NOTES, PLACES
 from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, FieldFate
+from lorestudio.exchange.problems import InputError
 from lorestudio.vault import cleaning, front_matter
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.note.document import NoteDocument
@@ -109,17 +110,27 @@ class BookNote:
 
 
 def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNote:
-    """The note of an entry. `uid` is its number where it names none of its own."""
+    """The note of an entry. `uid` is its number where it names none of its own.
+
+    Raises InputError for an entry that no note can hold, one that is nested hundreds of levels deep.
+    """
     uid = raw.get("uid", uid)
+    try:
+        return _note_of(raw, book, rules, uid)
+    except ValueError as error:
+        raise InputError(
+            book, f"the entry {_named(f'{uid}')} fits into no note. {error} Mend it, or take it out."
+        ) from error
+
+
+def _note_of(raw: Raw, book: str, rules: ParseRules, uid: Json) -> BookNote:
     name = f"{uid}"
     title = title_of(raw, name)
     content = raw.get("content")
     body = f"# {title}\n\n{_writable(content) if isinstance(content, str) else ''}"
     said: dict[str, Json] = {"tags": [rules.lorebook_tag], **_sayable(_properties(raw, rules))}
-    said |= {
-        UID: uid if isinstance(uid, int | float) and math.isfinite(uid) else _writable(name),
-        BOOK: _writable(book),
-    }
+    numbered = isinstance(uid, int | float) and math.isfinite(uid)
+    said |= {UID: uid if numbered else _named(name), BOOK: _named(book)}
     said = _with_brought(said, raw, body, rules)
     unlike = _unlike(raw, _read_back(said, body, rules))
     for member in [*unlike]:
@@ -304,15 +315,30 @@ _BESIDE_JSON: Final = re.compile("['\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\uff
 
 def _json_line(value: Json) -> str:
     """JSON on one line that single quotes can stand around."""
-    return _BESIDE_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", spell(value))
+    return _BESIDE_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", spell(_finite(value)))
+
+
+def _finite(value: Json) -> Json:
+    """The value with null for each endless number, as `JSON.stringify` writes it."""
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 _HALVES: Final = re.compile("[\ud800-\udfff]")
+_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def _writable(text: str) -> str:
     """The text as a file can hold it: halves of characters give way."""
     return _HALVES.sub("\ufffd", text)
+
+
+def _named(text: str) -> str:
+    """The text as a property can name something by it: on one line, controls give way."""
+    return _CONTROLS.sub("\ufffd", _writable(text))
 
 
 # ---- from a note to an entry ----------------------------------------------------------------------------------------
