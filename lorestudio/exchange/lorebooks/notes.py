@@ -19,7 +19,7 @@ from pydantic.alias_generators import to_camel, to_snake
 
 from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Position, Role
 from lorestudio.domain.javascript import Json, number, to_number, to_string, trim, truthy
-from lorestudio.domain.json_text import spell, texts_in
+from lorestudio.domain.json_text import spell, stringified, texts_in
 from lorestudio.exchange.lorebooks.entry import LOGICS, BookPlace, Logic
 from lorestudio.exchange.lorebooks.keys import is_plain, words_of
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY, choice
@@ -116,11 +116,12 @@ def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNot
     """
     uid = raw.get("uid", uid)
     try:
-        return _note_of(raw, book, rules, uid)
+        note = _note_of(raw, book, rules, uid)
+        _text(note.properties, note.body)  # what is carried along is in it by now
     except ValueError as error:
-        raise InputError(
-            book, f"the entry {_named(f'{uid}')} fits into no note. {error} Mend it, or take it out."
-        ) from error
+        told = f"the entry {_named(to_string(uid))} fits into no note. {error} Mend it, or take it out."
+        raise InputError(book, told) from error
+    return note
 
 
 def _note_of(raw: Raw, book: str, rules: ParseRules, uid: Json) -> BookNote:
@@ -315,16 +316,7 @@ _BESIDE_JSON: Final = re.compile("['\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\uff
 
 def _json_line(value: Json) -> str:
     """JSON on one line that single quotes can stand around."""
-    return _BESIDE_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", spell(_finite(value)))
-
-
-def _finite(value: Json) -> Json:
-    """The value with null for each endless number, as `JSON.stringify` writes it."""
-    if isinstance(value, Mapping):
-        return {name: _finite(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return _BESIDE_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", stringified(value))
 
 
 _HALVES: Final = re.compile("[\ud800-\udfff]")

@@ -108,7 +108,7 @@ def test_an_entry_that_no_note_can_hold_is_named() -> None:
     for _ in range(400):
         deep = [deep]
     with pytest.raises(InputError, match=r"Sea: the entry 7 fits into no note\..*take it out"):
-        note_of({**NEW_ENTRY, "uid": 7, "key": ["lamp"], "foreign": ["\\", deep]}, "Sea", RULES)
+        note_of({**NEW_ENTRY, "uid": 7, "key": ["lamp"], "foreign": {"a": "a\0b", "b": deep}}, "Sea", RULES)
 
 
 def test_names_with_control_characters_are_written_without_them() -> None:
