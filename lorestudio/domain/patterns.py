@@ -361,7 +361,7 @@ class _Reader:
         numbered = _NUMBER.match(self.source, self.at)
         if numbered is None:
             return None
-        if int(numbered[1]) > self._groups:
+        if _number(numbered[1]) > _number(str(self._groups)):
             if self.unicode:
                 raise self._error(f"there is no group {numbered[1]}")
             return None

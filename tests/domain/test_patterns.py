@@ -204,6 +204,12 @@ def test_a_long_run_of_characters_is_prepared_at_once(source: str, flags: str) -
     assert sum(each is not None for each in found) == (0 if "name" in source else 1)
 
 
+def test_a_reference_of_thousands_of_figures_is_to_no_group() -> None:
+    assert compile_pattern("\\" + "9" * 5000).search("9" * 5000) is not None  # without u it is its figures
+    with pytest.raises(PatternError, match="there is no group"):
+        compile_pattern("\\" + "9" * 5000, "u")
+
+
 def test_a_number_of_thousands_of_figures_is_refused_in_words() -> None:
     with pytest.raises(PatternError):
         compile_pattern("a{2," + "9" * 4301 + "}")
