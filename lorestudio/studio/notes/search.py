@@ -127,6 +127,7 @@ class SearchQuery:
 
 _OPERATOR = re.compile(r"(-?)(path|file|tag|key):(?:\"([^\"]*)\"?|(\S*))", re.IGNORECASE)
 _TERM = re.compile(r"(-?)(?:\"([^\"]*)\"?|(\S+))")
+_CALL = re.compile(r"\(\?(?:R|[+-]?\d|&|P>)")
 _SPACES = re.compile(r"\s*")
 
 
@@ -200,6 +201,8 @@ def _literal(words: str, options: SearchOptions) -> Term:
 def _expression(expression: str, options: SearchOptions, offset: int) -> Term:
     if len(expression) > LONGEST:
         raise InputError("search", f"the regular expression has more than {LONGEST:,} characters. Shorten it.")
+    if _CALL.search(expression):
+        raise InputError("search", "a group that is called, as by (?R), may take all memory. Write it out.")
     try:
         pattern = compile_guarded(expression, _flags(options))
         if options.word:

@@ -146,6 +146,12 @@ def test_a_long_line_is_looked_for_at_once(tmp_path: Path, *, regex: bool) -> No
     assert time.process_time() - begun < 2
 
 
+@pytest.mark.parametrize("expression", ["(?R)", "(a)(?1)", "(?P<x>a)(?&x)", "(?P<x>a)(?P>x)"])
+def test_an_expression_that_calls_its_groups_is_refused(expression: str) -> None:
+    with pytest.raises(InputError, match="called"):
+        parse_query(expression, SearchOptions(regex=True))
+
+
 def test_a_regular_expression_of_more_than_twenty_thousand_characters_is_refused() -> None:
     with pytest.raises(InputError, match="20,000"):
         parse_query("a" * 20_001, SearchOptions(regex=True))
