@@ -14,7 +14,7 @@ import typer
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import SettingsError
+from lorestudio.settings.files import SettingsError, read_whole
 from lorestudio.studio.project.errors import AnsweringError, LlmError
 from lorestudio.studio.project.tokens import TokenizerError
 from lorestudio.trace.wording import controls_escaped, without_controls
@@ -130,7 +130,7 @@ def git_diff(before: str | None, after: str | None, old: str, new: str) -> Itera
 def read_text(path: Path, encoding: str = "utf-8", what: str = "the text") -> str:
     """A text, called `what`, from a file, or from standard input for `-`. Raises InputError."""
     try:
-        data = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else path.read_bytes()
+        data = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else read_whole(path)
         return data.decode(encoding)
     except OSError as error:
         raise InputError(path, f"{what} cannot be read: {error.strerror or error}.") from error

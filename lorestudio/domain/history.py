@@ -130,7 +130,7 @@ class ChatHistory:
         if self.rule is HistoryRule.NOW or generation.message >= len(messages):
             return True
         swipes = messages[generation.message].swipes
-        return generation.swipe < len(swipes) and not swipes[generation.swipe].strip()
+        return 0 <= generation.swipe < len(swipes) and not swipes[generation.swipe].strip()
 
 
 def shown_again(chat: Chat, shown: Sequence[Range]) -> Chat:

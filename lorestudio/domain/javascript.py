@@ -116,12 +116,16 @@ def to_number(value: object) -> int | float:  # noqa: PLR0911  # a table of case
     if text == "-Infinity":
         return -math.inf
     base = _PREFIXED.get(text[:2].lower())
-    if base and text[2:].isascii() and text[2:].isalnum():
-        try:
-            return number(float(int(text[2:], base)))
-        except ValueError:
-            return math.nan
-    return math.nan
+    return _of_base(text[2:], base) if base and text.isascii() and text[2:].isalnum() else math.nan
+
+
+def _of_base(figures: str, base: int) -> int | float:
+    try:
+        return number(float(int(figures, base)))
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return math.nan
 
 
 def key_order(keys: Iterable[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NoReturn
@@ -51,6 +52,22 @@ def spell(value: Json, *, ascii_only: bool = False, sort_keys: bool = False, loo
         )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def stringified(value: Json) -> str:
+    """The value as `JSON.stringify` spells it, endless numbers as null. Raises ValueError for nesting too deep."""
+    try:
+        return spell(_finite(value))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _finite(value: Json) -> Json:
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def text_in(value: Json) -> str:

@@ -9,7 +9,8 @@ JavaScript does not know stands for itself, with u it is refused. A reference to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -25,6 +26,10 @@ LONGEST_S: Final = 0.25
 MOST_REPEATED: Final = 100_000
 """A pattern that says more characters and groups than this, repetitions written out, takes too much memory."""
 
+LONGEST: Final = 20_000
+"""A pattern of more characters takes seconds to be compiled, or for each text, which no time limit ends."""
+
+_LONGEST_NAMED: Final = 200
 _WORD: Final = "0-9A-Za-z_"
 _FOLDED_WORD: Final = f"{_WORD}\u017f\u212a"
 _SPACE: Final = "".join(f"\\u{ord(char):04x}" for char in WHITE_SPACE)
@@ -110,12 +115,17 @@ class Pattern:
     @contextmanager
     def _limited(self) -> Iterator[None]:
         if self._slow:
-            raise PatternTimeoutError(f"the pattern “{self.source}” took too long on another text")
+            raise PatternTimeoutError(f"the pattern {_quoted(self.source)} took too long on another text")
         try:
             yield
         except TimeoutError:
             self._slow.add(True)
-            raise PatternTimeoutError(f"the pattern “{self.source}” takes too long on this text") from None
+            raise PatternTimeoutError(f"the pattern {_quoted(self.source)} takes too long on this text") from None
+
+
+def _quoted(source: str) -> str:
+    """The pattern as messages name it, without the rest of a long one."""
+    return f"“{source if len(source) <= _LONGEST_NAMED else source[:_LONGEST_NAMED] + '…'}”"
 
 
 def compile_pattern(source: str, flags: str = "") -> Pattern:
@@ -123,6 +133,8 @@ def compile_pattern(source: str, flags: str = "") -> Pattern:
     unknown = sorted(set(flags) - _KNOWN_FLAGS)
     if unknown or len(set(flags)) != len(flags):
         raise PatternError(f"“{flags}” are no flags of a pattern; use some of i, m, s, each once")
+    if len(source) > LONGEST:
+        raise PatternError(f"{_quoted(source)} is no pattern: it has more than {LONGEST:,} characters; use several")
     reader = _Reader(source, flags)
     how = 0
     if "i" in flags:
@@ -130,47 +142,67 @@ def compile_pattern(source: str, flags: str = "") -> Pattern:
     try:
         compiled = compile_guarded(reader.translated(), how)
     except (regex.error, OverflowError, RecursionError) as error:
-        raise PatternError(f"“{source}” is no pattern: {error}") from None
+        raise PatternError(f"{_quoted(source)} is no pattern: {error}") from None
     return Pattern(source, flags, compiled)
 
 
-_SKIPPED: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-_AT_LEAST: Final = re.compile(r"\{\s*(\d+)\s*(?:,\s*\d*\s*)?\}", re.ASCII)
+_TOKEN: Final = re.compile(
+    r"\\(?:[pPN]\{[^}]*\}|[gkL]<[^>]*>|U[\da-fA-F]{8}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|\d{1,3}|.|$)|\[\^?\]?(?:\\.|[^\]\\])*\]"
+    r"|\((?:\?(?:\(\w*\)|P?[<=>&](?:\w+>?)?))?|(?P<times>\{\s*(?P<least>\d+)\s*(?:,\s*\d*\s*)?\})|.",
+    re.DOTALL | re.ASCII,
+)
+"""What an expression is made of: escapes, classes, openings of groups with their names, repetitions, characters."""
+
 _LONG_NUMBER: Final = 9
 _CLASS_OF_ONE: Final = 100
 """A class of so many letters takes no more memory than a character; one of thousands takes its kilobytes each time."""
 
+_LONGEST_RUN: Final = 200
+"""`regex` prepares a run of plain characters in cubic time, twenty seconds for three thousand times the same one."""
+
+_BREAK: Final = "(?:|)"
+"""Finds nothing, and ends a run of characters."""
+
 
 def compile_guarded(expression: str, flags: int = 0) -> regex.Pattern[str]:
     """`regex.compile`, which takes gigabytes for `a{2000000000}`. Raises OverflowError instead, and its errors."""
-    if any(len(each[1]) > _LONG_NUMBER for each in _AT_LEAST.finditer(expression)) or _size(expression) > MOST_REPEATED:
+    tokens = list(_TOKEN.finditer(expression))
+    if any(len(each["least"] or "") > _LONG_NUMBER for each in tokens) or _size(tokens) > MOST_REPEATED:
         raise OverflowError(f"it repeats something more than {MOST_REPEATED:,} times; repeat it less, or use + or *")
     try:
-        return regex.compile(expression, flags)
+        return regex.compile("".join(_broken(tokens)), flags)
     except ValueError as error:  # a number of thousands of figures
         raise OverflowError(str(error)) from None
 
 
-def _size(expression: str) -> int:
+def _broken(tokens: Iterable[re.Match[str]]) -> Iterator[str]:
+    """The tokens with each long run of characters broken, and not before what repeats the last one."""
+    run = 0
+    for token in tokens:
+        text = token[0]
+        run = 0 if text[0] == "(" else run + 1
+        if run > _LONGEST_RUN and text[0] not in "*+?{":
+            run = 0
+            yield _BREAK
+        yield text
+
+
+def _size(tokens: Iterable[re.Match[str]]) -> int:
     """How many characters and groups an expression has when each is written as often as it must come at least."""
-    sizes, last, at = [0], 0, 0
-    while at < len(expression):
-        repeated = _AT_LEAST.match(expression, at)
-        skipped = _SKIPPED.match(expression, at)
-        if repeated is not None:
-            sizes[-1] += last * max(0, int(repeated[1]) - 1)
-            last *= max(1, int(repeated[1]))
-            at = repeated.end()
-            continue
-        if expression[at] == "(":
+    sizes, last = [0], 0
+    for token in tokens:
+        text = token[0]
+        if token["times"]:
+            sizes[-1] += last * max(0, int(token["least"]) - 1)
+            last *= max(1, int(token["least"]))
+        elif text[0] == "(":
             sizes.append(1)
-        elif expression[at] == ")" and len(sizes) > 1:
+        elif text == ")" and len(sizes) > 1:
             last = sizes.pop()
             sizes[-1] += last
-        elif skipped is not None or expression[at] not in "*+?|":
-            last = 1 if skipped is None else max(1, len(skipped[0]) // _CLASS_OF_ONE)
+        elif text not in "*+?|":
+            last = max(1, len(text) // _CLASS_OF_ONE)
             sizes[-1] += last
-        at = skipped.end() if skipped is not None else at + 1
     return sum(sizes)
 
 
@@ -233,7 +265,7 @@ class _Reader:
         return "".join(made)
 
     def _error(self, problem: str) -> PatternError:
-        return PatternError(f"“{self.source}” is no pattern: {problem}")
+        return PatternError(f"{_quoted(self.source)} is no pattern: {problem}")
 
     def _repeated(self, quantifier: re.Match[str], *, atom: bool) -> str:
         if not atom:
@@ -329,7 +361,7 @@ class _Reader:
         numbered = _NUMBER.match(self.source, self.at)
         if numbered is None:
             return None
-        if int(numbered[1]) > self._groups:
+        if _number(numbered[1]) > _number(str(self._groups)):
             if self.unicode:
                 raise self._error(f"there is no group {numbered[1]}")
             return None
@@ -431,14 +463,8 @@ class _Reader:
         if not self.folds:
             return f"[{sign}{written}]"
         if not self.unicode:
-            far = [(low, high) for low, high in members if high > _ASCII]
-            more = {
-                other
-                for code, others in (_capitals().items() if far else ())
-                if any(low <= code <= high for low, high in far)
-                for other in others
-            }
-            return f"[{sign}{written}{''.join(map(_escaped, sorted(more)))}]"
+            more = _other_cases(tuple(members))
+            return f"[{sign}{written}{''.join(map(_escaped, more))}]"
         dotted = self._word in written or any(low <= ord(each) <= high for low, high in members for each in "iI")
         if not dotted:
             return f"[{sign}{written}]"
@@ -466,7 +492,8 @@ _TURKISH: Final = "\u0130\u0131"
 
 @cache
 def _capitals() -> dict[int, tuple[str, ...]]:
-    """The characters beyond ASCII that have other cases, by code, with these: without u their capitals are compared.
+    """The characters beyond ASCII that have other cases, by code, in order, with these: without u their capitals are
+    compared.
 
     A capital of several letters, or one in ASCII, does not count; nor does what UTF-16 writes as two units.
     """
@@ -475,12 +502,27 @@ def _capitals() -> dict[int, tuple[str, ...]]:
         char = chr(code)
         capital = char.upper()
         by_capital.setdefault(capital if len(capital) == 1 and capital > "\x7f" else char, []).append(char)
-    return {
+    cased = {
         ord(each): tuple(other for other in alike if other != each)
         for alike in by_capital.values()
         if len(alike) > 1
         for each in alike
     }
+    return dict(sorted(cased.items()))
+
+
+@lru_cache(maxsize=256)
+def _other_cases(members: tuple[tuple[int, int], ...]) -> list[str]:
+    """The other cases of a class's members beyond ASCII, as far as they are no members themselves."""
+    capitals = _capitals()
+    codes = list(capitals)
+    found = {
+        other
+        for low, high in members
+        for code in codes[bisect_left(codes, low) : bisect_right(codes, high)]
+        for other in capitals[code]
+    }
+    return sorted(each for each in found if not any(low <= ord(each) <= high for low, high in members))
 
 
 def _openings(source: str) -> Iterator[str]:

@@ -37,8 +37,8 @@ _ENCRYPTED: Final = b"rcc||"
 _NO_TIME: Final = (1980, 1, 1, 0, 0, 0)
 
 MAX_MEMBERS: Final = 50_000
-MAX_UNPACKED: Final = 1024**3
-"""The most that an archive may hold: members, and bytes of them all together."""
+MAX_UNPACKED: Final = 64 * 1024**2
+"""The most that an archive may hold: members, and bytes of them all together where they are more than twice its own."""
 
 
 def _as_it_is(text: str) -> bytes:
@@ -168,7 +168,7 @@ def archive(data: bytes, source: Path | str, *, only_names: bool = False) -> dic
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             members = [member for member in packed.infolist() if not member.is_dir()]
-            _check(members, source)
+            _check(members, max(MAX_UNPACKED, 2 * len(data)), source)
             return {member.filename: b"" if only_names else packed.read(member) for member in members}
     except InputError:
         raise
@@ -176,11 +176,11 @@ def archive(data: bytes, source: Path | str, *, only_names: bool = False) -> dic
         raise InputError(source, f"the archive is damaged ({error}). Download or pack it again.") from error
 
 
-def _check(members: list[zipfile.ZipInfo], source: Path | str) -> None:
-    if len(members) > MAX_MEMBERS or sum(member.file_size for member in members) > MAX_UNPACKED:
-        most = f"{MAX_MEMBERS:,} files or {MAX_UNPACKED // 1024**3} GiB"
+def _check(members: list[zipfile.ZipInfo], most: int, source: Path | str) -> None:
+    if len(members) > MAX_MEMBERS or sum(member.file_size for member in members) > most:
+        limits = f"{MAX_MEMBERS:,} files or {most // 1024**2} MiB"
         raise InputError(
-            source, f"the archive holds more than {most}, so it is not unpacked. Take out what is no lore."
+            source, f"the archive holds more than {limits}, so it is not unpacked. Take out what is no lore."
         )
     for member in members:
         path = PurePosixPath(member.filename.replace("\\", "/"))

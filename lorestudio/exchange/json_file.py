@@ -13,7 +13,7 @@ from typing import Final
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import write_atomically
+from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.writer import digest_of
 
@@ -36,7 +36,7 @@ def read_file(path: Path, what: str = "") -> bytes:
     try:
         if what and path.stat().st_size > MAX_BYTES:
             raise InputError(path, f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, so it is no {what}.")
-        return path.read_bytes()
+        return read_whole(path)
     except FileNotFoundError:
         raise InputError(path, "there is no such file. Check the path.") from None
     except IsADirectoryError:

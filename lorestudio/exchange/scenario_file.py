@@ -20,13 +20,14 @@ from lorestudio.domain.records import field_names
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.chats.metadata import STATE_KEYS, written
+from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
 from lorestudio.exchange.lorebooks.entry import BookError
 from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.settings.files import unpacked
+from lorestudio.settings.files import read_whole, unpacked
 from lorestudio.settings.rules import NEW, OLD, rules_of
 
 ENVIRONMENT: Final[Mapping[str, Json]] = {"enabled": True, "aiSearchProfileId": "oracle-profile"}
@@ -290,7 +291,7 @@ def _another_file(path: Path) -> InputError | None:
     from lorestudio.exchange.lorebooks.formats import parse_lore  # noqa: PLC0415  # a right file needs no other format
     from lorestudio.exchange.lorebooks.recognition import what_it_is  # noqa: PLC0415  # as above
 
-    data = path.read_bytes() if path.is_file() else b""
+    data = read_file(path) if path.is_file() else b""
     if not data.strip():
         return None
     if wrong := what_it_is(data, path):
@@ -307,7 +308,7 @@ def _another_file(path: Path) -> InputError | None:
 
 def _text(path: Path) -> str:
     try:
-        data = unpacked(path.read_bytes())
+        data = unpacked(read_whole(path))
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(path, f"the file cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     try:

@@ -74,7 +74,7 @@ class Keys:
 
     def _ask(self, question: Callable[[KeyringBackend], _Answer]) -> _Answer:
         import keyring  # noqa: PLC0415  # hardly anything that is begun asks for a key
-        from keyring.errors import KeyringError, KeyringLocked, NoKeyringError, PasswordDeleteError  # noqa: PLC0415  # as above
+        from keyring.errors import KeyringLocked, NoKeyringError, PasswordDeleteError  # noqa: PLC0415  # as above
 
         problem = ""
         try:
@@ -92,7 +92,7 @@ class Keys:
             problem = f"The keyring is locked. Unlock it and try again. {_USE_VARIABLE}"
         except PasswordDeleteError:
             problem = "The keyring did not remove it. Remove it with the keyring's own program."
-        except (KeyringError, OSError, RuntimeError) as error:
+        except Exception as error:  # noqa: BLE001  # keyrings are of many makers, and of their own errors
             problem = f"The keyring failed ({type(error).__name__}). Check that it runs. {_USE_VARIABLE}"
         # Raised here, so that what the backend said is not attached to it.
         raise _no_key(problem)

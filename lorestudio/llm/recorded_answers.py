@@ -22,6 +22,7 @@ from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, TokenUsage
+from lorestudio.settings.files import read_whole
 
 FORMAT_VERSION: Final = 1
 OTHER_FIGURES: Final = "The question was recorded with another tokenizer: it differs in the tokens of entries only."
@@ -153,7 +154,7 @@ async def _in_thread(work: Callable[[], None]) -> str:
 def read_recording(path: Path) -> Recording:
     """Read a file of recorded answers; a missing one is empty. Raises OSError."""
     try:
-        data = path.read_bytes()
+        data = read_whole(path)
     except FileNotFoundError:
         return Recording()
     replies: dict[str, ChatReply] = {}

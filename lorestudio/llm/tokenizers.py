@@ -27,7 +27,7 @@ from msgspec import Struct
 from lorestudio.domain.resources import resource
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4, GrowingText, ScriptEstimate, TokenCounter
 from lorestudio.llm.token_counts import KnownCounts, text_key
-from lorestudio.settings.files import unpacked
+from lorestudio.settings.files import read_whole, unpacked
 
 if TYPE_CHECKING:
     import httpx
@@ -237,7 +237,7 @@ class _Growing:
 def read_tokenizer(path: Path, name: str = "") -> Tokenizer:
     """The tokenizer in a file of any of the kinds, checked. Raises TokenizerError; reading takes up to 0.3 s."""
     try:
-        data = path.expanduser().read_bytes()
+        data = read_whole(path.expanduser())
     except OSError as error:
         raise TokenizerError(f"{path}: the tokenizer cannot be read ({error.strerror or error}).") from error
     return _read(data, path, name or path.stem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
@@ -9,6 +10,8 @@ import os
 import re
 import secrets
 import shutil
+import stat
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -24,10 +27,34 @@ class SettingsError(ValueError):
     """A settings file that cannot be used; the message names the file, the place in it, and what to do."""
 
 
+READ_AT_MOST: Final = 256 * 1024 * 1024
+"""So many bytes of a file are read; a device has no end."""
+
+
+def read_whole(path: Path) -> bytes:
+    """The bytes of a file, none of a pipe that nobody writes into. Raises OSError, also for more than READ_AT_MOST."""
+    with open(path, "rb", opener=_open_at_once) as file:  # a path's own takes no opener
+        status = os.fstat(file.fileno())
+        endless = not stat.S_ISREG(status.st_mode)
+        data = b"" if status.st_size > READ_AT_MOST else file.read(READ_AT_MOST + 1 if endless else -1)
+    if max(status.st_size, len(data)) > READ_AT_MOST:
+        raise OSError(errno.EFBIG, f"it is larger than {READ_AT_MOST // 1024 // 1024} MiB")
+    return data
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a pipe that nobody writes into without waiting for somebody."""
+    if sys.platform == "win32":
+        return os.open(path, flags)
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    os.set_blocking(descriptor, True)
+    return descriptor
+
+
 def read_bytes(path: Path) -> bytes:
     """Read the file's bytes. Raises SettingsError when it cannot be read."""
     try:
-        return path.read_bytes()
+        return read_whole(path)
     except FileNotFoundError:
         raise SettingsError(f"{path}: there is no such file. Check the path.") from None
     except IsADirectoryError:

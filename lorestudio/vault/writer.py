@@ -21,6 +21,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.settings.files import read_whole
 from lorestudio.vault.data_folder import reason_of, refused
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.folder import describe_bad_encoding
@@ -316,7 +317,7 @@ def _write(temporary: Path, data: bytes, mode: int | None) -> None:
 def _read(path: Path) -> bytes:
     told = f"“{path.name}” cannot be read: {{reason}}. Check that it still exists and that you may read it."
     with refused(VaultError, told):
-        return path.read_bytes()
+        return read_whole(path)
 
 
 def _describe(path: Path, error: OSError, action: str = "saved") -> str:

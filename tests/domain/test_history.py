@@ -33,6 +33,13 @@ def test_a_swipe_that_is_still_to_be_written_goes_by_today() -> None:
     assert history.sight(Generation(6, 1)) == Sight(frozenset({0, 1}))
 
 
+def test_a_swipe_before_the_first_is_none_that_is_still_to_be_written() -> None:
+    story = chat(0, 1)
+    last = replace(story.messages[6], swipes=("",), swipe_id=-5)
+    history = ChatHistory(replace(story, messages=(*story.messages[:6], last)))
+    assert history.sight(Generation(6, -5)).shown == ((0, 1),)
+
+
 def test_as_it_is_now_everything_hidden_was_always_hidden() -> None:
     history = ChatHistory(chat(0, 1, 5), HistoryRule.NOW)
     assert history.sight(Generation(4)) == Sight(frozenset({0, 1}))

@@ -1,6 +1,7 @@
 """Patterns as JavaScript reads them."""
 
 import contextlib
+import time
 
 import pytest
 from hypothesis import given
@@ -159,7 +160,7 @@ def test_a_replacement_that_takes_too_long_is_given_up() -> None:
     "source",
     [
         "a{2000000000}", "a{100001,}", "(?:a{400}){400}", "[ab]{3,}(?=x{200000})", r"\d{200000}",
-        "a{" + "9" * 4301 + "}", "(?:(?:(?:a{99}){99}){99}){99}",
+        "a{" + "9" * 4301 + "}", "(?:(?:(?:a{99}){99}){99}){99}", r"(?<n>a)(?:(\k<n>){400}){400}",
     ],
 )  # fmt: skip
 def test_what_would_take_gigabytes_is_refused(source: str) -> None:
@@ -173,10 +174,40 @@ def test_what_takes_little_is_not(source: str) -> None:
 
 
 def test_a_class_of_thousands_counts_as_what_it_takes() -> None:
-    """Without regard to case this class has every letter that has a capital: nine kilobytes, each time."""
+    letters = "".join(map(chr, range(0x4E00, 0x5600, 2)))
     with pytest.raises(PatternError, match="repeat"):
-        compile_pattern(r"[\u0000-\uffff]{99999}", "i")
+        compile_pattern(f"[{letters}]{{99999}}")
     compile_pattern(r"[\u0000-\uffff]{99999}")
+
+
+def test_other_cases_that_a_class_has_already_make_it_no_larger() -> None:
+    pattern = compile_pattern(r"(?:[\u0100-\uffff]{9999}){9}|[à-ö]|[^\u0000-\u03ff\u0500-\uffff]", "i")
+    assert [each for each in "aÀÖßжЖ" if pattern.search(each)] == ["À", "Ö", "ж", "Ж"]
+
+
+def test_a_pattern_of_twenty_thousand_characters_is_taken_and_a_longer_one_refused() -> None:
+    assert compile_pattern("ab" * 10_000).search("c" + "ab" * 10_001).span() == (1, 20_001)
+    with pytest.raises(PatternError, match="more than 20,000 characters"):
+        compile_pattern("ab" * 10_000 + "c")
+
+
+@pytest.mark.parametrize(
+    "source", ["a" * 3000, "[é]" * 3000, r"\(" * 3000, "ab" * 1500 + "+", "(?<name>a)" + "x" * 3000]
+)
+@pytest.mark.parametrize("flags", ["", "i", "u"])
+def test_a_long_run_of_characters_is_prepared_at_once(source: str, flags: str) -> None:
+    """`regex` took half a minute for the first one, and no time limit ended it."""
+    begun = time.process_time()
+    pattern = compile_pattern(source, flags)
+    found = [pattern.search(text * 70_000) for text in ("é", "a", "(", "ab")]
+    assert time.process_time() - begun < 2
+    assert sum(each is not None for each in found) == (0 if "name" in source else 1)
+
+
+def test_a_reference_of_thousands_of_figures_is_to_no_group() -> None:
+    assert compile_pattern("\\" + "9" * 5000).search("9" * 5000) is not None  # without u it is its figures
+    with pytest.raises(PatternError, match="there is no group"):
+        compile_pattern("\\" + "9" * 5000, "u")
 
 
 def test_a_number_of_thousands_of_figures_is_refused_in_words() -> None:

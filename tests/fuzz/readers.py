@@ -36,11 +36,13 @@ from lorestudio.studio.attach import wire
 from lorestudio.studio.attach.captures import Captures, load_attachment, time_words
 from lorestudio.studio.chat.presets import read_preset
 from lorestudio.studio.graph.preparing import LayoutStore
+from lorestudio.studio.lorebooks.importing import ImportChoice, plan_import, read_books
 from lorestudio.studio.notes.changes.journal import Journal
 from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.note_locks import NoteLocks
 from lorestudio.studio.notes.recovery import Recovery
 from lorestudio.studio.notes.trash import Trash
+from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.studio.project.basis import load_basis
 from lorestudio.studio.project.problems import ProblemFinder
 from lorestudio.studio.project.project import open_project
@@ -57,6 +59,7 @@ from lorestudio.systems.recap.scenes import break_search
 from lorestudio.systems.recap.scenes import breaks as scene_breaks
 from lorestudio.systems.registry import KINDS
 from lorestudio.vault.data_folder import place_key
+from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import VaultError
 
 Read = Callable[[Path], object]
@@ -273,6 +276,12 @@ def _replayed(path: Path) -> object:
     return ProblemFinder().find(project) if is_note else None
 
 
+def _imported(path: Path) -> object:
+    """The notes that a vault gets of the lorebook."""
+    (vault := path.parent / "vault").mkdir()
+    return plan_import(read_books([path]), read_vault_notes(vault), ParseRules(), ImportChoice())
+
+
 def _kinds(path: Path) -> object:
     """Every system's settings out of the file, which is one system's."""
     for kind in KINDS.values():
@@ -341,6 +350,7 @@ ALL: Final = (
     Reader("chat for recap", "Chat.jsonl", read_chat_file, (CHAT,), (InputError, SettingsError)),
     Reader("group", "Group.json", load_group, _json({"name": "G", "members": ["A.png"], "chat_id": "Chat"})),
     Reader("lorebook", "Book.json", load_lorebook, _json(BOOK, CARD, {"entries": [CARD_ENTRY]})),
+    Reader("lorebook imported", "Book.json", _imported, _json(BOOK, CARD, {"entries": [CARD_ENTRY]})),
     Reader("card", "Card.json", load_card, _json(CARD)),
     Reader("picture", "Card.png", load_card, tuple(map(_png, _json(CARD)))),
     Reader("prompt preset", "Preset.json", load_preset, _json(PRESET)),

@@ -107,6 +107,8 @@ def problem(keys: Keys, profile: Profile = IN_RING) -> LlmError:
         (Failing(keyring.errors.KeyringLocked(KEY)), "locked"),
         (Failing(keyring.errors.InitError(KEY)), "InitError"),
         (Failing(OSError(KEY)), "OSError"),
+        (Failing(UnicodeEncodeError("utf-8", KEY, 0, 1, KEY)), "UnicodeEncodeError"),
+        (Failing(AttributeError(KEY)), "AttributeError"),
         (PlaintextKeyring(), "plain file"),
         (Chain(), "plain file"),
         (Ring(), 'Enter the key of the profile "Mine"'),

@@ -9,6 +9,7 @@ from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.plain_text import read_plain_text
 from lorestudio.exchange.chats.sillytavern import LoadedChat, parse_chat
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import read_whole
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.writer import digest_of
 
@@ -26,7 +27,7 @@ def load_chat(path: Path) -> LoadedChat:
     the others are read.
     """
     with refused(partial(InputError, path), "the chat cannot be read: {reason}."):
-        data = path.read_bytes()
+        data = read_whole(path)
     if b"\0" in data:
         raise InputError(path, "this is no text. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
     jsonl = path.suffix.lower() == ".jsonl"

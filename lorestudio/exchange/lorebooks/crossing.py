@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import spell
+from lorestudio.domain.json_text import stringified
 from lorestudio.exchange.json_spelling import same_value
 from lorestudio.exchange.lorebooks.entry import DEFAULT_ORDER
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
@@ -182,7 +182,7 @@ def _is_spelled(value: Json, other: Json) -> bool:
     """Whether two values are spelled alike; 1 and 1.0 are not."""
     if value is None or isinstance(value, bool | int | float | str):
         return type(value) is type(other) and value == other
-    return spell(value) == spell(other)
+    return stringified(value) == stringified(other)
 
 
 def _restored(
@@ -287,7 +287,7 @@ def _fates_back(form: EntryForm, entry: Raw, read: Raw, carried: frozenset[str])
         link = links.get(name)
         if name == "order" and form.ranked and not alike(name, was, becomes):
             yield FieldFate(name, Fidelity.APPROXIMATE, f"the place in the list is the order in {form.title}")
-        elif form.plain and _HALF.search(spell(was)):
+        elif form.plain and _HALF.search(stringified(was)):
             yield FieldFate(name, Fidelity.APPROXIMATE, "UTF-8 has no place for half a character: “?” stands for it")
         elif not alike(name, was, becomes):
             yield _worse(form, link, name, becomes, carried)

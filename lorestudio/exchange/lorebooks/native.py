@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.javascript import Json, to_number, to_string, truthy
-from lorestudio.domain.json_text import spell, text_in, texts_in
+from lorestudio.domain.json_text import stringified, text_in, texts_in
 from lorestudio.exchange.lorebooks.entry import (
     DEFAULT_DEPTH,
     DEFAULT_WEIGHT,
@@ -148,7 +148,7 @@ def _keys(value: Json) -> tuple[str, ...]:
 def _allowed(value: Json) -> tuple[str, ...]:
     """What a filter lets through. What is no text is in it as JSON, as which nothing is called."""
     listed = value if isinstance(value, list | tuple) else [value] if isinstance(value, str) and value else []
-    return tuple(item if isinstance(item, str) else spell(item) for item in listed)
+    return tuple(item if isinstance(item, str) else stringified(item) for item in listed)
 
 
 def _flag(value: Json) -> bool | None:

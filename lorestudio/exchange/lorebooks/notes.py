@@ -19,13 +19,14 @@ from pydantic.alias_generators import to_camel, to_snake
 
 from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Position, Role
 from lorestudio.domain.javascript import Json, number, to_number, to_string, trim, truthy
-from lorestudio.domain.json_text import spell, texts_in
+from lorestudio.domain.json_text import spell, stringified, texts_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.entry import LOGICS, BookPlace, Logic
 from lorestudio.exchange.lorebooks.keys import is_plain, words_of
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY, choice
 from lorestudio.exchange.lorebooks.note_fields import FOREIGN, INTO_NOTES, KEPT, OUT_OF_NOTES, PLACES
 from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, FieldFate
+from lorestudio.exchange.problems import InputError
 from lorestudio.vault import cleaning, front_matter
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.note.document import NoteDocument
@@ -109,14 +110,28 @@ class BookNote(Struct, frozen=True):
 
 
 def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNote:
-    """The note of an entry. `uid` is its number where it names none of its own."""
+    """The note of an entry. `uid` is its number where it names none of its own.
+
+    Raises InputError for an entry that no note can hold, one that is nested hundreds of levels deep.
+    """
     uid = raw.get("uid", uid)
+    try:
+        note = _note_of(raw, book, rules, uid)
+        _text(note.properties, note.body)  # what is carried along is in it by now
+    except ValueError as error:
+        told = f"the entry {_named(to_string(uid))} fits into no note. {error} Mend it, or take it out."
+        raise InputError(book, told) from error
+    return note
+
+
+def _note_of(raw: Raw, book: str, rules: ParseRules, uid: Json) -> BookNote:
     name = f"{uid}"
     title = title_of(raw, name)
     content = raw.get("content")
     body = f"# {title}\n\n{_writable(content) if isinstance(content, str) else ''}"
     said: dict[str, Json] = {"tags": [rules.lorebook_tag], **_sayable(_properties(raw, rules))}
-    said |= {UID: uid if isinstance(uid, int | float) else _writable(name), BOOK: _writable(book)}
+    numbered = isinstance(uid, int | float) and math.isfinite(uid)
+    said |= {UID: uid if numbered else _named(name), BOOK: _named(book)}
     said = _with_brought(said, raw, body, rules)
     unlike = _unlike(raw, _read_back(said, body, rules))
     for member in [*unlike]:
@@ -301,15 +316,21 @@ _BESIDE_JSON: Final = re.compile("['\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\uff
 
 def _json_line(value: Json) -> str:
     """JSON on one line that single quotes can stand around."""
-    return _BESIDE_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", spell(value))
+    return _BESIDE_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", stringified(value))
 
 
 _HALVES: Final = re.compile("[\ud800-\udfff]")
+_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def _writable(text: str) -> str:
     """The text as a file can hold it: halves of characters give way."""
     return _HALVES.sub("\ufffd", text)
+
+
+def _named(text: str) -> str:
+    """The text as a property can name something by it: on one line, controls give way."""
+    return _CONTROLS.sub("\ufffd", _writable(text))
 
 
 # ---- from a note to an entry ----------------------------------------------------------------------------------------

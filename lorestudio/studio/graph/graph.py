@@ -18,6 +18,7 @@ import ahocorasick
 import networkx as nx
 from msgspec import Struct
 
+from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.domain.lifecycle import CancelToken, heed
@@ -57,13 +58,7 @@ def _automaton(entries: Iterable[Entry]) -> ahocorasick.Automaton | None:
             folded = fold(name.strip())
             if len(folded) >= LEAST_NAME:
                 owners.setdefault(folded, set()).add(entry.id)
-    if not owners:
-        return None
-    automaton = ahocorasick.Automaton()
-    for name, ids in owners.items():
-        automaton.add_word(name, (len(name), frozenset(ids)))
-    automaton.make_automaton()
-    return automaton
+    return automaton_of({name: (len(name), frozenset(ids)) for name, ids in owners.items()})
 
 
 def _hits(automaton: ahocorasick.Automaton, text: str, wanted: AbstractSet[int]) -> Mapping[int, list[tuple[int, int]]]:

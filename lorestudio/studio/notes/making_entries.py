@@ -13,6 +13,7 @@ from typing import Final
 import ahocorasick
 from msgspec import Struct
 
+from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, trim
@@ -198,12 +199,9 @@ def _named(keys: Mapping[str, tuple[str, ...]], chat: Chat | None) -> Counter[st
         for name in filter(_tells, names):
             by_key.setdefault(lower_in_place(name), []).append(filename)
     found: Counter[str] = Counter()
-    if chat is None or not by_key:
+    automaton = automaton_of({key: key for key in by_key})
+    if chat is None or automaton is None:
         return found
-    automaton = ahocorasick.Automaton()
-    for key in by_key:
-        automaton.add_word(key, key)
-    automaton.make_automaton()
     for message in chat.messages:
         if message.is_speech:
             found.update({filename for key in _keys_in(automaton, message.text) for filename in by_key[key]})

@@ -23,7 +23,7 @@ import regex
 from msgspec import Struct
 
 from lorestudio.domain.lifecycle import CancelToken, heed
-from lorestudio.domain.patterns import compile_guarded
+from lorestudio.domain.patterns import LONGEST, compile_guarded
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.vault.links.mentions import stands_alone
@@ -124,6 +124,7 @@ class SearchQuery(Struct, frozen=True):
 
 _OPERATOR = re.compile(r"(-?)(path|file|tag|key):(?:\"([^\"]*)\"?|(\S*))", re.IGNORECASE)
 _TERM = re.compile(r"(-?)(?:\"([^\"]*)\"?|(\S+))")
+_CALL = re.compile(r"\(\?(?:R|[+-]?\d|&|P>)")
 _SPACES = re.compile(r"\s*")
 
 
@@ -191,10 +192,14 @@ def _condition(operator: re.Match[str]) -> Sequence[Condition]:
 def _literal(words: str, options: SearchOptions) -> Term:
     """Words as they are; white space in them stands for any white space."""
     expression = r"\s+".join(regex.escape(word, literal_spaces=True) for word in re.split(r"\s+", words))
-    return Term(regex.compile(expression, _flags(options)), alone=options.word)
+    return Term(compile_guarded(expression, _flags(options)), alone=options.word)
 
 
 def _expression(expression: str, options: SearchOptions, offset: int) -> Term:
+    if len(expression) > LONGEST:
+        raise InputError("search", f"the regular expression has more than {LONGEST:,} characters. Shorten it.")
+    if _CALL.search(expression):
+        raise InputError("search", "a group that is called, as by (?R), may take all memory. Write it out.")
     try:
         pattern = compile_guarded(expression, _flags(options))
         if options.word:

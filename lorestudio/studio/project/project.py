@@ -28,6 +28,7 @@ from lorestudio.exchange.chats.metadata import control_problems, existing_folder
 from lorestudio.exchange.chats.metadata import sign_of_newer as sign_of_newer_chat
 from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.host_settings import HostSettings, load_host_settings
+from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
 from lorestudio.exchange.lorebooks.formats import refusal
 from lorestudio.exchange.lorebooks.reading import load_lorebook
@@ -427,7 +428,7 @@ def _lorebook(path: Path) -> Lorebook:
     try:
         return load_lorebook(path)
     except InputError:
-        data = path.read_bytes() if path.is_file() else b""
+        data = read_file(path) if path.is_file() else b""
         if path.suffix == ".jsonl" and data.strip() and may_be_chat(data):
             raise WrongFileError(path, "this is a chat, and no vault", Belongs.CHAT) from None
         raise
@@ -438,7 +439,7 @@ def _chat(path: Path) -> LoadedChat:
     if path.is_dir():
         raise WrongFileError(path, "this is a folder, and no chat", Belongs.VAULT)
     error = InputError(path, "this is JSON, and no chat. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
-    data = path.read_bytes() if path.is_file() else b"-"
+    data = read_file(path) if path.is_file() else b"-"
     told = path.suffix.lower() in {".jsonl", ".txt"} or not path.is_file()
     if wrong := refusal(data, path) if told else what_it_is(data, path):
         raise wrong

@@ -25,7 +25,7 @@ from lorestudio.exchange.lorebooks.books import BookRole
 from lorestudio.exchange.lorebooks.files import BookFile
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
-from lorestudio.settings.files import SettingsError, real_path
+from lorestudio.settings.files import SettingsError, read_whole, real_path
 from lorestudio.settings.store import load
 from lorestudio.studio.project.places import user_folders
 from lorestudio.studio.project.project import Project, open_project
@@ -150,7 +150,7 @@ def _group_chats(groups: Iterable[Path]) -> dict[str, tuple[Path | None, str]]:
 def _document(path: Path) -> Mapping[str, Json]:
     """The object in a file, none where it cannot be read: it only serves to show what there is."""
     try:
-        document = parse_json(path.read_bytes().decode("utf-8-sig"))
+        document = parse_json(read_whole(path).decode("utf-8-sig"))
     except (OSError, ValueError):
         return {}
     return document if isinstance(document, Mapping) else {}

@@ -43,6 +43,7 @@ from lorestudio.llm.tokenizers import (
     own_folder,
     read_tokenizer,
 )
+from lorestudio.settings.files import read_whole
 
 _NOT_LATIN: Final = {"cyr": 0.5, "han": 1.1, "kana": 0.95, "hangul": 1.2, "arab": 0.85, "indic": 0.97}
 BY_SCRIPT: Final = ScriptEstimate(
@@ -170,7 +171,7 @@ def _document(path: Path) -> Mapping[str, Any] | None:
 @lru_cache(maxsize=8)
 def _read_document(path: Path, _modified: int, _size: int) -> Mapping[str, Any] | None:
     try:
-        document: Any = parse_json(path.read_text(encoding="utf-8-sig"))
+        document: Any = parse_json(read_whole(path).decode("utf-8-sig"))
     except (OSError, ValueError):
         return None
     known = isinstance(document, dict) and (has_choice(document) or "chat_completion_source" in document)

@@ -19,7 +19,7 @@ from lorestudio.domain.javascript import Json, trim
 from lorestudio.domain.patterns import PatternError, compile_pattern
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.facts import BY_PRESET, FactsSettings
-from lorestudio.settings.files import parse_json, read_bytes
+from lorestudio.settings.files import parse_json, read_bytes, read_whole
 from lorestudio.systems.facts.extraction import KEYWORDS
 from lorestudio.systems.facts.profile import (
     ADD,
@@ -198,7 +198,7 @@ def own_text(file: str) -> str:
         return ""
     path = Path(file).expanduser()
     try:
-        return path.read_text(encoding="utf-8")
+        return read_whole(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InputError(str(path), f"the prompt cannot be read ({reason}).") from None

@@ -23,7 +23,7 @@ from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.records import METADATA, message_record, new_header, read_message
 from lorestudio.exchange.json_spelling import changed_text, spell_record
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import write_atomically
+from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapChat
 from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, alike, mapping, namespace, with_values
 from lorestudio.systems.recap.refresh import auto_hide, pinned_hidden, reverted
@@ -104,7 +104,7 @@ def write_chat_file(file: ChatFile, chat: RecapChat, copies: Path | None = None)
     Raises ChangedMeanwhileError, and InputError where it cannot be written.
     """
     try:
-        there = file.path.read_bytes()
+        there = read_whole(file.path)
         found = digest_of(there)
     except OSError as error:
         raise InputError(file.path, f"the chat cannot be read: {error.strerror or error}.") from error

@@ -21,7 +21,7 @@ from lorestudio.domain.javascript import Json, base36
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.records import field_names, replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import write_atomically
+from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.systems.recap.records import mapping, text_of
 
 
@@ -434,7 +434,7 @@ def load_queue(path: Path) -> tuple[QueueState, tuple[str, ...]]:
     Raises InputError where it cannot be read.
     """
     try:
-        data = path.read_bytes()
+        data = read_whole(path)
     except FileNotFoundError:
         return QueueState(), ()
     except OSError as error:

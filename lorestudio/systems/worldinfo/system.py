@@ -58,6 +58,8 @@ _RULES: Final = {
     "NOT_ALL": "not all of them",
     "NOT_ANY": "none of them",
     "AND_ALL": "all of them",
+    "UNKNOWN": "one that SillyTavern does not know",
+    "UNSAID": "at least one of them",
 }
 
 

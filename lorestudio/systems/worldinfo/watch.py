@@ -12,6 +12,7 @@ from typing import Final
 
 import ahocorasick
 
+from lorestudio.domain.automaton import LONGEST_WORD, automaton_of
 from lorestudio.domain.javascript import to_number, trim
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
 from lorestudio.exchange.lorebooks.keys import is_plain
@@ -62,7 +63,7 @@ class Watch:
                 owners.setdefault(trim(key).lower(), []).append(place)
             self._reaches.setdefault((entry.scan_depth, entry.extras), entry)
         self.always = frozenset(always)
-        self._keys = _automaton(owners)
+        self._keys = automaton_of({key: tuple(places) for key, places in owners.items()})
 
     def places(self, haystack: Haystack, scan: Scan, others: Iterable[Collection[str]]) -> list[int]:
         """The places of the entries to look at, in order; `others` are uids of entries that matter besides."""
@@ -86,14 +87,5 @@ def _is_special(entry: BookEntry) -> bool:
 
 
 def _is_searched(key: str) -> bool:
-    return bool(trim(key)) and not has_macros(key) and _SIGMA not in key and is_plain(trim(key))
-
-
-def _automaton(owners: dict[str, list[int]]) -> ahocorasick.Automaton | None:
-    if not owners:
-        return None
-    automaton = ahocorasick.Automaton()
-    for key, places in owners.items():
-        automaton.add_word(key, tuple(places))
-    automaton.make_automaton()
-    return automaton
+    sought = trim(key)
+    return 0 < len(sought.lower()) <= LONGEST_WORD and not has_macros(key) and _SIGMA not in key and is_plain(sought)

@@ -18,6 +18,7 @@ from typing import Final, TypeAlias
 import ahocorasick
 from msgspec import Struct
 
+from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.javascript import trim
 from lorestudio.vault.links.references import Excerpt, Span, excerpt, literal_parts
 from lorestudio.vault.links.targets import IndexedNote
@@ -137,7 +138,7 @@ class _MentionNames:
     def __init__(self, names: Counter[str], keys: Counter[str]) -> None:
         self.names = names
         self.keys = keys
-        self._prepared = _automaton({*names, *keys})
+        self._prepared = automaton_of({name: name for name in (*names, *keys)})
         self._since: frozenset[str] = frozenset()
         self._for_since: ahocorasick.Automaton | None = None
 
@@ -163,7 +164,7 @@ class _MentionNames:
         result = object.__new__(_MentionNames)
         result.names, result.keys, result._prepared = names, keys, self._prepared
         result._since = self._since | came
-        result._for_since = _automaton(result._since) if came else self._for_since
+        result._for_since = automaton_of({name: name for name in result._since}) if came else self._for_since
         return result, other
 
     def search(self, lower: str, start: int) -> Iterator[_Hit]:
@@ -175,16 +176,6 @@ class _MentionNames:
                 begin, end = last - len(name) + 1, last + 1
                 if stands_alone(lower, begin, end) and (name in self.names or name in self.keys):
                     yield begin, end, name
-
-
-def _automaton(names: Iterable[str]) -> ahocorasick.Automaton | None:
-    automaton = ahocorasick.Automaton()
-    for name in names:
-        automaton.add_word(name, name)
-    if not len(automaton):
-        return None
-    automaton.make_automaton()
-    return automaton
 
 
 class MentionIndex:
@@ -299,7 +290,7 @@ def _keys_of(note: IndexedNote | None) -> list[str]:
 
 def _finder(names: set[str]) -> Callable[[str], bool]:
     """Tells whether a text has one of the names, be it inside a word."""
-    automaton = _automaton(names)
+    automaton = automaton_of({name: name for name in names})
     if automaton is None or len(names) <= _FEW:
         return lambda text: any(name in lower for lower in (lower_in_place(text),) for name in names)
     return lambda text: next(automaton.iter(lower_in_place(text)), None) is not None

@@ -10,9 +10,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-import ahocorasick
 from msgspec import Struct
 
+from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.javascript import WHITE_SPACE, fold, head, length, trim
 from lorestudio.settings.deeplore import DeepLoreSettings
 
@@ -70,12 +70,9 @@ def contained(forms: Iterable[KeyForm]) -> dict[KeyForm, list[KeyForm]]:
     for form in known:
         if form.text:
             by_text.setdefault(form.text, []).append(form)
-    if not by_text:
+    automaton = automaton_of({text: (text, same) for text, same in by_text.items()})
+    if automaton is None:
         return {}
-    automaton = ahocorasick.Automaton()
-    for text, same in by_text.items():
-        automaton.add_word(text, (text, same))
-    automaton.make_automaton()
     found: dict[KeyForm, list[KeyForm]] = {}
     for long in known:
         shorter = {text: same for _, (text, same) in automaton.iter(long.text) if text != long.text}

@@ -23,6 +23,9 @@ from lorestudio.vault.note.spans import BLOCK_HEADER
 _MAX_NODES = 500
 """So many parts of a nested value are shown; anchors can make a short text mean a huge value."""
 
+_LONGEST = 200_000
+"""So many characters of properties take the reader two seconds."""
+
 _TOO_DEEP = re.compile(r"(?:[\[{][^\[\]{}]*+){200}")
 """So many brackets opened one in another take the reader seconds, and mean nothing to anybody."""
 
@@ -73,6 +76,8 @@ def certainly_alike(raw: str) -> bool:
 
 def read_yaml(text: str) -> YamlText:
     """What YAML makes of a block of properties. Never raises on any text."""
+    if len(text) > _LONGEST:
+        return YamlText(error=f"it has more than {_LONGEST:,} characters")
     if _TOO_DEEP.search(text):
         return YamlText(error="it is nested too deeply")
     yaml = YAML(typ="safe", pure=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lorestudio.exchange.containers import opened
+from lorestudio.exchange.containers import archive, opened
 from lorestudio.exchange.containers import zipped as packed_files
 from lorestudio.exchange.lorebooks.crossing import alike, effective
 from lorestudio.exchange.lorebooks.documents import Lore
@@ -330,6 +331,12 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.Monk
     monkeypatch.setattr("lorestudio.exchange.containers.MAX_UNPACKED", 1024**2)
     with pytest.raises(InputError, match="holds more than"):
         parse_lore(zipped(**{"card.json": bytes(1024**2 + 1)}), Path("bomb.charx"))
+
+
+def test_an_archive_may_hold_twice_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A card with large pictures is no bomb: pictures do not get smaller."""
+    monkeypatch.setattr("lorestudio.exchange.containers.MAX_UNPACKED", 1024)
+    assert archive(zipped(**{"a.png": (noise := random.Random(1).randbytes(5000))}), "a.charx") == {"a.png": noise}
 
 
 def test_names_are_told_apart() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from lorestudio.domain.entry import Entry
 from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.lorebooks.notes import changed_note, entry_of, meaning, note_of, restored, values_of
 from lorestudio.exchange.lorebooks.report import Fidelity
+from lorestudio.exchange.problems import InputError
 from lorestudio.vault.entries import ParseRules, parse_note
 from tests.examples import examples
 
@@ -89,6 +91,29 @@ def test_entries_of_samples_come_back_member_for_member(raw: dict[str, Any]) -> 
     for rules in (RULES, NEWER):
         back = entry_of(note_of(raw, "Book", rules).text, "x.md", rules)
         assert spelled(restored(raw, back.raw)) == spelled(raw)
+
+
+def test_an_endless_number_names_an_entry_as_a_text() -> None:
+    note = note_of({**NEW_ENTRY, "uid": math.inf, "key": ["lamp"], "content": "A lamp."}, "Sea", RULES)
+    assert "wi_uid: inf\n" in note.text
+
+
+def test_an_endless_number_beside_the_entry_is_carried_as_nothing() -> None:
+    note = note_of({**NEW_ENTRY, "uid": 1, "key": ["lamp"], "foreign": {"a": [math.inf, 1]}}, "Sea", RULES)
+    assert '"foreign":{"a":[null,1]}' in note.text
+
+
+def test_an_entry_that_no_note_can_hold_is_named() -> None:
+    deep: Any = "x"
+    for _ in range(400):
+        deep = [deep]
+    with pytest.raises(InputError, match=r"Sea: the entry 7 fits into no note\..*take it out"):
+        note_of({**NEW_ENTRY, "uid": 7, "key": ["lamp"], "foreign": {"a": "a\0b", "b": deep}}, "Sea", RULES)
+
+
+def test_names_with_control_characters_are_written_without_them() -> None:
+    note = note_of({**NEW_ENTRY, "uid": "a\0b", "key": ["lamp"]}, "Sea\x1b[2J", RULES)
+    assert (note.properties["wi_uid"], note.properties["wi_book"]) == ("a\ufffdb", "Sea\ufffd[2J")
 
 
 def test_a_plain_entry_is_a_plain_note() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,6 +71,22 @@ def titles(trace):
 
 def reason(trace, entry):
     return Journeys(trace).fate(entry).reason
+
+
+@pytest.mark.parametrize(
+    ("logic", "text", "said", "rule"),
+    [
+        ({}, "lamp", [], "at least one of them"),
+        ({}, "lamp, tide", ["Wet."], "at least one of them"),
+        ({"selectiveLogic": 9}, "lamp, tide", [], "one that SillyTavern does not know"),
+    ],
+)
+def test_a_logic_that_a_book_does_not_name_or_nobody_knows_is_told(logic, text, said, rule):
+    usual = {name: value for name, value in NEW_ENTRY.items() if name != "selectiveLogic"}
+    raw = {**usual, "uid": 0, "content": "Wet.", "key": ["lamp"], "keysecondary": ["tide"], **logic}
+    trace = decide([text], book=(read_lorebook({"entries": {"0": raw}}, "Eldoria"),), entries=()).trace
+    assert [block.text for block in trace.prompt] == said
+    assert {each.details.get("rule") for stage in trace.stages for each in stage.verdicts} >= {rule}
 
 
 def test_keys_recursion_and_the_order_in_the_prompt():

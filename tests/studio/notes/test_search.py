@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -135,3 +136,22 @@ def test_an_expression_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.M
     vault = write_vault(tmp_path / "vault", {"A.md": "a" * 60 + "b"})
     with pytest.raises(InputError, match=r"A\.md.*takes too long"):
         list(search(vault, parse_query("(a|aa|c?a)+$", SearchOptions(regex=True))))
+
+
+@pytest.mark.parametrize("regex", [True, False])
+def test_a_long_line_is_looked_for_at_once(tmp_path: Path, *, regex: bool) -> None:
+    vault = write_vault(tmp_path / "vault", {"A.md": "=" * 90_000})
+    begun = time.process_time()
+    assert [len(note.hits) for note in search(vault, parse_query("=" * 3000, SearchOptions(regex=regex)))] == [30]
+    assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize("expression", ["(?R)", "(a)(?1)", "(?P<x>a)(?&x)", "(?P<x>a)(?P>x)"])
+def test_an_expression_that_calls_its_groups_is_refused(expression: str) -> None:
+    with pytest.raises(InputError, match="called"):
+        parse_query(expression, SearchOptions(regex=True))
+
+
+def test_a_regular_expression_of_more_than_twenty_thousand_characters_is_refused() -> None:
+    with pytest.raises(InputError, match="20,000"):
+        parse_query("a" * 20_001, SearchOptions(regex=True))

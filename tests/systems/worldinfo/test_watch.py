@@ -37,6 +37,11 @@ def test_only_entries_whose_key_stands_in_the_text_are_looked_at() -> None:
     assert watch.places(haystack, Scan.FIRST, (["B.0"],)) == [0, 1, 2, 3]
 
 
+def test_an_entry_with_a_key_too_long_for_an_automaton_is_always_looked_at() -> None:
+    haystack = Haystack(TextSource(("lamp",)), WorldInfoSettings())
+    assert Watch(book({"key": ["river" * 5000]}, {"key": ["storm"]})).places(haystack, Scan.FIRST, ()) == [0]
+
+
 @example([("ΑΣ", 0, True)], ["ΑΣΑ"])
 @given(
     st.lists(

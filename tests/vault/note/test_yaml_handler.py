@@ -80,3 +80,9 @@ def test_what_yaml_cannot_read_is_said() -> None:
         read_properties("---\na: [b\n---\nBody")
     assert read_properties("No front matter\n---\nx\n---\n") == ({}, "No front matter\n---\nx\n---\n")
     assert read_properties("---\n- a\n---\nBody") == ({}, "Body")
+
+
+def test_properties_of_megabytes_are_not_read_as_yaml() -> None:
+    """They took the reader half a minute."""
+    found = read_yaml("a: b\n" * 60_000)
+    assert (found.error, found.values) == ("it has more than 200,000 characters", {})

@@ -18,6 +18,7 @@ from typing import Final
 import ahocorasick
 from msgspec import Struct
 
+from lorestudio.domain.automaton import LONGEST_WORD, automaton_of
 from lorestudio.domain.entry import ANY_REFINE, Entry
 from lorestudio.domain.javascript import WHITE_SPACE, code_units, fold, head, trim
 from lorestudio.domain.records import replace
@@ -61,11 +62,14 @@ def _has_lone_surrogate(text: str) -> bool:
 
 
 class KeyPattern(Struct, frozen=True):
-    """A key as it is searched: `text` in the folded haystack; `word` where it must stand alone."""
+    """A key as it is searched: `text` in the folded haystack; `word` where it must stand alone.
+
+    It is searched `apart` where it is too long for an automaton, or has half a surrogate pair.
+    """
 
     text: str
     word: bool
-    lone_surrogate: bool = False
+    apart: bool = False
 
 
 TEXTS_KEPT: Final = 8192
@@ -127,10 +131,10 @@ class KeyTable:
     refine: list[tuple[tuple[str, int], ...]] = field(default_factory=list, repr=False)
     logics: list[str] = field(default_factory=list, repr=False)
     entries_of: dict[int, list[int]] = field(default_factory=dict, repr=False)
-    halved: list[int] = field(default_factory=list)
+    apart: list[int] = field(default_factory=list)
     finders: tuple[PatternFinder, ...] = ()
     lines_apart: bool = True
-    """Whether what is in a text is what is in its lines: no key has a line feed, or half a surrogate pair."""
+    """Whether what is in a text is what is in its lines: no key has a line feed, or is searched apart."""
     base: KeyTable | None = field(default=None, repr=False)
     targets: list[int] = field(default_factory=list, repr=False)
 
@@ -161,8 +165,8 @@ class KeyTable:
             for number in dict.fromkeys(number for _, number in primary):
                 self.entries_of.setdefault(number, []).append(place)
         added = range(known, len(self.patterns))
-        self.halved = self.halved + [number for number in added if self.patterns[number].lone_surrogate]
-        self.lines_apart = not self.halved and all("\n" not in pattern.text for pattern in self.patterns)
+        self.apart = self.apart + [number for number in added if self.patterns[number].apart]
+        self.lines_apart = not self.apart and all("\n" not in pattern.text for pattern in self.patterns)
         self.finders = (*self.finders, *self._built(added))
 
     def pattern(self, key: str) -> KeyPattern:
@@ -171,7 +175,7 @@ class KeyTable:
         word = self.whole_words and _WHITE.isdisjoint(text)
         if word and not self.case_sensitive:
             text = lower_variants(text)
-        return KeyPattern(text, word, _has_lone_surrogate(text))
+        return KeyPattern(text, word, len(text) > LONGEST_WORD or _has_lone_surrogate(text))
 
     def _number(self, key: str) -> int:
         pattern = self.pattern(key)
@@ -188,15 +192,10 @@ class KeyTable:
         by_text: dict[str, list[int]] = {}
         for number in numbers:
             pattern = self.patterns[number]
-            if not pattern.lone_surrogate:
+            if not pattern.apart:
                 by_text.setdefault(self.searched(pattern.text), []).append(number)
-        if not by_text:
-            return ()
-        automaton = ahocorasick.Automaton()
-        for text, same in by_text.items():
-            automaton.add_word(text, (len(text), tuple(same)))
-        automaton.make_automaton()
-        return (PatternFinder(automaton, self.patterns),)
+        automaton = automaton_of({text: (len(text), tuple(same)) for text, same in by_text.items()})
+        return () if automaton is None else (PatternFinder(automaton, self.patterns),)
 
     def searched(self, text: str) -> str:
         """A folded text as the automatons see it."""
@@ -299,19 +298,19 @@ class KeyMatcher:
     def occurring(self, text: str) -> Iterator[tuple[int, int]]:
         """Every occurrence in `text`, folded like that of `find`, as pattern number and start.
 
-        Those of one pattern stand in ascending order. Of a key with half a surrogate pair only the last is told.
+        Those of one pattern stand in ascending order. Of a key that is searched apart only the last is told.
         """
         searched, patterns = self.table.searched(text), self.table.patterns
         for finder in self.table.finders if text else ():
             yield from finder.occurring(text, searched)
-        for number in self.table.halved:
+        for number in self.table.apart:
             pattern = patterns[number]
-            start = self._find_halved(pattern, searched if pattern.word else text)
+            start = self._find_apart(pattern, searched if pattern.word else text)
             if start >= 0:
                 yield number, start
 
-    def _find_halved(self, pattern: KeyPattern, text: str) -> int:
-        """Last start of a key with half a surrogate pair, -1 for none; the offset is that of the nearest character."""
+    def _find_apart(self, pattern: KeyPattern, text: str) -> int:
+        """Last start of a key that is searched apart, -1 for none; the offset is that of the nearest character."""
         units, needle = _exploded(text), _exploded(pattern.text)
         start = units.rfind(needle)
         while start >= 0 and pattern.word and not stands_alone(units, start, start + len(needle)):
@@ -361,7 +360,7 @@ class KeyMatcher:
     @staticmethod
     def _count(pattern: KeyPattern, text: str, searched: str) -> int:
         needle, haystack = pattern.text, searched if pattern.word else text
-        if pattern.lone_surrogate:
+        if pattern.apart:
             needle, haystack = _exploded(needle), _exploded(haystack)
         if not pattern.word:
             return haystack.count(needle)

@@ -24,6 +24,13 @@ def hits(key: str, text: str, *, words: bool, case: bool = False) -> bool:
     return matcher.test(0, found) is not None
 
 
+def test_a_refine_key_too_long_for_an_automaton_is_found_all_the_same() -> None:
+    long = "Mire " * 50_000 + "end"
+    matcher = KeyMatcher(entries_of([entry("A", "lamp", refine_keys=(long,))]), case_sensitive=False, whole_words=True)
+    for text, found in ((f"lamp {long}", True), (f"lamp {long[1:]}", False)):
+        assert (matcher.test(0, matcher.find(fold(text))) is not None) is found
+
+
 HIT, NO = True, False
 
 
