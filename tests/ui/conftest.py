@@ -170,7 +170,7 @@ def is_dressed(request: pytest.FixtureRequest) -> bool:
 def theme(qapp: QApplication, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Theme:
     """Colours and fonts, and the stylesheet for tests marked `dressed`: it takes as long as building the window."""
     if not is_dressed(request):
-        monkeypatch.setattr(themes, "stylesheet", lambda _palette, _points: "")
+        monkeypatch.setattr(themes, "stylesheet", lambda _points: "")
     made = Theme("light")
     made.apply()
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from msgspec import Struct
 from PySide6.QtCore import QByteArray, QSettings, Qt
@@ -14,6 +14,9 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.layouts import letters
 from lorestudio.ui.widgets.pane import Pane, PaneDock, PlannedPane
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QLayout
 
 LAYOUT_VERSION: Final = 7
 """Goes up when a saved layout would not fit any more; an older one is then left alone."""
@@ -82,7 +85,11 @@ class PaneLayout:
         """Put the panes where the workspace has them in a window of this size."""
         self._arranging, self.moved = True, False
         self._kind = self._kind_now
+        layout = cast("QLayout", self._window.layout())
+        layout.setEnabled(False)  # once at the end; each pane that is shown would have all others laid out
         self._put()
+        layout.setEnabled(True)
+        layout.activate()
         self._arranging = False
 
     def resized(self) -> None:

@@ -1,4 +1,4 @@
-"""How the window looks: the palette in use, the stylesheet made from it, icons in its colours, fonts.
+"""How the window looks: the palette in use, the stylesheet that takes its colours from it, icons in its colours, fonts.
 
 The colours of the window by name, read from `resources/themes/colors.toml`.
 """
@@ -10,17 +10,20 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
-from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtCore import QByteArray, QDir, QObject, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
 
 from lorestudio.domain.records import field_names
 from lorestudio.domain.resources import resource
+from lorestudio.ui.shell.qt import later
 
 THEMES: Final = resource("themes")
 
@@ -119,6 +122,37 @@ CHOICES: Final = ("system", "light", "dark", "contrast")
 
 _OFFSCREEN_FAMILIES: Final = ["Inter", "Noto Sans", "DejaVu Sans"]
 _TOKEN = re.compile(r"@(\w+)@")
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+_Role: TypeAlias = QPalette.ColorRole
+_ROLES: Final = {
+    "window": _Role.Window,
+    "panel": _Role.Base,
+    "raised": _Role.AlternateBase,
+    "sunken": _Role.Dark,
+    "hover": _Role.Midlight,
+    "border": _Role.Mid,
+    "border_strong": _Role.Shadow,
+    "text": _Role.WindowText,
+    "text_muted": _Role.LinkVisited,
+    "text_faint": _Role.PlaceholderText,
+    "accent": _Role.Link,
+    "on_accent": _Role.Light,
+    "accent_soft": _Role.Highlight,
+    "on_accent_soft": _Role.HighlightedText,
+    "focus": _Role.Accent,
+    "error": _Role.BrightText,
+    "warning_soft": _Role.ToolTipBase,
+}
+"""The colours of the stylesheet, each in the role of Qt's palette that brings it there.
+
+With colours of its own the sheet would be another one for each theme, which Qt takes 400 ms to dress a window in. Roles
+are read whenever a widget is polished. Those that nothing is drawn in but through the sheet, such as the ground of tool
+tips, bring a colour that Qt has no word for.
+"""
+_MORE_ROLES: Final = (
+    ("text", _Role.Text), ("text", _Role.ButtonText), ("text", _Role.ToolTipText), ("raised", _Role.Button),
+)  # fmt: skip
 
 
 class Theme(QObject):
@@ -130,6 +164,8 @@ class Theme(QObject):
         super().__init__(parent)
         self._choice = choice
         self.palette = load_palettes()[self._resolve()]
+        self._unseen: Iterator[QWidget] = iter(())
+        self._soon = later(self, self._dress_unseen)
         hints = QGuiApplication.styleHints()
         hints.colorSchemeChanged.connect(self._system_changed)
 
@@ -144,14 +180,35 @@ class Theme(QObject):
         self.apply()
 
     def apply(self) -> None:
-        """Give the application the theme's style, palette and fonts."""
+        """Give the application the theme's palette, and the stylesheet, which is the same for all themes."""
         self.palette = load_palettes()[self._resolve()]
         app = QApplication.instance()
         if isinstance(app, QApplication):
-            app.setStyleSheet("")  # replacing one by another polishes every widget again and again, for 250 ms
+            QDir.setSearchPaths("arrows", [str(ICONS / ("dark" if self.palette.dark else "light"))])
             app.setPalette(_qt_palette(self.palette))
-            app.setStyleSheet(stylesheet(self.palette, app.font().pointSizeF()))
+            sheet = stylesheet(app.font().pointSizeF())
+            if app.styleSheet() == sheet:
+                self._dress_anew(app)
+            else:
+                app.setStyleSheet(sheet)
         self.changed.emit()
+
+    def _dress_anew(self, app: QApplication) -> None:
+        """Have Qt read the sheet's colours anew: at once for what is in sight, then for the rest, some at a time."""
+        widgets, style = app.allWidgets(), app.style()
+        for widget in widgets:
+            if widget.isVisible():
+                style.polish(widget)
+        self._unseen = iter([widget for widget in widgets if not widget.isVisible()])
+        self._soon.start()
+
+    def _dress_unseen(self) -> None:
+        some = list(islice(self._unseen, 100))
+        for widget in some:
+            if isValid(widget):
+                widget.style().polish(widget)
+        if some:
+            self._soon.start()
 
     @contextmanager
     def held_back(self) -> Iterator[None]:
@@ -178,7 +235,7 @@ class Theme(QObject):
 
     def icon(self, name: str, color: str = "text_muted") -> QIcon:
         """An icon in a colour of the palette, greyed where its action is not available."""
-        return _icon(name, getattr(self.palette, color), self.palette.border_strong)
+        return QIcon(_LateIcon(name, getattr(self.palette, color), self.palette.border_strong))
 
     def _resolve(self) -> str:
         if self._choice in CHOICES[1:]:
@@ -234,6 +291,30 @@ def glyph(name: str, color: str, size: int) -> QPixmap:
     return pixmap
 
 
+class _LateIcon(QIconEngine):
+    """Draws an icon when somebody sees it: most stand in menus that are closed."""
+
+    def __init__(self, name: str, color: str, greyed: str) -> None:
+        super().__init__()
+        self._look = (name, color, greyed)
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        """Qt: draw it there."""
+        _icon(*self._look).paint(painter, rect, Qt.AlignmentFlag.AlignCenter, mode, state)
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        """Qt: a picture of it."""
+        return self.scaledPixmap(size, mode, state, 1.0)
+
+    def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:
+        """Qt: a picture of it for a screen of that scale."""
+        return _icon(*self._look).pixmap(size, scale, mode, state)
+
+    def clone(self) -> QIconEngine:
+        """Qt: another one like it."""
+        return _LateIcon(*self._look)
+
+
 @lru_cache(maxsize=512)
 def _icon(name: str, color: str, greyed: str) -> QIcon:
     icon = QIcon()
@@ -253,40 +334,23 @@ def _template() -> str:
     return (THEMES / "window.qss").read_text(encoding="utf-8")
 
 
-def stylesheet(palette: Palette, points: float) -> str:
-    """The application's stylesheet: the template with its `@names@` replaced by colours, sizes and icon files."""
-    values = palette.tokens()
-    values |= {"small": f"{points * 0.9:.1f}pt", "base": f"{points:.1f}pt", "large": f"{points * 1.25:.1f}pt"}
-    # A stylesheet names files, which cannot take its colours.
-    arrows = "dark" if palette.dark else "light"
-    values["combo_arrow"] = (ICONS / f"combo-{arrows}.svg").as_posix()
-    values["spin_arrow"] = (ICONS / f"spin-{arrows}.svg").as_posix()
-    values["huge"] = f"{points * 1.7:.1f}pt"
+def stylesheet(points: float) -> str:
+    """The application's stylesheet: the template with its `@names@` replaced by roles of the palette and by sizes."""
+    values = {name: f"palette({_in_sheet(role)})" for name, role in _ROLES.items()}
+    for name, factor in (("small", 0.9), ("base", 1.0), ("large", 1.25), ("huge", 1.7)):
+        values[name] = f"{points * factor:.1f}pt"
     return _TOKEN.sub(lambda match: values[match[1]], _template())
 
 
+def _in_sheet(role: QPalette.ColorRole) -> str:
+    """How a stylesheet spells a role: `AlternateBase` is `alternate-base`, and `ToolTip` one word."""
+    return _CAPITAL.sub("-", role.name.replace("ToolTip", "Tooltip")).lower()
+
+
 def _qt_palette(palette: Palette) -> QPalette:
-    made = QPalette()
-    roles = QPalette.ColorRole
-    for role, color in (
-        (roles.Window, palette.window),
-        (roles.WindowText, palette.text),
-        (roles.Base, palette.panel),
-        (roles.AlternateBase, palette.raised),
-        (roles.Text, palette.text),
-        (roles.Button, palette.raised),
-        (roles.ButtonText, palette.text),
-        (roles.BrightText, palette.error),
-        (roles.Highlight, palette.accent_soft),
-        (roles.HighlightedText, palette.on_accent_soft),
-        (roles.Link, palette.accent),
-        (roles.LinkVisited, palette.accent),
-        (roles.PlaceholderText, palette.text_faint),
-        (roles.ToolTipBase, palette.raised),
-        (roles.ToolTipText, palette.text),
-        (roles.Mid, palette.border),
-    ):
-        made.setColor(role, QColor(color))
-    for role in (roles.WindowText, roles.Text, roles.ButtonText):
+    made, colors = QPalette(), palette.tokens()
+    for name, role in (*_ROLES.items(), *_MORE_ROLES):
+        made.setColor(role, QColor(colors[name]))
+    for role in (_Role.WindowText, _Role.Text, _Role.ButtonText):
         made.setColor(QPalette.ColorGroup.Disabled, role, QColor(palette.border_strong))
     return made

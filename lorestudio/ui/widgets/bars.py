@@ -1,6 +1,6 @@
 """Inline messages: a bar inside the window that says what happened, why, and what can be done.
 
-A strip that says that only some rows are shown, and shows all again.
+A strip of a tone, and one that says that only some rows are shown, and shows all again.
 """
 
 from __future__ import annotations
@@ -9,18 +9,39 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, Tone, tr
-from lorestudio.ui.widgets.layouts import button, column, label, paint_as, row, tight, tool
+from lorestudio.ui.widgets.layouts import button, column, label, row, tight, tool
 from lorestudio.ui.widgets.pane import drop_all
 
 _ICONS = {"good": "check", "neutral": "info", "warning": "warning", "error": "error"}
 
 
-class MessageBar(QFrame):
+class TonedBar(QFrame):
+    """A strip on the soft ground of its tone. It paints that itself: Qt's palette has no room for it."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, tone: str = "neutral") -> None:
+        super().__init__(parent)
+        self.setObjectName("Bar")
+        self._theme, self._tone = theme, tone
+
+    def set_tone(self, tone: str) -> None:
+        """Paint it in another tone."""
+        self._tone = tone
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Qt: the ground, and the line below it."""
+        with QPainter(self) as painter:
+            painter.fillRect(event.rect(), self._theme.color(f"{self._tone}_soft"))
+        super().paintEvent(event)
+
+
+class MessageBar(TonedBar):
     """One message with its buttons. `closed` follows a click on the cross, `pressed` carries the id of a button.
 
     A `stacked` bar has its buttons below the text, as a narrow pane needs it.
@@ -30,10 +51,7 @@ class MessageBar(QFrame):
     pressed = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, stacked: bool = False) -> None:
-        super().__init__(parent)
-        self.setObjectName("Bar")
-        self._theme = theme
-        self._tone = "neutral"
+        super().__init__(theme, parent)
         self._icon = QLabel(self)
         self.label = label(self)
         self.label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -59,7 +77,7 @@ class MessageBar(QFrame):
         self, text: str, tone: Tone = "neutral", buttons: tuple[tuple[str, str], ...] = (), details: str = ""
     ) -> None:
         """Show `text`; each button is its id and its title."""
-        self._tone = tone
+        self.set_tone(tone)
         self.label.setText(text)
         self.label.setToolTip(plain(details))
         self.setAccessibleName(text)
@@ -70,7 +88,6 @@ class MessageBar(QFrame):
         self.show()
 
     def _paint(self) -> None:
-        paint_as(self, "tone", self._tone)
         icon = self._theme.icon(_ICONS.get(self._tone, "info"), self._tone)
         self._icon.setPixmap(icon.pixmap(16, 16))
         self._close.setIcon(self._theme.icon("close", "text_muted"))
@@ -135,15 +152,13 @@ class BarStack(QWidget):
         self.setVisible(bool(self._bars))
 
 
-class FilterStrip(QFrame):
+class FilterStrip(TonedBar):
     """`cleared` follows the button."""
 
     cleared = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("Bar")
-        self.setProperty("tone", "neutral")
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
         self.label = label(self, wrap=False)
         self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.button = button(self, tr("Show all"), self.cleared, name=tr("Show all rows again"))

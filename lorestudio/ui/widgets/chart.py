@@ -87,6 +87,7 @@ class Plot(QWidget):
         self.setAccessibleName(name)
         self._view: QGraphicsView = pg.GraphicsView(self, useOpenGL=False, background=None)
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._view.setCacheMode(QGraphicsView.CacheModeFlag.CacheNone)  # a kept ground would be another theme's
         self._view.setAccessibleName(name)
         column(self._view, of=self, spacing=0, margins=3)
         self._plot = pg.ViewBox(enableMenu=False, enableMouse=False)

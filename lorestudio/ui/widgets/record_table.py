@@ -76,8 +76,6 @@ class RecordTable(QAbstractTableModel):
         self._ticked: set[object] = set()
         self.movable: Callable[[], bool] = lambda: False
         self._dragged: list[int] = []
-        if theme is not None:
-            theme.changed.connect(self.touch_all)
 
     # ---- content ----------------------------------------------------------------------------------------------------
 

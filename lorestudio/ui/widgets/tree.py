@@ -75,8 +75,6 @@ class RecordTree(QAbstractItemModel, Generic[R]):
         super().__init__(parent)
         self._cells = Cells(tuple(columns), theme, spoken, tip, about, entry)
         self.root = root
-        if theme is not None:
-            theme.changed.connect(self.refresh)
 
     def show_root(self, root: R) -> None:
         """Show another tree."""

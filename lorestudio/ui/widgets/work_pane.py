@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Final
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QMenu,
     QPlainTextEdit,
     QProgressBar,
@@ -27,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
+from lorestudio.ui.widgets.bars import TonedBar
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.layouts import (
     button,
@@ -318,15 +318,14 @@ class WorkPane(Pane):
         self.state = label(self, kind="small")
         self.progress = QProgressBar(self, textVisible=False)
         self.progress.hide()
-        self.notice, self.notice_text, self.notice_button = QFrame(self), label(self), QPushButton(self)
+        self.notice = TonedBar(self.theme, self, "warning")
+        self.notice_text, self.notice_button = label(self), QPushButton(self)
         self._content = tight(self._make_notice(), (self.tabs, 1))
         self._whole = holding(self._content, self)
         self._pages = stack(self.empty, self._whole)
         self.column.addWidget(self._pages, 1)
 
     def _make_notice(self) -> QWidget:
-        self.notice.setObjectName("Bar")
-        self.notice.setProperty("tone", "warning")
         self.notice_text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.notice.setLayout(row((self.notice_text, 1), self.notice_button, margins=(10, 5, 8, 5)))
         self.notice.hide()

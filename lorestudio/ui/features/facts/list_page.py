@@ -166,7 +166,7 @@ class MemoryPage(QWidget):
         self._order, self._descending = WHEN, True
         self._before = (WHEN, True)
         self.bar = FilterBar(theme, self)
-        self.strip = FilterStrip(self)
+        self.strip = FilterStrip(theme, self)
         self.model = MemoryTable(theme, self)
         self.view = MemoryView(theme, self.model, self)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

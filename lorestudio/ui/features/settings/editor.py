@@ -7,14 +7,16 @@ from html import escape
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from lorestudio.settings.declaration import Declaration, Value
 from lorestudio.settings.deeplore import same
 from lorestudio.settings.differences import value_text
 from lorestudio.studio.project.settings import SettingWarning
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
-from lorestudio.ui.widgets.layouts import button, column, label, paint_as, row, small_button, tight
+from lorestudio.ui.widgets.bars import TonedBar
+from lorestudio.ui.widgets.layouts import button, column, label, row, small_button, tight
 from lorestudio.ui.widgets.setting_fields import SettingField, make_field
 
 
@@ -30,10 +32,10 @@ class SettingEditor(QWidget):
     stage_wanted = Signal(str)
     left = Signal()
 
-    def __init__(self, parent: QWidget | None = None, hint: str = "") -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, hint: str = "") -> None:
         """`hint` is what is said while no setting is chosen, if it is shown then."""
         super().__init__(parent)
-        self._hint = hint
+        self._hint, self.bar = hint, TonedBar(theme, self)
         self.declaration: Declaration | None = None
         self.field: SettingField | None = None
         self._trial = False
@@ -66,9 +68,6 @@ class SettingEditor(QWidget):
         tight((self._area, 1), self._make_bar(), of=self)
 
     def _make_bar(self) -> QWidget:
-        self.bar = QFrame(self)
-        self.bar.setObjectName("Bar")
-        self.bar.setProperty("tone", "neutral")
         self.result = label(self.bar)
         self.result.setTextFormat(Qt.TextFormat.PlainText)
         self.result.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -138,8 +137,7 @@ class SettingEditor(QWidget):
         self.bar.setAccessibleName(text)
         for each in (self.keep, self.back):
             each.setVisible(pending)
-        if self.bar.property("tone") != tone:
-            paint_as(self.bar, "tone", tone)
+        self.bar.set_tone(tone)
 
     def focus_field(self) -> None:
         """Give the keyboard to the field."""

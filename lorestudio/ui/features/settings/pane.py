@@ -39,7 +39,7 @@ class SettingsPane(Pane):
         self.profile_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.view.top.addWidget(self.profile_button)
         self.warned = MessageBar(theme, self, stacked=True)
-        self.editor = SettingEditor(self)
+        self.editor = SettingEditor(theme, self)
         self.empty = EmptyState(theme, "switches", self)
         self._dismissed: frozenset[str] = frozenset()
         self._behind = False

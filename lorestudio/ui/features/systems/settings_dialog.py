@@ -49,7 +49,8 @@ class SystemSettingsDialog(Dialog):
         self.view = SettingsView(
             theme, SettingsTree(theme, settings, tuple(self._known.values()), self), self, opened=True, brief=brief
         )
-        self.editor = SettingEditor(self, tr("Choose a setting in the list to read what it does and to change it."))
+        hint = tr("Choose a setting in the list to read what it does and to change it.")
+        self.editor = SettingEditor(theme, self, hint)
         self.outcome = self._make_outcome()
         """What the settings as they stand here would do to the open reply."""
         self.defaults = button(self, tr("All defaults"), self.set_defaults)

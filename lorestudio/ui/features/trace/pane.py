@@ -263,7 +263,7 @@ class TracePane(Pane):
         self.tabs.setCornerWidget(holding(row(self.filter, self.all_stages, spacing=8, margins=(6, 2, 8, 2))))
         self.nothing = EmptyState(self.theme, "search", self)
         self.nothing.pressed.connect(self.wanted)
-        self.only = FilterStrip(self)
+        self.only = FilterStrip(self.theme, self)
         self.only.cleared.connect(self.show_all_rows)
         self._rows_or_nothing = stack(self.answers, self.nothing)
         self.splitter = split(holding(tight(self.only, (self._rows_or_nothing, 1))))

@@ -10,27 +10,25 @@ from html import escape
 
 from msgspec import Struct
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from lorestudio.trace.model import Trace
 from lorestudio.trace.summary import SummaryPiece, too_broad
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.bars import TonedBar
 from lorestudio.ui.widgets.layouts import button, label, row
 
 
-class LiveBar(QFrame):
+class LiveBar(TonedBar):
     """Hidden while nothing runs. `cancelled` and `followed` follow its buttons."""
 
     cancelled = Signal()
     followed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("Bar")
-        self.setProperty("tone", "neutral")
-        self._theme = theme
+        super().__init__(theme, parent)
         self._icon, self.label, self.seconds = QLabel(self), QLabel(self), label(self, kind="small", wrap=False)
         self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.seconds.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
