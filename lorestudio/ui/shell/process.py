@@ -47,10 +47,9 @@ def collect_if_due(*, everything: bool = True) -> None:
 def collected_on_gui_thread() -> Iterator[None]:
     """No other thread collects cyclic garbage meanwhile.
 
-    What exists already, the program's modules above all, is not looked at again: walking through it takes 50 ms.
-    Where somebody has left it out before, it stays left out afterwards.
+    What exists already, the program's modules above all, is never looked at again: walking through it takes 50 ms.
     """
-    before, left_out = gc.isenabled(), gc.get_freeze_count() > 0
+    before = gc.isenabled()
     gc.disable()
     gc.freeze()
     collector = _Collector()
@@ -59,8 +58,6 @@ def collected_on_gui_thread() -> Iterator[None]:
         yield
     finally:
         collector.killTimer(timer)
-        if not left_out:
-            gc.unfreeze()
         if before:
             gc.enable()
 

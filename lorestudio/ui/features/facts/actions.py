@@ -340,10 +340,10 @@ class MemoriesFeature(Feature):
         self.context.actions_changed()
 
     def _show_work(self) -> None:
-        from lorestudio.ui.features.facts.table import spoken_source
-
-        source = self.work.source
         if self.is_made("memories"):
+            from lorestudio.ui.features.facts.table import spoken_source
+
+            source = self.work.source
             self.pane.show_work(
                 self.work.under, self._idle_words(), short_source(source, tr("Plain rules")), spoken_source(source),
                 quotes=source.kind is AnswerKind.STAND_IN,
