@@ -188,13 +188,17 @@ def _broken(tokens: Iterable[re.Match[str]]) -> Iterator[str]:
 
 
 def _size(tokens: Iterable[re.Match[str]]) -> int:
-    """How many characters and groups an expression has when each is written as often as it must come at least."""
-    sizes, last = [0], 0
+    """How many characters and groups an expression has as `regex` writes it.
+
+    That is each as often as it must come at least, and once more for what may follow.
+    """
+    sizes, last, before = [0], 0, ""
     for token in tokens:
-        text = token[0]
-        if token["times"]:
-            sizes[-1] += last * max(0, int(token["least"]) - 1)
-            last *= max(1, int(token["least"]))
+        text, previous, before = token[0], before, token[0]
+        if token["times"] or (text == "+" and previous[:1] not in tuple("*+?{")):  # else it makes that one possessive
+            more = int(token["least"] or 1)
+            sizes[-1] += last * more
+            last *= more + 1
         elif text[0] == "(":
             sizes.append(1)
         elif text == ")" and len(sizes) > 1:

@@ -43,6 +43,7 @@ from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.note.spelling import plain_is_safe
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
+from lorestudio.vault.note.yaml_reading import too_deep
 from lorestudio.vault.writer import read_note, save_note
 
 FILE_NAME: Final = "lorestudio-expectations.yaml"
@@ -391,6 +392,8 @@ def parse(text: str, path: Path | str = FILE_NAME, digest: str | None = None) ->
 
 
 def _items(text: str, path: Path | str) -> CommentedSeq | None:
+    if too_deep(text):
+        raise InputError(path, "it is nested too deeply.")
     try:
         document = YAML().load(text)
     except MarkedYAMLError as error:

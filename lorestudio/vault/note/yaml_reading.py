@@ -74,11 +74,16 @@ def certainly_alike(raw: str) -> bool:
     return _ALIKE.fullmatch(raw) is not None
 
 
+def too_deep(text: str) -> bool:
+    """Whether so many brackets are opened one in another that YAML's reader takes seconds."""
+    return _TOO_DEEP.search(text) is not None
+
+
 def read_yaml(text: str) -> YamlText:
     """What YAML makes of a block of properties. Never raises on any text."""
     if len(text) > _LONGEST:
         return YamlText(error=f"it has more than {_LONGEST:,} characters")
-    if _TOO_DEEP.search(text):
+    if too_deep(text):
         return YamlText(error="it is nested too deeply")
     yaml = YAML(typ="safe", pure=True)
     yaml.composer.warn_double_anchors = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -209,3 +210,10 @@ def test_saving_compares_with_what_was_read(tmp_path: Path) -> None:
     with pytest.raises(ChangedOnDisk):
         save(path, first.with_added(Expectation(Should.OUT, ("Bell.md",))))
     assert path.read_text(encoding="utf-8").endswith("# by hand\n")
+
+
+def test_a_file_nested_fifty_thousand_levels_deep_is_refused_at_once() -> None:
+    begun = time.process_time()
+    with pytest.raises(InputError, match="nested too deeply"):
+        parse("[" * 50_000)
+    assert time.process_time() - begun < 1
