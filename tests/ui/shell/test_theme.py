@@ -19,7 +19,10 @@ def test_choosing_a_theme_dresses_the_application_and_tells(theme: Theme, qapp: 
     theme.choose("dark")
     assert told == [True]
     assert qapp.styleSheet() != light
+    assert qapp.palette().window().color() == theme.color("window")
+    assert qapp.palette().text().color() == theme.color("text")
     theme.choose("light")
+    assert qapp.palette().window().color() == theme.color("window")
     assert qapp.styleSheet() == light
 
 
