@@ -29,6 +29,7 @@ from lorestudio.ui.widgets.tree import (
     RecordTreeView,
     shown_part,
 )
+from tests.ui.drawing import drawn
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -223,3 +224,22 @@ def test_a_click_on_the_box_ticks_and_one_beside_it_goes_there(qtbot: QtBot, the
     assert (model.place(line).checked, entered) == (False, [model.place(line)])
     click(plain, 8)  # it has no box
     assert entered[1:] == [model.place(plain)]
+
+
+def test_a_place_is_drawn_with_what_was_found_and_what_takes_its_place(theme: Theme, qtbot: QtBot) -> None:
+    group = PlaceRow("Gulls")
+    group.add(PlaceRow("", "the gull cries", 4, 8), PlaceRow("", "the gull cries", 4, 8, new_text="heron"))
+    model = PlaceTree()
+    model.set_groups([group])
+    view = PlaceView(theme, model, "Places")
+    qtbot.addWidget(view)
+    view.resize(400, 200)
+    view.expandAll()
+    texts = [each for each in drawn(view) if each.kind == "text"]
+    words = [each.words.strip() for each in texts]
+    assert sorted(words) == ["2", "Gulls", "cries", "cries", "gull", "gull", "heron", "the", "the"]
+    found, struck = (each for each in texts if each.words.strip() == "gull")
+    assert found.fill == theme.color("on_mark").name()
+    assert struck.fill == theme.color("text").name()
+    grounds = [each.fill for each in drawn(view)]
+    assert [grounds.count(theme.color(name).name()) for name in ("mark", "error_soft", "good_soft")] == [1, 1, 1]

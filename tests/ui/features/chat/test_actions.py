@@ -26,6 +26,7 @@ from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.widgets import dialogs
 from lorestudio.vault.file_lock import OpenVaults
 from tests.ui.conftest import drain
+from tests.ui.worlds import make_project
 
 CHAT = (
     '{"user_name":"Wren","character_name":"Ada","chat_metadata":{}}\n'
@@ -425,6 +426,17 @@ def test_what_came_before_a_stop_is_the_persons_to_keep(
     composer.keep.click()
     settle(opened, qtbot)
     assert texts(opened)[-1] == "Skarn circles."
+
+
+def test_nothing_is_written_into_another_chat(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
+    answer("Skarn circ", wait=True)
+    replies = opened.features.chat.replies
+    opened.run("reply.get")
+    qtbot.waitUntil(lambda: opened.chat.model.row(3).text == "Skarn circ", timeout=20_000)
+    opened.session.set_project(make_project())
+    assert not replies.busy
+    settle(opened, qtbot)
+    assert texts(opened)[-1] == "I run."
 
 
 def test_a_failure_in_the_middle_loses_nothing(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:

@@ -39,6 +39,8 @@ def test_each_menu_offers_all_there_is_and_ticks_what_is_chosen(qtbot: QtBot, th
     bar = shown(qtbot, theme, RunChoice(mode=Mode.TWO_STAGE, source=source), HOME, WORK)
     assert len(offered(bar.system)) == len(KINDS)
     assert len(offered(bar.mode)) == len(Mode)
+    at_once = QToolButton.ToolButtonPopupMode.InstantPopup
+    assert [button.popupMode() for button in (bar.system, bar.mode, bar.source)] == [at_once] * 3
     assert [len(ticked(button)) for button in (bar.system, bar.mode, bar.source)] == [1, 1, 1]
     assert (ticked(bar.mode)[0], ticked(bar.source)[0]) == (bar.mode.text(), bar.source.text())
     assert sum("Home" in text or "Work" in text for text in offered(bar.source)) == 2

@@ -9,6 +9,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.studio.tuning.effects import Effects, StepEffect, TurnEffect
 from lorestudio.ui.features.tuning.scores_pane import EffectRow, ScoresPane
 from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.qt import ALIGNMENT, HORIZONTAL, V_RIGHT
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.live_effects import LiveEffects
 
@@ -54,6 +55,21 @@ def test_steps_that_change_most_come_first_and_those_that_change_nothing_are_lef
     assert (pane.steps.view.isEnabled(), pane.chart.isHidden(), pane.chart.bars.layers) == (True, True, [])
     assert pane.steps_words.text().startswith("Tries each setting alone")
     assert (pane.try_button.isHidden(), pane.stop_button.isHidden()) == (False, True)
+
+
+def test_numbers_stand_at_the_right(pane: ScoresPane) -> None:
+    right = {}
+    for sheet in (pane.scores, pane.uses, pane.gaps, pane.effects, pane.steps):
+        model = sheet.model
+        heads = range(model.columnCount())
+        right[sheet.view.accessibleName()] = [
+            model.headerData(at, HORIZONTAL) for at in heads if model.headerData(at, HORIZONTAL, ALIGNMENT) == V_RIGHT
+        ]
+    assert right == {
+        "Scores": ["Value", "95 % interval"], "What replies used": ["Replies", "Used", "Idle tokens"],
+        "Names without a note": ["Messages"], "What the change does": ["Tokens"],
+        "Every setting by a step": ["Replies", "Won", "Lost", "Tokens"],
+    }  # fmt: skip
 
 
 def test_a_row_of_a_table_leads_there(pane: ScoresPane) -> None:
