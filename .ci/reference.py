@@ -22,7 +22,7 @@ from lorestudio.exchange.lorebooks.formats import FORMATS, LoreFormat
 from lorestudio.exchange.lorebooks.note_fields import INTO_NOTES, KEPT, OUT_OF_NOTES, FieldWay
 from lorestudio.exchange.lorebooks.notes import property_of
 from lorestudio.settings.declaration import Declaration, declared
-from lorestudio.settings.differences import value_text
+from lorestudio.settings.sections import value_text
 from lorestudio.systems.registry import KINDS
 
 if typing.TYPE_CHECKING:

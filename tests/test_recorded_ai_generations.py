@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.exchange.chats.document import read_message
 from lorestudio.exchange.chats.metadata import read_controls, read_state
-from lorestudio.exchange.chats.records import read_message
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
 from lorestudio.systems.deeplore.run import run

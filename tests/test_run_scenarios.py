@@ -9,7 +9,7 @@ import pytest
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import Scenario
-from lorestudio.studio.scenario.running import run_scenario, run_scenarios
+from lorestudio.studio.replay.scenario import run_scenario, run_scenarios
 
 NOW = 1_700_000_000_000
 LAMP = "---\ntags: [lorebook]\nkeys: [lamp]\npriority: 40\n---\nIt burns."

@@ -15,12 +15,12 @@ from lorestudio.domain.tokens import CHARS_4
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.order import Superseded
+from lorestudio.studio.replay.ranges import Superseded
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import StageRecord, Trace
 from lorestudio.trace.storage.serialize import to_json
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 from tests.simulators import answered
 
 SETTINGS = DeepLoreSettings(enabled=True, ai_search_enabled=True, ai_search_mode="ai-only")

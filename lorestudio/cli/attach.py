@@ -17,15 +17,17 @@ from lorestudio.cli.screen import Screen, filled, fixed, fold, listing, table
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.attach import AttachSettings
 from lorestudio.settings.sections import assigned
-from lorestudio.studio.attach.attaching import arrived, attached, steps
+from lorestudio.settings.studio import AttachSettings
 from lorestudio.studio.attach.captures import (
     Capture,
     Captures,
+    arrived,
+    attached,
     capture_words,
     default_folder,
     load_attachment,
+    steps,
     time_words,
 )
 from lorestudio.studio.attach.comparing import (

@@ -15,9 +15,9 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.basis import ChatBasis
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.sections import assigned
+from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.basis import (
     HiddenRow,
     KeptBasis,

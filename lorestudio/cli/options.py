@@ -20,13 +20,13 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import load_card
-from lorestudio.exchange.lorebooks.files import book_file
+from lorestudio.exchange.lorebooks.reading import book_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import load_scripts
-from lorestudio.settings.basis import ChatBasis
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.sections import assigned
+from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.answering import AnswerKind, RecordedAnswers, load_recorded
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.project.settings import Mode, settings_path, with_mode

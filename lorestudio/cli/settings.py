@@ -16,10 +16,10 @@ from lorestudio.cli.options import JsonOption, ProfileOption, SettingsOfSystem, 
 from lorestudio.cli.output import as_bytes, echo, json_bytes, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fold, listing, table
 from lorestudio.exchange import json_file
-from lorestudio.exchange.carrying import Carrier
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.settings_files import (
     ADVICE,
+    Carrier,
     Merge,
     by_default,
     changes_list,
@@ -30,7 +30,7 @@ from lorestudio.exchange.settings_files import (
 )
 from lorestudio.settings.declaration import STAGES, Declaration, Value, grouped, matching
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations, setting_value
-from lorestudio.settings.differences import SettingChange, differences, value_text
+from lorestudio.settings.sections import SettingChange, differences, value_text
 from lorestudio.settings.store import SettingsProfile, SettingsProfiles
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.settings import PROFILE, named_settings, settings_path

@@ -1,23 +1,29 @@
 """Character cards: PNG pictures with the card in a text chunk, CharX, or JSON (rules: sillytavern 5.5).
 
 Versions 1 (fields at the root), 2 and 3 are read as one; what is not known here is kept in `document`.
+
+SillyTavern's groups: who is in one, and how the members' cards make a prompt (rules: sillytavern 5.2).
+
+A group lies in `groups/ID.json`; it names its members by the files of their cards, which lie in `characters/` beside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, Any
+from enum import IntEnum
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.containers import opened
-from lorestudio.exchange.json_file import read_file
-from lorestudio.exchange.problems import InputError, Text, Texts, checked
+from lorestudio.exchange.json_file import parse_document, read_file
+from lorestudio.exchange.problems import Flag, InputError, Text, Texts, checked, unless_null
 from lorestudio.exchange.regex_scripts import RegexScripts, scripts_within
+from lorestudio.settings.files import real_path
 
 
 def _mapping(value: object) -> object:
@@ -122,3 +128,150 @@ def _fields(document: Mapping[str, Json], source: Path | str) -> tuple[int, Mapp
             source, "a card of version 2 or 3 keeps its fields in here, and it is no object.", field="data"
         )
     return (3 if spec == "chara_card_v3" else 2), data, ("data",)
+
+
+CARDS: Final = "characters"
+"""The folder with the cards, beside the one with the groups."""
+
+_KNOWN: Final = frozenset(
+    {
+        "id", "name", "members", "avatar_url", "disabled_members", "generation_mode", "generation_mode_join_prefix",
+        "generation_mode_join_suffix", "chat_metadata", "past_metadata", "chat_id", "chats", "activation_strategy",
+        "allow_self_responses", "fav", "auto_mode_delay", "hideMutedSprites", "date_added", "create_date",
+        "date_last_chat", "chat_size",
+    }
+)  # fmt: skip
+"""What a group holds; what is not read here decides nothing about a prompt."""
+
+
+class GenerationMode(IntEnum):
+    """Whose card is in the prompt: that of whoever speaks, those of all members but muted ones, or all."""
+
+    SWAP = 0
+    JOIN = 1
+    JOIN_WITH_MUTED = 2
+
+
+class SpeakingOrder(IntEnum):
+    """How SillyTavern decides who speaks."""
+
+    NATURAL = 0
+    LIST = 1
+    MANUAL = 2
+    POOLED = 3
+
+
+class GroupFields(BaseModel):
+    """The fields of a group that a prompt is made of."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
+
+    name: Text = ""
+    members: tuple[str, ...]
+    disabled_members: Texts = ()
+    generation_mode: Annotated[GenerationMode, unless_null(0)] = GenerationMode.SWAP
+    generation_mode_join_prefix: Text = ""
+    generation_mode_join_suffix: Text = ""
+    activation_strategy: Annotated[SpeakingOrder, unless_null(0)] = SpeakingOrder.NATURAL
+    allow_self_responses: Flag = False
+    chat_id: Text = ""
+    chat_metadata: Annotated[dict[str, Any], unless_null({})] = {}
+    past_metadata: Annotated[dict[str, Any], unless_null({})] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member by the file of its card; `card` is None where that could not be read."""
+
+    avatar: str
+    muted: bool = False
+    card: CharacterCard | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The character's name, else that of the file."""
+        return self.card.name if self.card is not None else PurePosixPath(self.avatar).stem
+
+
+@dataclass(frozen=True, slots=True)
+class GroupChat:
+    """A group with the cards of its members, in its order."""
+
+    fields: GroupFields = field(repr=False)
+    members: tuple[Member, ...] = ()
+    remarks: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.fields.name or ", ".join(each.name for each in self.members)
+
+    @property
+    def joined(self) -> bool:
+        """Whether several cards are in the prompt."""
+        return self.fields.generation_mode is not GenerationMode.SWAP
+
+    def member(self, name: str) -> Member | None:
+        """The member of that name."""
+        return next((each for each in self.members if each.name == name), None)
+
+    def joined_members(self, speaker: str) -> tuple[Member, ...]:
+        """Those whose cards are joined: muted ones only where the group says so, and whoever speaks."""
+        every = self.fields.generation_mode is GenerationMode.JOIN_WITH_MUTED
+        return tuple(each for each in self.members if every or not each.muted or each.name == speaker)
+
+    def metadata(self, chat_name: str) -> Mapping[str, Json]:
+        """What the group keeps for one of its chats, for chat files that hold none of their own."""
+        if chat_name == self.fields.chat_id:
+            return self.fields.chat_metadata
+        past = self.fields.past_metadata.get(chat_name)
+        return past if isinstance(past, Mapping) else {}
+
+
+def load_group(path: Path, cards: Path | None = None) -> GroupChat:
+    """The group in a file with its members' cards, out of `cards` or of SillyTavern's folder for them.
+
+    A card that cannot be read leaves a remark. Waits for the disk. Raises InputError naming the field that is wrong.
+    """
+    fields, unknown = _read(read_file(path), path)
+    folder = cards if cards is not None else real_path(path).parent.parent / CARDS
+    if cards is not None and not cards.is_dir():
+        raise InputError(cards, "there is no such folder. Give the one with the members' cards.")
+    muted = frozenset(fields.disabled_members)
+    remarks = [f"Not known here of the group, and without effect: {', '.join(unknown)}."] if unknown else []
+    members: list[Member] = []
+    for avatar in dict.fromkeys(fields.members):
+        card: CharacterCard | None = None
+        try:
+            card = load_card(_card_path(folder, avatar, path))
+        except InputError as error:
+            remarks.append(f"The group's member {avatar} has its name only: {error}")
+        members.append(Member(avatar, avatar in muted, card))
+    return GroupChat(fields, tuple(members), (*remarks, *_doubtful(members)))
+
+
+def _read(data: bytes, source: Path) -> tuple[GroupFields, list[str]]:
+    document = parse_document(data, source, "group")
+    if not isinstance(document, Mapping) or "members" not in document:
+        raise InputError(
+            source, "this is JSON, but no group: it has no members. Choose a file of SillyTavern's groups."
+        )
+    fields = checked(GroupFields, document, source, "Correct it, or save the group again.")
+    if not fields.members:
+        raise InputError(source, "the group is empty. Add members in SillyTavern.", field="members")
+    return fields, sorted(set(document) - _KNOWN)
+
+
+def _card_path(folder: Path, avatar: str, source: Path) -> Path:
+    """The file of a member; one that leads out of the folder is none, nor one that no file can be called."""
+    possible = "\0" not in avatar and not any("\ud800" <= letter <= "\udfff" for letter in avatar)
+    if not possible or PureWindowsPath(avatar).name != avatar or avatar in {"", ".", ".."}:
+        raise InputError(source, f"“{avatar}” is no file name.", field="members")
+    return folder / avatar
+
+
+def _doubtful(members: list[Member]) -> Iterator[str]:
+    names = [each.name for each in members]
+    for name in dict.fromkeys(names):
+        if names.count(name) > 1:
+            yield f"Several members are called {name}; the first one's card is used where {name} speaks."

@@ -20,7 +20,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.json_text import parse_json
-from lorestudio.exchange.json_spelling import set_members
+from lorestudio.exchange.json_file import set_members
 from lorestudio.exchange.problems import InputError
 
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"

@@ -1,8 +1,16 @@
-"""Changing a JSON file of another program: seen first, then written in one step, with a copy of the file as it was."""
+"""Changing a JSON file of another program: seen first, then written in one step, with a copy of the file as it was;
+its text is changed where its value changes, and nowhere else.
+
+Numbers keep their spelling, texts their escapes, members their order, double ones included, and the layout stays. Only
+what differs from the wanted value is spelled anew, as compactly or loosely as the text around it.
+"""
 
 from __future__ import annotations
 
 import glob
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,8 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.json_text import DECODER, parse_json, spell
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.vault.data_folder import refused
@@ -97,3 +107,204 @@ def _free(path: Path, now: datetime) -> Path:
         number += 1
         copy = path.with_name(f"{name}_{number}.bak")
     return copy
+
+
+INDENT: Final = "    "
+"""One step of indentation where the text does not show its own (rules: deeplore-tools 4.3)."""
+
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+_HALF: Final = re.compile("[\ud800-\udfff]")
+
+
+def spell_record(value: Json, *, loose: bool = False) -> str:
+    """A JSON value as SillyTavern writes it: as `spell` does, with halves of surrogate pairs as escapes."""
+    return _escaped(spell(value, loose=loose))
+
+
+def _escaped(text: str) -> str:
+    return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+def same_value(one: Json, other: Json) -> bool:
+    """Whether two JSON values are the same to JavaScript: 1 and 1.0 are, 1 and true are not; order is none."""
+    pairs = [(one, other)]
+    while pairs:  # no recursion: a chat may be nested as deep as it can be read
+        one, other = pairs.pop()
+        if isinstance(one, Mapping):
+            if not isinstance(other, Mapping) or one.keys() != other.keys():
+                return False
+            pairs += [(value, other[key]) for key, value in one.items()]
+        elif isinstance(one, list | tuple):
+            if not isinstance(other, list | tuple) or len(one) != len(other):
+                return False
+            pairs += zip(one, other, strict=True)
+        elif isinstance(one, bool) or isinstance(other, bool):
+            if one is not other:
+                return False
+        elif one != other:
+            return False
+    return True
+
+
+def changed_text(text: str, wanted: Json) -> str:
+    """The JSON text `text` with another value; what is the same in both keeps its spelling.
+
+    New members come last, laid out as those before them. Raises ValueError where `text` is no JSON or `wanted` cannot
+    be spelled.
+    """
+    whole = _whole(text)
+    lead = "\n" if "\n" in text[whole.start : whole.end] else ""
+    try:
+        written = _Writer(text, loose=_is_loose(text)).write(whole, wanted, lead, INDENT)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return text[: whole.start] + written + text[whole.end :]
+
+
+def set_members(text: str, path: Sequence[str], values: Mapping[str, Json]) -> str:
+    """`text` with `values` as members of the object at `path`; objects that are missing on the way are made.
+
+    `text` is a valid JSON object. Raises ValueError where it is not, and where something else than an object stands on
+    the way.
+    """
+    return changed_text(text, _with_members(_whole(text).value, tuple(path), 0, values))
+
+
+def _with_members(value: Json, path: tuple[str, ...], depth: int, values: Mapping[str, Json]) -> Mapping[str, Json]:
+    if not isinstance(value, Mapping):
+        what = f'the field "{".".join(path[:depth])}"' if depth else "the text"
+        raise ValueError(f"{what} holds no object")  # noqa: TRY004 - the text is at fault
+    if depth == len(path):
+        return {**value, **values}
+    key = path[depth]
+    return {**value, key: _with_members(value.get(key, {}), path, depth + 1, values)}
+
+
+class _SpellingPart(Struct, frozen=True):
+    """A value and the place of its text; of a member also its key and where the key's quote stands."""
+
+    value: Json
+    start: int
+    end: int
+    key: str = ""
+    place: int = 0
+
+
+def _whole(text: str) -> _SpellingPart:
+    """The value of a text. Raises ValueError where it is no JSON."""
+    start = _skip(text, 0)
+    return _SpellingPart(parse_json(text), start, len(text.rstrip(" \t\n\r")))
+
+
+def _parts(text: str, outer: _SpellingPart) -> Iterator[_SpellingPart]:
+    """The members of an object, or the items of a list."""
+    keyed, key = isinstance(outer.value, dict), ""
+    at = _skip(text, outer.start + 1)
+    while text[at] not in "}]":
+        place = at
+        if keyed:
+            key, at = DECODER.raw_decode(text, at)
+            at = _skip(text, _skip(text, at) + 1)
+        value, end = DECODER.raw_decode(text, at)
+        yield _SpellingPart(value, at, end, key, place)
+        at = _skip(text, end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found is not None else at
+
+
+class _Writer:
+    """Writes the text of a value with another one.
+
+    The white space before what stands beside a value (its `lead`: a line end and the indentation, "" on one line) and
+    one step of indentation (`step`) are handed down from the values around it.
+    """
+
+    def __init__(self, text: str, *, loose: bool) -> None:
+        self._text = text
+        self._loose = loose
+
+    def write(self, part: _SpellingPart, wanted: Json, lead: str, step: str) -> str:
+        if same_value(part.value, wanted):
+            return self._text[part.start : part.end]
+        if isinstance(part.value, dict) and isinstance(wanted, Mapping):
+            return self._object(part, wanted, lead, step)
+        if isinstance(part.value, list) and isinstance(wanted, Sequence) and not isinstance(wanted, str):
+            return self._list(part, wanted, lead, step)
+        return self._spelled(wanted, lead, step)
+
+    def _spelled(self, value: Json, lead: str, step: str) -> str:
+        if not lead:
+            return spell_record(value, loose=self._loose)
+        text = json.dumps(value, ensure_ascii=False, indent=step, default=dict)
+        return _escaped(text.replace("\n", lead))  # line ends inside of texts are escapes
+
+    def _object(self, part: _SpellingPart, wanted: Mapping[str, Json], lead: str, step: str) -> str:
+        members = list(_parts(self._text, part))
+        own, step = self._layout(part, members, lead, step)
+        last = {member.key: place for place, member in enumerate(members)}
+        pieces: list[tuple[str | None, str]] = []
+        end = part.start + 1
+        for place, member in enumerate(members):
+            gap, end = self._text[end : member.place], member.end
+            if member.key not in wanted:
+                continue
+            # Of double members JavaScript reads the last, so that one alone has to say what is wanted.
+            value = self._text[member.start : member.end]
+            if last[member.key] == place:
+                value = self.write(member, wanted[member.key], own, step)
+            pieces.append((gap if place else None, self._text[member.place : member.start] + value))
+        colon = ": " if own or self._loose else ":"
+        added = ((key, value) for key, value in wanted.items() if key not in last)
+        pieces += [(None, f"{spell_record(key)}{colon}{self._spelled(value, own, step)}") for key, value in added]
+        return self._within(part, members, pieces, own, lead)
+
+    def _list(self, part: _SpellingPart, wanted: Sequence[Json], lead: str, step: str) -> str:
+        items = list(_parts(self._text, part))
+        own, step = self._layout(part, items, lead, step)
+        most = min(len(items), len(wanted))
+        first = next((at for at in range(most) if not same_value(items[at].value, wanted[at])), most)
+        rest = next((at for at in range(most - first) if not same_value(items[-1 - at].value, wanted[-1 - at])), None)
+        rest = most - first if rest is None else rest
+        old, new = items[first : len(items) - rest], wanted[first : len(wanted) - rest]
+        ends = [part.start + 1, *(item.end for item in items)]
+        gaps = [self._text[ends[at] : item.start] if at else None for at, item in enumerate(items)]
+        pairs = enumerate(zip(old, new, strict=False))
+        middle = [(gaps[first + at], self.write(item, value, own, step)) for at, (item, value) in pairs]
+        middle += [(None, self._spelled(value, own, step)) for value in new[len(old) :]]
+        kept = [(gap, self._text[item.start : item.end]) for gap, item in zip(gaps, items, strict=True)]
+        return self._within(part, items, [*kept[:first], *middle, *kept[len(items) - rest :]], own, lead)
+
+    def _layout(self, part: _SpellingPart, inner: Sequence[_SpellingPart], lead: str, step: str) -> tuple[str, str]:
+        """The white space before a member or an item, "" on one line, and one step of indentation."""
+        own = lead + step if lead else ""
+        if inner:
+            before = _skip(self._text, inner[-2].end) if len(inner) > 1 else part.start
+            own = self._text[before + 1 : inner[-1].place]
+            own = own if "\n" in own else ""
+        return own, own.removeprefix(lead) if lead and own.startswith(lead) and own != lead else step
+
+    def _within(
+        self,
+        part: _SpellingPart,
+        inner: Sequence[_SpellingPart],
+        pieces: Sequence[tuple[str | None, str]],
+        own: str,
+        lead: str,
+    ) -> str:
+        """The pieces between the brackets, each behind the gap that was before it, or the usual one."""
+        usual = f",{own}" if own else ", " if self._loose else ","
+        written = "".join((gap or usual if at else "") + piece for at, (gap, piece) in enumerate(pieces))
+        if inner:
+            return self._text[part.start : inner[0].place] + written + self._text[inner[-1].end : part.end]
+        return self._text[part.start] + own + written + (lead if own else "") + self._text[part.end - 1]
+
+
+def _is_loose(text: str) -> bool:
+    """Whether the text has a blank behind the colon of its first member."""
+    found = re.match(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:(\s?)', text)
+    return bool(found and found[1])

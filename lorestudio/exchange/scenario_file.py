@@ -21,9 +21,8 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.chats.metadata import STATE_KEYS, written
 from lorestudio.exchange.json_file import read_file
-from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
 from lorestudio.exchange.lorebooks.entry import BookError
-from lorestudio.exchange.lorebooks.reading import read_lorebook
+from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, read_lorebook
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -288,8 +287,7 @@ def read_records(path: Path) -> list[ScenarioRecord]:
 
 def _another_file(path: Path) -> InputError | None:
     """What a file is that holds lore, a chat or settings; None where it is none of them."""
-    from lorestudio.exchange.lorebooks.formats import parse_lore  # noqa: PLC0415  # a right file needs no other format
-    from lorestudio.exchange.lorebooks.recognition import what_it_is  # noqa: PLC0415  # as above
+    from lorestudio.exchange.lorebooks.formats import parse_lore, what_it_is  # noqa: PLC0415  # a right file needs no other format
 
     data = read_file(path) if path.is_file() else b""
     if not data.strip():

@@ -1,16 +1,28 @@
-"""Vectors of texts: who makes them, and the stand-in that needs no model (rules: offline-models 3, 4)."""
+"""Vectors of texts: who makes them, the stand-in that needs no model (rules: offline-models 3, 4; hybrid-retrieval
+9.1), and keeping them from one start of the studio to the next, by model and text.
+
+Losing the file costs nothing but asking again: one that is damaged or another program's is laid aside, and where it
+cannot be read or written just now, vectors are kept in memory.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
+import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
 import numpy as np
+import platformdirs
 from msgspec import Struct
+
+from lorestudio.domain.digests import text_digest
+from lorestudio.domain.lifecycle import Closing
 
 Vector: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -87,3 +99,117 @@ def embeddings_address(base: str) -> str:
     """The address for embeddings from a provider's base address (rules: hybrid-retrieval 6)."""
     trimmed = base.removesuffix("/")
     return trimmed if "/embeddings" in trimmed else f"{trimmed}/embeddings"
+
+
+logger = logging.getLogger(__name__)
+
+FILE_NAME: Final = "vectors.sqlite"
+
+BATCH: Final = 64
+"""So many new vectors are asked for and kept at a time, so that stopping loses no more."""
+
+_SCHEMA: Final = (
+    "CREATE TABLE IF NOT EXISTS vectors (model TEXT NOT NULL, digest TEXT NOT NULL, vector BLOB NOT NULL, "
+    "PRIMARY KEY (model, digest)) WITHOUT ROWID"
+)
+_NUMBER: Final = np.dtype(np.float64)
+_READ: Final = "SELECT vector FROM vectors WHERE model = ? AND digest = ?"
+
+
+def default_path() -> Path:
+    """Where the vectors are when nothing else is said."""
+    return platformdirs.user_cache_path("lorestudio", appauthor=False) / FILE_NAME
+
+
+class VectorCache(Closing):
+    """Vectors in a file, or only in memory without one. One thread at a time."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._lines = self._open()
+
+    def find(self, model: str, texts: Iterable[str]) -> dict[str, Vector]:
+        """The vectors that are known, by text; what cannot be read is not."""
+        found: dict[str, Vector] = {}
+        try:
+            for text in texts:
+                row = self._lines.execute(_READ, (model, text_digest(text))).fetchone()
+                if row is not None and isinstance(row[0], bytes) and len(row[0]) % _NUMBER.itemsize == 0:
+                    found[text] = np.frombuffer(row[0], dtype=_NUMBER)
+        except sqlite3.Error as error:
+            self._go_on_in_memory(error)
+        return found
+
+    def keep(self, model: str, vectors: Iterable[tuple[str, Vector]]) -> None:
+        """Keep these vectors, in one step; in memory from now on where the disk does not take them."""
+        rows = [(model, text_digest(text), np.asarray(vector, _NUMBER).tobytes()) for text, vector in vectors]
+        try:
+            self._write(rows)
+        except sqlite3.Error as error:
+            self._go_on_in_memory(error)
+            self._write(rows)
+
+    def _write(self, rows: Sequence[tuple[str, str, bytes]]) -> None:
+        with self._lines:
+            self._lines.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def _go_on_in_memory(self, error: Exception) -> None:
+        logger.warning("The cache of vectors %s cannot be used now: %s", self._path, error)
+        self._lines.close()
+        self._lines = self._prepared(":memory:")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._lines.close()
+
+    def _open(self) -> sqlite3.Connection:
+        if self._path is None:
+            return self._prepared(":memory:")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            return self._prepared(str(self._path))
+        except (OSError, sqlite3.Error) as error:
+            if not _is_unusable(error):
+                logger.warning("The cache of vectors %s cannot be used now: %s", self._path, error)
+                return self._prepared(":memory:")
+        for ending in ("", "-wal", "-shm"):  # the log of one file must not be taken for that of the next
+            part = self._path.with_name(self._path.name + ending)
+            if part.exists():
+                part.replace(self._path.with_name(f"{self._path.stem}.damaged{ending}"))
+        return self._prepared(str(self._path))
+
+    @staticmethod
+    def _prepared(path: str) -> sqlite3.Connection:
+        lines = sqlite3.connect(path, check_same_thread=False)
+        try:
+            lines.execute("PRAGMA journal_mode=WAL")
+            lines.execute("PRAGMA synchronous=NORMAL")
+            lines.execute(_SCHEMA)
+            lines.execute(_READ, ("", "")).fetchone()
+        except sqlite3.Error:
+            lines.close()
+            raise
+        return lines
+
+
+def _is_unusable(error: Exception) -> bool:
+    """Whether the file is damaged or not ours, and not only locked, out of reach or on a full disk."""
+    if not isinstance(error, sqlite3.DatabaseError):
+        return False
+    return not isinstance(error, sqlite3.OperationalError) or "no such column" in str(error)
+
+
+async def cached_vectors(texts: Sequence[str], embedder: Embedder, cache: VectorCache) -> dict[str, Vector]:
+    """The vectors of all texts, asked for only where they are not known; kept batch by batch.
+
+    Raises LlmError; what came before is kept.
+    """
+    different = list(dict.fromkeys(texts))
+    known = cache.find(embedder.model_id, different)
+    missing = [text for text in different if text not in known]
+    for start in range(0, len(missing), BATCH):
+        batch = missing[start : start + BATCH]
+        vectors = tuple(zip(batch, await embedder.embed(batch), strict=True))
+        cache.keep(embedder.model_id, vectors)
+        known.update(vectors)
+    return known

@@ -18,7 +18,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.sections import section_of
-from lorestudio.studio.compare.comparing import candidate
+from lorestudio.studio.compare.comparison import candidate
 from lorestudio.studio.project import project as opening
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
@@ -26,8 +26,7 @@ from lorestudio.studio.tuning.checking import CheckedChat, checked
 from lorestudio.studio.tuning.expectations import Expectation, expectations_path, load
 from lorestudio.studio.tuning.scoring import ScoredChat, scored
 from lorestudio.studio.tuning.search import Plan, SearchOutcome, search
-from lorestudio.studio.tuning.trials import trial_of
-from lorestudio.studio.tuning.workers import Workers
+from lorestudio.studio.tuning.trials import Workers, trial_of
 from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
 from lorestudio.trace.journey import Fate, Journeys
 from lorestudio.trace.model import Trace

@@ -3,6 +3,8 @@
 A system is an object made with its settings and whatever it needs besides (who answers, who makes vectors). Everybody
 else asks it through `System` and `SystemKind`; nobody asks which one it is. A system without an ability says so by the
 default that stands here.
+
+How a system finds keys outside of its runs: in single messages, and in the contents of notes.
 """
 
 from __future__ import annotations
@@ -20,33 +22,76 @@ from pydantic import BaseModel
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, fold
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
-from lorestudio.exchange.carrying import Carrier, SectionCarrier
 from lorestudio.exchange.character_card import CharacterCard
 from lorestudio.exchange.chats.recorded import RecordedEntry
-from lorestudio.exchange.lorebooks.books import Lorebook
-from lorestudio.exchange.lorebooks.files import BookFile
+from lorestudio.exchange.lorebooks.reading import BookFile, Lorebook
+from lorestudio.exchange.settings_files import Carrier, SectionCarrier
 from lorestudio.llm.messages import AnswerSource, NoAnswers
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.sections import assigned, read_section
-from lorestudio.systems.changes import Option
 from lorestudio.systems.differences import DifferenceKind, InputDifference, words_of
-from lorestudio.systems.ideas import Situation, declared_options
-from lorestudio.systems.key_search import KeySearch
+from lorestudio.systems.ideas import Option, Situation, declared_options
 from lorestudio.systems.known import Known
 from lorestudio.systems.offline import Unanswered
-from lorestudio.trace.matching.found_keys import FoundKey, WouldMatch, places_told
-from lorestudio.trace.matching.scores import Bm25Figures
+from lorestudio.trace.found_keys import FoundKey, WouldMatch, places_told
 from lorestudio.trace.model import AS_STORED, Phase, SeenChat, StageRecord, Trace, Turn
-from lorestudio.trace.storage.packed import Gist
+from lorestudio.trace.scores import Bm25Figures
+from lorestudio.trace.storage.serialize import Gist
 from lorestudio.trace.vocabulary import Vocabulary
+
+
+class Wake(Struct, frozen=True):
+    """The content of `source` wakes `target`; both are ids. `key` is the first of the target's keys that it holds.
+
+    `obstacle` is the code of the reason that keeps the target out all the same, `warmup_short` or `probability_zero`.
+    """
+
+    source: int
+    target: int
+    key: str
+    refine_key: str | None = None
+    obstacle: str = ""
+
+
+class WakeFinder:
+    """Which entries' contents wake which others, for one index. As it stands here, none does. For workers."""
+
+    def __init__(self, vault: VaultIndex) -> None:
+        self.vault = vault
+
+    def wakes(self, entry: Entry) -> tuple[Wake, ...]:
+        """What the content of the entry wakes, in index order."""
+        return ()
+
+    def woken_by(self, target: Entry, cancel: CancelToken | None = None) -> tuple[Wake, ...]:
+        """Whose contents wake the entry, in index order. Raises Cancelled."""
+        return ()
+
+
+class KeySearch:
+    """Finds keys by a system's settings. As it stands here: as plain texts, whatever the case."""
+
+    def line(self, message: Message) -> str:
+        """The message as it is searched, "" for one that is not."""
+        return fold(f"{message.name or ''}: {message.text}") if message.scannable else ""
+
+    def finder(self, keys: Sequence[str]) -> Callable[[str], Sequence[int]]:
+        """Tells which of the keys are in a line that `line` made, by their places."""
+        folded = [(place, fold(key)) for place, key in enumerate(keys) if key.strip()]
+        return lambda line: [place for place, key in folded if key in line]
+
+    def wakes(self, vault: VaultIndex) -> WakeFinder:
+        """Which entries' contents wake which others."""
+        return WakeFinder(vault)
+
 
 State: TypeAlias = Any
 """What a system remembers from one generation to the next: its own affair, None for one that remembers nothing."""

@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import WS, number_text, to_number, trim
-from lorestudio.trace.prompt.assembled import PromptOrigin
+from lorestudio.trace.prompt import PromptOrigin
 
 Segment = tuple[str, PromptOrigin]
 """A text and where it comes from."""

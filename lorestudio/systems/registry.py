@@ -17,7 +17,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section, declared
 from lorestudio.systems.base import Scene, System, SystemKind
 from lorestudio.systems.deeplore import system as deeplore
-from lorestudio.systems.deeplore.scenario.scenario import RecordedFormat
+from lorestudio.systems.deeplore.scenario import RecordedFormat
 from lorestudio.systems.scenarios import ScenarioFormat
 from lorestudio.trace.model import Trace
 from lorestudio.trace.vocabulary import Vocabulary, plain

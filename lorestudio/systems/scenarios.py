@@ -12,8 +12,8 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
+from lorestudio.exchange.chats.document import read_message
 from lorestudio.exchange.chats.metadata import read_controls
-from lorestudio.exchange.chats.records import read_message
 from lorestudio.exchange.lorebooks.reading import edited
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import Scenario, ScenarioGeneration, controls_metadata, message_record

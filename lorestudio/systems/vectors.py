@@ -9,10 +9,9 @@ from typing import Protocol
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.connections import Connections, default_profiles_path
-from lorestudio.llm.embedding import Embedder, HashEmbedder, Vector
+from lorestudio.llm.embedding import Embedder, HashEmbedder, Vector, VectorCache, cached_vectors, default_path
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.profiles import Api
-from lorestudio.llm.vector_cache import VectorCache, cached_vectors, default_path
 from lorestudio.settings.hybrid import NO_EMBEDDER, STAND_IN
 from lorestudio.systems.base import Offline, System
 

@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.journey import ASKED_FOR, CHOSEN, Journeys
-from lorestudio.trace.limits import entry_limit, token_limit
-from lorestudio.trace.model import Injection, Limit, Outcome, Phase, Trace, Verdict
+from lorestudio.trace.model import Injection, Limit, Outcome, Phase, Trace, Verdict, entry_limit, token_limit
 from lorestudio.trace.wording import fill, number_words, plural
 
 

@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lorestudio.domain.javascript import Json
-from lorestudio.trace.limits import entry_limit, last_room, positional, rank, token_limit
-from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Trace, Verdict
+from lorestudio.trace.model import (
+    Outcome,
+    StageRecord,
+    StageStatus,
+    Trace,
+    Verdict,
+    entry_limit,
+    last_room,
+    positional,
+    rank,
+    token_limit,
+)
 from lorestudio.trace.vocabulary import Explanation, Tone
 from lorestudio.trace.wording import fill, is_list, place, plural
 

@@ -18,8 +18,7 @@ from lorestudio.domain.history import ranges_of, ranges_words
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.explain import explain_reason, explain_stage
 from lorestudio.trace.journey import Fate, FateState, Journeys
-from lorestudio.trace.limits import positional, token_limit
-from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageStatus, Trace
+from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageStatus, Trace, positional, token_limit
 from lorestudio.trace.vocabulary import SEARCHED
 from lorestudio.trace.wording import fill, first_few, number_words, plural, quoted
 

@@ -17,8 +17,7 @@ from msgspec import Struct
 from lorestudio.trace.budget import BudgetOrigin, budget_view
 from lorestudio.trace.diff import InjectionChanges, Key, injection_changes, injections_by_key
 from lorestudio.trace.journey import FOREIGN_IDS, Fate, FateState, Journeys
-from lorestudio.trace.limits import positional, token_limit
-from lorestudio.trace.model import Injection, Outcome, Phase, RunOutcome, Trace, Turn
+from lorestudio.trace.model import Injection, Outcome, Phase, RunOutcome, Trace, Turn, positional, token_limit
 from lorestudio.trace.vocabulary import PLAIN, Vocabulary
 
 

@@ -21,7 +21,7 @@ import platformdirs
 from lorestudio.domain.entry import EMPTY, Entry, LeftOutNote, NoteProblem, ParserWarning, Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Closing
-from lorestudio.vault.folder_scan import KnownFile, KnownVault, Stamp
+from lorestudio.vault.folder import KnownFile, KnownVault, Stamp
 
 FILE_NAME: Final = "vaults-1.sqlite"
 """The number counts the layouts: versions of the program with different layouts do not share a file."""

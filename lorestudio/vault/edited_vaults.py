@@ -18,10 +18,9 @@ from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import VaultError, index_order
-from lorestudio.vault.folder_scan import KnownFile, KnownVault
+from lorestudio.vault.folder import KnownFile, KnownVault
 from lorestudio.vault.front_matter import BOM
-from lorestudio.vault.index import assemble, definition_path
-from lorestudio.vault.index_refresh import VaultState, known_definitions
+from lorestudio.vault.index import VaultState, assemble, definition_path, known_definitions
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from msgspec import Struct
 from lorestudio.domain.entry import NoteProblem
 from lorestudio.settings.files import real_path
 from lorestudio.vault.files import VaultError, index_order
-from lorestudio.vault.folder_scan import KnownFile, ScannedFile, ScannedVault, scan_folder
+from lorestudio.vault.folder import KnownFile, ScannedFile, ScannedVault, scan_folder
 
 if TYPE_CHECKING:
-    from lorestudio.vault.obsidian.vault import ObsidianVault
+    from lorestudio.vault.obsidian import ObsidianVault
 
 OnProgress = Callable[[int, int], None]
 """Gets the number of files done and their total. For a folder it is called in a worker thread."""

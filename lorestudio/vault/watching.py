@@ -15,8 +15,7 @@ from watchfiles import Change, awatch
 
 from lorestudio.vault.data_folder import reason_of
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.folder import list_folder
-from lorestudio.vault.folder_scan import Stamp, file_stamp
+from lorestudio.vault.folder import Stamp, file_stamp, list_folder
 
 _log = logging.getLogger(__name__)
 

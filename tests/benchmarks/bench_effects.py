@@ -18,7 +18,7 @@ from typing import Any
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.records import replace
-from lorestudio.exchange.chats.records import read_message
+from lorestudio.exchange.chats.document import read_message
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator

@@ -26,13 +26,13 @@ from typing import Any, TypeAlias
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.exchange.chats.records import read_message
+from lorestudio.exchange.chats.document import read_message
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.model import Turn
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 from tests.systems.worlds import inputs
 
 RUNS = 15

@@ -20,7 +20,7 @@ from typing import Any, Final
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.exchange.chats.records import read_message
+from lorestudio.exchange.chats.document import read_message
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
@@ -28,8 +28,8 @@ from lorestudio.studio.tryout.preview import Previewer
 from lorestudio.systems.registry import system_of
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.folder_scan import ScannedVault
-from lorestudio.vault.index_refresh import build_index, update
+from lorestudio.vault.folder import ScannedVault
+from lorestudio.vault.index import build_index, update
 
 KEYSTROKES: Final = 40
 MESSAGES: Final = 20

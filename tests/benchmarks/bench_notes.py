@@ -18,7 +18,7 @@ from lorestudio.studio.notes.search import SearchOptions, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
 from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
 from lorestudio.systems.deeplore.matching.key_search import DeepLoreWakes
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 from tests.benchmarks.bench_open_vault import write_vault
 from tests.vault.folders import read_folder
 

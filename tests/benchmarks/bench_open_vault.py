@@ -21,7 +21,7 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.library import Library, LibraryListener, LibraryNews
 from lorestudio.vault.cache import VaultCache
-from lorestudio.vault.index_refresh import RefreshReason
+from lorestudio.vault.index import RefreshReason
 from lorestudio.vault.sources import FolderSource
 
 CASES = ("cold", "warm", "one file changed", "followed change", "manual refresh")

@@ -23,11 +23,9 @@ from typing import Any
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.records import replace
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tuning.expectations import Expectation, Should
-from lorestudio.studio.tuning.outcomes import turn_outcome
+from lorestudio.studio.tuning.expectations import Expectation, Should, turn_outcome
 from lorestudio.studio.tuning.space import space_of
-from lorestudio.studio.tuning.trials import PointRunner, TuningTrial
-from lorestudio.studio.tuning.workers import Crew, Workers
+from lorestudio.studio.tuning.trials import Crew, PointRunner, TuningTrial, Workers
 from lorestudio.systems.registry import MAIN
 from tests.benchmarks.bench_long_chat import lengthened
 from tests.benchmarks.bench_window import project

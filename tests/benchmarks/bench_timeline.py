@@ -26,8 +26,8 @@ from lorestudio.trace.diff import InjectionChanges
 from lorestudio.trace.journey import FateState
 from lorestudio.trace.model import Phase, RunOutcome, Turn
 from lorestudio.trace.timeline import Ending, TurnSummary
-from lorestudio.ui.features.timeline.heat_map import ZOOMS, HeatMap
 from lorestudio.ui.features.timeline.map_content import MapContent, Shown, make_content
+from lorestudio.ui.features.timeline.pane import ZOOMS, HeatMap
 from lorestudio.ui.shell.app import application
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.chart import BarChart, Bars, Layer

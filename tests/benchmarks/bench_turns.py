@@ -27,13 +27,13 @@ from PySide6.QtWidgets import QApplication
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.exchange.chats.records import read_message
+from lorestudio.exchange.chats.document import read_message
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.layout import WORKSPACES
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.folder_scan import ScannedVault
-from lorestudio.vault.index_refresh import update
+from lorestudio.vault.folder import ScannedVault
+from lorestudio.vault.index import update
 from tests.benchmarks.bench_long_chat import lengthened
 from tests.benchmarks.bench_window import window_on_screen
 

@@ -17,13 +17,12 @@ from pathlib import Path
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.records import replace
-from lorestudio.exchange.chats.records import read_message
+from lorestudio.exchange.chats.document import read_message
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.held_runs import HeldRuns
-from lorestudio.studio.tryout.why_not import WhyNotFinder
-from lorestudio.studio.tryout.why_not_answers import WhyNotNews
+from lorestudio.studio.tryout.preview import HeldRuns
+from lorestudio.studio.tryout.why_not import WhyNotFinder, WhyNotNews
 from lorestudio.trace.journey import FateState, Journeys
 
 _IN = {FateState.INJECTED, FateState.TRUNCATED}

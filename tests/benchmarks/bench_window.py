@@ -22,17 +22,16 @@ from PySide6.QtWidgets import QApplication
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.exchange.chats.records import read_message
+from lorestudio.exchange.chats.document import read_message
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.answering import Connections
 from lorestudio.studio.project.project import Project
-from lorestudio.ui.shell.app import application
+from lorestudio.ui.shell.app import application, collected_on_gui_thread
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.process import collected_on_gui_thread
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.session import Session
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 
 MODES = {
     "keywords-only": {},

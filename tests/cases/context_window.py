@@ -6,19 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lorestudio.settings.contextwindow import CountingSettings
-from lorestudio.systems.contextwindow.counting import WordList, WordListCounter
+from lorestudio.systems.contextwindow.mapping import ContextWindow, LoreBook, LoreEntry, WindowTurn
 from lorestudio.systems.contextwindow.pages import Sharing, fit
 from lorestudio.systems.contextwindow.selecting import select, select_and_fill
-from lorestudio.systems.contextwindow.truncating import (
+from lorestudio.systems.contextwindow.tokens import (
     Cutting,
     Method,
+    WordList,
+    WordListCounter,
     cut,
     cut_elements,
     cut_turns,
     effective,
     truncated_list,
 )
-from lorestudio.systems.contextwindow.window import ContextWindow, LoreBook, LoreEntry, WindowTurn
 
 _RESULTS = {
     "count": ("tokens",),

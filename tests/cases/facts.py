@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from lorestudio.systems.facts import extraction, options, retrieval, similarity, threads
-from lorestudio.systems.facts.conversations import Conversations
 from lorestudio.systems.facts.extraction import Review, chat_request, payload, tags_of
 from lorestudio.systems.facts.options import FactOptions, field_rule, pattern_rule
 from lorestudio.systems.facts.pipeline import extract_facts, review_facts, run_pipeline
@@ -30,6 +29,7 @@ from lorestudio.systems.facts.records import (
     ThreadState,
     iso,
 )
+from lorestudio.systems.facts.session import Conversations
 from lorestudio.systems.facts.store import FactStore
 from lorestudio.systems.facts.threads import InvalidTransitionError
 

@@ -8,8 +8,18 @@ from typing import Any
 
 from lorestudio.domain.javascript import length, truthy
 from lorestudio.llm.embedding import embeddings_address
-from lorestudio.systems.hybrid.book import DEFAULT_LIMIT, DEFAULT_THRESHOLD, FirstStep, Options, WorldEntry
-from lorestudio.systems.hybrid.retrieval import PreparedRanking, Retrieved, Way, finish, prepare
+from lorestudio.systems.hybrid.retrieval import (
+    DEFAULT_LIMIT,
+    DEFAULT_THRESHOLD,
+    FirstStep,
+    Options,
+    PreparedRanking,
+    Retrieved,
+    Way,
+    WorldEntry,
+    finish,
+    prepare,
+)
 
 _SHOWN = 12
 

@@ -32,7 +32,7 @@ from lorestudio.systems.recap.scenes import breaks as scene_breaks
 from lorestudio.systems.recap.scenes import scenes
 from lorestudio.systems.recap.tracing import HOST_POSITION
 from lorestudio.systems.recap.worker import Worker
-from lorestudio.trace.prompt.order import prompt_order
+from lorestudio.trace.prompt import prompt_order
 from tests.cases.runner import Case
 
 Input = Mapping[str, Any]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.exchange.lorebooks.native import FOR_EVER
+from lorestudio.exchange.lorebooks.entry import FOR_EVER
 from lorestudio.exchange.scenario_file import Scenario
 from lorestudio.settings.sections import section_of
 from lorestudio.settings.worldinfo import BOOKS, WorldInfoSettings
@@ -19,7 +19,7 @@ from lorestudio.systems.base import Moment
 from lorestudio.systems.scenarios import scene_of
 from lorestudio.systems.worldinfo.books import world_info_system
 from lorestudio.systems.worldinfo.decision import Decision, WorldInfoState, decided
-from lorestudio.systems.worldinfo.timed import TimedEffect
+from lorestudio.systems.worldinfo.scan import TimedEffect
 from lorestudio.trace.model import Turn
 from tests.cases.runner import Case
 

@@ -9,7 +9,7 @@ import pytest
 
 from lorestudio.domain.records import replace
 from lorestudio.exchange.host_settings import load_host_settings
-from lorestudio.settings.basis import ChatBasis
+from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.basis import KeptBasis
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.prompt.setup import PromptSetup

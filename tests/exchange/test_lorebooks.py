@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lorestudio.exchange.lorebooks.books import BookRole
-from lorestudio.exchange.lorebooks.reading import load_lorebook
+from lorestudio.exchange.lorebooks.reading import BookRole, load_lorebook
 from lorestudio.exchange.problems import InputError
 from tests.exchange.test_character_card import V2, picture
 

@@ -23,8 +23,8 @@ from lorestudio.exchange.settings_files import (
     unknown_keys,
 )
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.settings.differences import differences
 from lorestudio.settings.files import SettingsError
+from lorestudio.settings.sections import differences
 from lorestudio.settings.store import Layout, load
 
 TEXT = """{

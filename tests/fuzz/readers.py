@@ -15,10 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from lorestudio.exchange.character_card import load_card
+from lorestudio.exchange.character_card import load_card, load_group
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.chats.loading import load_chat
-from lorestudio.exchange.group_file import load_group
 from lorestudio.exchange.host_settings import load_host_settings
 from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
@@ -32,14 +31,13 @@ from lorestudio.llm.tokenizers import TokenizerError, read_tokenizer
 from lorestudio.settings import store
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.recap import load_recap_settings
-from lorestudio.studio.attach import wire
+from lorestudio.studio.attach import exchange
 from lorestudio.studio.attach.captures import Captures, load_attachment, time_words
-from lorestudio.studio.chat.presets import read_preset
-from lorestudio.studio.graph.preparing import LayoutStore
+from lorestudio.studio.chat.controls import read_preset
+from lorestudio.studio.graph.layout import LayoutStore
 from lorestudio.studio.lorebooks.importing import ImportChoice, plan_import, read_books
 from lorestudio.studio.notes.changes.journal import Journal
 from lorestudio.studio.notes.changes.snapshots import Snapshots
-from lorestudio.studio.notes.note_locks import NoteLocks
 from lorestudio.studio.notes.recovery import Recovery
 from lorestudio.studio.notes.trash import Trash
 from lorestudio.studio.notes.vault_notes import read_vault_notes
@@ -47,8 +45,9 @@ from lorestudio.studio.project.basis import load_basis
 from lorestudio.studio.project.problems import ProblemFinder
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.proposals import reading
+from lorestudio.studio.proposals.model import NoteLocks
+from lorestudio.studio.replay.scenario import run_scenarios
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.scenario.running import run_scenarios
 from lorestudio.studio.tuning import expectations
 from lorestudio.systems.deeplore.ai import replies
 from lorestudio.systems.facts import extraction
@@ -306,12 +305,12 @@ def _reply(path: Path) -> object:
     with suppress(ValueError):
         asking.answer_object(text)
     with suppress(ValueError):
-        wire.read_prompt(text)
+        exchange.read_prompt(text)
     with suppress(ValueError):
         body = read_body(text)
         read_problem(body)
         read_answer(body)
-    return wire.read_replies(text)
+    return exchange.read_replies(text)
 
 
 def _graph(path: Path) -> object:

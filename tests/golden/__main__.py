@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from lorestudio.exchange.scenario_file import Scenario
-from lorestudio.studio.scenario.running import run_scenario
+from lorestudio.studio.replay.scenario import run_scenario
 from tests.golden.compare import Case, differences, read_cases
 
 

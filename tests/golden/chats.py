@@ -15,9 +15,9 @@ from lorestudio.exchange.chats.sillytavern import parse_chat
 from lorestudio.exchange.scenario_file import Scenario
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.scenario.running import counter_of
+from lorestudio.studio.replay.scenario import counter_of
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 from tests.golden.compare import Case
 
 STARTED = "2026-03-01T10:00:00.000Z"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lorestudio.exchange.scenario_file import Scenario
-from lorestudio.studio.scenario.running import run_scenario
+from lorestudio.studio.replay.scenario import run_scenario
 from tests.golden.__main__ import main
 from tests.golden.compare import MISSING, Case, Difference, contents, differences, read_cases
 from tests.golden.files import GOLDEN_DEV

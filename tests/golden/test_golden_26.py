@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lorestudio.exchange.scenario_file import Scenario
-from lorestudio.studio.scenario.running import run_scenario
+from lorestudio.studio.replay.scenario import run_scenario
 from lorestudio.systems.registry import kind_of
 from tests.examples import some_at_once
 from tests.golden.compare import Case, differences, read_cases

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from lorestudio.exchange.scenario_file import Scenario
-from lorestudio.studio.scenario.running import run_scenario
+from lorestudio.studio.replay.scenario import run_scenario
 from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore import system as deeplore
 from lorestudio.systems.deeplore.inputs import Inputs

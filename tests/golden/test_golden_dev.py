@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.exchange.scenario_file import Scenario
-from lorestudio.studio.scenario.running import run_scenario
+from lorestudio.studio.replay.scenario import run_scenario
 from tests.examples import some_at_once
 from tests.golden.__main__ import main
 from tests.golden.compare import Case, differences, read_cases

@@ -8,11 +8,10 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from lorestudio.llm.embedding import HashEmbedder, embeddings_address, hashed
+from lorestudio.llm.embedding import HashEmbedder, VectorCache, cached_vectors, embeddings_address, hashed
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.http.embedding import HttpEmbedder
 from lorestudio.llm.profiles import Profile
-from lorestudio.llm.vector_cache import VectorCache, cached_vectors
 from tests.llm.server import Server
 
 

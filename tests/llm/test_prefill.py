@@ -1,7 +1,6 @@
 from lorestudio.domain.records import replace
-from lorestudio.llm.http.anthropic import AnthropicMessages
+from lorestudio.llm.http.apis import AnthropicMessages, OpenAiCompatible
 from lorestudio.llm.http.dialect import Habits
-from lorestudio.llm.http.openai_compatible import OpenAiCompatible
 from lorestudio.llm.messages import ChatRequest
 
 PLAIN = ChatRequest("recap", "Be brief.", "Text.", model="m")

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4, CharacterEstimate, ScriptEstimate, TokenCounter, growing
 from lorestudio.llm import tokenizers
-from lorestudio.llm.token_counts import KnownCounts, text_key
 from lorestudio.llm.tokenizers import (
     NAMED,
     CountingWay,
+    KnownCounts,
     TokenizerCounter,
     TokenizerError,
     calibrated,
@@ -27,6 +27,7 @@ from lorestudio.llm.tokenizers import (
     find_file,
     named_tokenizer,
     read_tokenizer,
+    text_key,
 )
 from tests.examples import examples
 

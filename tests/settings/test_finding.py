@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from lorestudio.settings.declaration import NO_STAGE, STAGES, Grouping, grouped, matching
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
-from lorestudio.settings.differences import differences, value_text
+from lorestudio.settings.sections import differences, value_text
 
 
 def named(name: str):

@@ -14,8 +14,8 @@ from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import to_json
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.folder_scan import ScannedVault
-from lorestudio.vault.index_refresh import VaultState, update
+from lorestudio.vault.folder import ScannedVault
+from lorestudio.vault.index import VaultState, update
 
 TWO_STAGE = {"ai_search_enabled": True, "ai_search_mode": "two-stage"}
 CHAT = Chat(

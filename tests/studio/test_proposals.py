@@ -18,20 +18,29 @@ from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.notes.changes.log import ChangeLog
-from lorestudio.studio.notes.note_locks import NoteLocks
 from lorestudio.studio.project.answering import AnswerKind, Connections, Source
-from lorestudio.studio.proposals.accepting import change_of, change_set, write_accepted
-from lorestudio.studio.proposals.judging import Judge, SearchableChat, harmless, note_text
-from lorestudio.studio.proposals.making import (
+from lorestudio.studio.proposals.judging import (
+    Judge,
+    SearchableChat,
+    change_of,
+    change_set,
+    harmless,
+    note_text,
+    write_accepted,
+)
+from lorestudio.studio.proposals.model import NoteLocks, Proposal, ProposalKind, ProposalPlan
+from lorestudio.studio.proposals.planning import (
     PAUSE_S,
+    Guard,
     Maker,
     ProposalsEnded,
+    plan_draft,
+    plan_keys,
+    plan_summaries,
     proposal_answers,
     proposals_cost,
     record_of,
 )
-from lorestudio.studio.proposals.model import Proposal, ProposalKind, ProposalPlan
-from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
 from lorestudio.systems.asking import Asking
 from lorestudio.vault.front_matter import parse, split
 from tests.studio.proposal_world import BELL, CROWN, DAWNKEEP, SKARN, Saying, messages, project_at, titles

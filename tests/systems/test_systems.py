@@ -6,9 +6,9 @@ import pytest
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
-from lorestudio.studio.compare.comparing import candidate, compare_candidates
+from lorestudio.studio.compare.comparison import candidate, compare_candidates
 from lorestudio.studio.project.project import demo_project
-from lorestudio.studio.replay.order import generations
+from lorestudio.studio.replay.ranges import generations
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import KINDS, kind_of, system_of
 from lorestudio.trace.model import RunOutcome

@@ -26,7 +26,7 @@ from lorestudio.systems.deeplore.run import run
 from lorestudio.systems.deeplore.stages.snapshot import snapshot_stage
 from lorestudio.systems.deeplore.state import Accepted, RunState
 from lorestudio.systems.ledger import Stage
-from lorestudio.systems.randomness import Mulberry32
+from lorestudio.systems.runner import Mulberry32
 from lorestudio.trace.model import StageRecord, Trace, Turn
 
 Draft = dict[str, Any]

@@ -24,9 +24,9 @@ from pytestqt.qtbot import QtBot
 from lorestudio.studio.project.answering import Connections, Keys
 from lorestudio.ui.shell import app as ui_app
 from lorestudio.ui.shell import theme as themes
+from lorestudio.ui.shell.app import collected_on_gui_thread
 from lorestudio.ui.shell.jobs import window_loop
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.process import collected_on_gui_thread
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.session import Session
 from tests.ui.sharing import SharedWindow, close

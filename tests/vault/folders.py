@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.folder_scan import scan_folder
+from lorestudio.vault.folder import scan_folder
 
 
 def read_folder(path: Path, name: str | None = None, **more: Any) -> VaultFiles:

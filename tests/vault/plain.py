@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.records import field_names, replace
-from lorestudio.vault.folder_scan import KnownVault
+from lorestudio.vault.folder import KnownVault
 
 
 def said(note: Entry | LeftOutNote | None) -> object:

@@ -16,8 +16,8 @@ from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.files import NoteFile, VaultError, VaultFiles, index_order
-from lorestudio.vault.folder_scan import ScannedVault
-from lorestudio.vault.index_refresh import VaultState, update
+from lorestudio.vault.folder import ScannedVault
+from lorestudio.vault.index import VaultState, update
 from tests.examples import examples
 from tests.vault.plain import plain
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lorestudio.settings.deeplore import sanitise
-from lorestudio.vault.index_refresh import polling_seconds
+from lorestudio.vault.index import polling_seconds
 
 
 def test_polling() -> None:

@@ -20,8 +20,8 @@ from lorestudio.vault import cache
 from lorestudio.vault.cache import VaultCache
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.folder_scan import KnownFile, KnownVault, ScannedVault, Stamp, parser_key
-from lorestudio.vault.index_refresh import update
+from lorestudio.vault.folder import KnownFile, KnownVault, ScannedVault, Stamp, parser_key
+from lorestudio.vault.index import update
 from tests.examples import examples
 from tests.vault.plain import plain, said
 
@@ -320,7 +320,7 @@ def test_whatever_decides_how_a_note_is_read_changes_the_key(monkeypatch: pytest
     }
     assert len(keys) == 5
     assert parser_key(ParseRules()) in keys
-    monkeypatch.setattr("lorestudio.vault.folder_scan._parser_digest", lambda: "a newer parser")
+    monkeypatch.setattr("lorestudio.vault.folder._parser_digest", lambda: "a newer parser")
     assert parser_key(ParseRules()) not in keys
 
 

@@ -4,7 +4,7 @@ from lorestudio.domain.entry import BUILT_IN_FIELDS, Folder, LeftOutNote, NotePr
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 
 SETTINGS = DeepLoreSettings()
 DEFINITIONS = "DeepLore/field-definitions.yaml"

@@ -17,7 +17,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import cleaning, fields, front_matter
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import NoteFile, VaultError, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 from lorestudio.vault.writer import read_note, save_note
 
 PIECES = [

@@ -21,8 +21,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.lint.fixes import Repair
-from lorestudio.vault.lint.model import Finding, Severity
-from lorestudio.vault.lint.table import check_of
+from lorestudio.vault.lint.model import Finding, Severity, check_of
 from lorestudio.vault.writer import read_note, save_note
 
 _STYLES: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}

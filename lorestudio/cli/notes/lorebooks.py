@@ -18,11 +18,11 @@ from lorestudio.cli.screen import Screen, filled, fixed, fold, table
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.exchange.json_file import read_file
+from lorestudio.exchange.lorebooks.crossing import EntryFate, FateCount, LoreReport, told_once
 from lorestudio.exchange.lorebooks.formats import BY_NAME
-from lorestudio.exchange.lorebooks.report import EntryFate, FateCount, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
-from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, plan_export, write_export
+from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, Tried, plan_export, try_book, write_export
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, plan_import, read_books
 from lorestudio.studio.lorebooks.links import links_of
 from lorestudio.studio.lorebooks.syncing import (
@@ -34,7 +34,6 @@ from lorestudio.studio.lorebooks.syncing import (
     found_link,
     plan_sync,
 )
-from lorestudio.studio.lorebooks.trying import Tried, try_book
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
 from lorestudio.studio.project.project import open_project, read_settings

@@ -29,14 +29,21 @@ from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.changes.log import ChangeLog
-from lorestudio.studio.notes.note_locks import NoteLocks, default_locks
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import Project, open_project
-from lorestudio.studio.proposals.accepting import change_of, write_accepted
-from lorestudio.studio.proposals.judging import Judge
-from lorestudio.studio.proposals.making import Maker, ProposalsEnded, default_records, proposals_cost, record_of
-from lorestudio.studio.proposals.model import Proposal, ProposalKind, ProposalPlan
-from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
+from lorestudio.studio.proposals.judging import Judge, change_of, write_accepted
+from lorestudio.studio.proposals.model import NoteLocks, Proposal, ProposalKind, ProposalPlan, default_locks
+from lorestudio.studio.proposals.planning import (
+    Guard,
+    Maker,
+    ProposalsEnded,
+    default_records,
+    plan_draft,
+    plan_keys,
+    plan_summaries,
+    proposals_cost,
+    record_of,
+)
 from lorestudio.systems.asking import Asking
 from lorestudio.trace.wording import plural
 from lorestudio.vault.data_folder import default_folder

@@ -17,7 +17,7 @@ from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.studio.notes.usage import UsageRow, usage_csv, usage_rows
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.trace.journey import FOREIGN_IDS
-from lorestudio.trace.storage.packed import gist_of
+from lorestudio.trace.storage.serialize import gist_of
 from lorestudio.trace.timeline import Fired
 
 _SHOWN: Final = 40

@@ -18,13 +18,16 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.chat.controls import (
     ContextField,
     ControlsPart,
+    Preset,
+    PresetFolder,
+    apply_preset,
     context_fields,
     fitting,
+    read_preset,
     toggled,
     with_value,
     without_field,
 )
-from lorestudio.studio.chat.presets import Preset, PresetFolder, apply_preset, read_preset
 from lorestudio.studio.project.project import Project
 
 

@@ -30,9 +30,13 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.compare.causes import Causes, RunSide, What, can_find, find_causes
-from lorestudio.studio.compare.sides import (
+from lorestudio.studio.compare.causes import (
+    Causes,
+    RunSide,
     TurnDiff,
+    What,
+    can_find,
+    find_causes,
     replay_differences,
     side_of,
     turn_diffs,

@@ -28,12 +28,13 @@ from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.held_runs import HeldRuns
-from lorestudio.studio.tryout.why_not import WENT_IN, WhyNotFinder
-from lorestudio.studio.tryout.why_not_answers import (
+from lorestudio.studio.tryout.preview import HeldRuns
+from lorestudio.studio.tryout.why_not import (
     PARTS,
+    WENT_IN,
     Answer,
     WhyNot,
+    WhyNotFinder,
     WhyNotNews,
     conclusion,
     further_groups,

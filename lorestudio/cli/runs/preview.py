@@ -17,7 +17,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import EditedNote, Preview, Previewer
 from lorestudio.trace.diff import EntryChange, compare, sizes
-from lorestudio.trace.matching.found_keys import KeyMatch, WouldMatch
+from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.trace.summary import summary
 from lorestudio.trace.wording import lowered, plural
 from lorestudio.vault.edited_vaults import NoteText

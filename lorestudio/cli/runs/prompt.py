@@ -21,13 +21,13 @@ from lorestudio.cli.options import (
 from lorestudio.cli.output import print_json, read_text, say, say_all
 from lorestudio.cli.screen import Screen
 from lorestudio.domain.records import replace
+from lorestudio.exchange.character_card import load_group
 from lorestudio.exchange.chat_preset import load_preset
-from lorestudio.exchange.group_file import load_group
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import REPLY_TOKENS, remarks_of, with_group, with_preset
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.trace.prompt.assembled import AssembledPrompt, source_words
+from lorestudio.trace.prompt import AssembledPrompt, source_words
 from lorestudio.trace.storage.serialize import record_to_json
 
 

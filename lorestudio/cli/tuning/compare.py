@@ -29,8 +29,16 @@ from lorestudio.cli.tuning.whole_chats import candidates_with_books
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.settings.rules import VERSIONS
-from lorestudio.studio.compare.comparing import by_rules, candidate, compare_candidates
-from lorestudio.studio.compare.comparison import Comparison, Note, TurnComparison, names_of, total_rows
+from lorestudio.studio.compare.comparison import (
+    Comparison,
+    Note,
+    TurnComparison,
+    by_rules,
+    candidate,
+    compare_candidates,
+    names_of,
+    total_rows,
+)
 from lorestudio.studio.project.project import open_project
 from lorestudio.systems.registry import MAIN
 from lorestudio.trace.wording import plural

@@ -20,11 +20,11 @@ from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section, declared
 from lorestudio.settings.sections import assigned
-from lorestudio.studio.compare.comparing import simulator_of
+from lorestudio.studio.compare.comparison import simulator_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.project_changes import ProjectChanges, edited_text
 from lorestudio.studio.tuning.effects import Effects, StepEffect, TurnEffect, WholeChat, sensitivity
-from lorestudio.systems.changes import NoteEdit
+from lorestudio.systems.ideas import NoteEdit
 from lorestudio.trace.wording import joined, signed_words
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.front_matter import parse

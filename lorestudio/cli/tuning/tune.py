@@ -20,20 +20,24 @@ from lorestudio.cli.tuning.effects import effects_json, print_effects
 from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.compare.comparing import compare_candidates, simulator_of
-from lorestudio.studio.compare.comparison import Comparison
+from lorestudio.studio.compare.comparison import Comparison, compare_candidates, simulator_of
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.studio.tuning.carrying import candidate_at, keep_as_profile, note_changes, plan_notes, settings_file
 from lorestudio.studio.tuning.checking import chat_name
 from lorestudio.studio.tuning.effects import Effects, WholeChat
-from lorestudio.studio.tuning.report import tuning_page
+from lorestudio.studio.tuning.report import (
+    candidate_at,
+    keep_as_profile,
+    note_changes,
+    plan_notes,
+    settings_file,
+    tuning_page,
+)
 from lorestudio.studio.tuning.scores import METRICS, Interval
 from lorestudio.studio.tuning.scoring import metric_words
 from lorestudio.studio.tuning.search import GOALS, Gain, Plan, SearchOutcome, SearchWay, TriedPoint, search
 from lorestudio.studio.tuning.space import point_words
-from lorestudio.studio.tuning.trials import TuningTrial, trial_of
-from lorestudio.studio.tuning.workers import Workers
+from lorestudio.studio.tuning.trials import TuningTrial, Workers, trial_of
 from lorestudio.trace.wording import plural
 from lorestudio.vault.data_folder import default_folder
 

@@ -12,7 +12,7 @@ import typer
 from lorestudio.cli.options import SYSTEMS, BookOption, ProjectOptions, with_books
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.compare.comparing import Candidate, candidate
+from lorestudio.studio.compare.comparison import Candidate, candidate
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tuning.expectations import FILE_NAME, Expectations, expectations_path, load
 from lorestudio.systems.registry import kind_of

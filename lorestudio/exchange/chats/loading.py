@@ -1,17 +1,94 @@
-"""Opening a chat file, whatever its kind."""
+"""Opening a chat file, whatever its kind; and chats from plain text: `Name: text` begins a message, other lines go
+on with it.
+"""
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
 
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
-from lorestudio.exchange.chats.plain_text import read_plain_text
+from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatFormat, ChatLine, LineKind, read_message
 from lorestudio.exchange.chats.sillytavern import LoadedChat, parse_chat
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.writer import digest_of
+
+_SPEAKER = re.compile(r"^(?P<name>[^\s:][^:\n]{0,39}):(?:\s+|$)(?P<text>.*)$", re.DOTALL)
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+_USER_NAMES = frozenset({"user", "you", "me", "human"})
+
+
+def read_plain_text(text: str, source: Path | str, user_name: str = "") -> LoadedChat:
+    """A chat from text. The person is `user_name`, or a speaker called User, You or Me, or else the first one.
+
+    A text without any speaker is one message of the user's. Raises InputError for a text with nothing in it.
+    """
+    lines: list[ChatLine] = []
+    spoken: list[tuple[str, list[str], int]] = []
+    for number, whole in enumerate(_LINE.findall(text.removeprefix(BOM)), start=1):
+        line = whole.rstrip("\r\n")
+        match = _SPEAKER.match(line)
+        if match or (not spoken and line.strip()):
+            name, said = (match["name"].strip(), match["text"]) if match else ("", line)
+            spoken.append((name, [said], len(lines)))
+            lines.append(ChatLine(number, whole, LineKind.MESSAGE))
+        elif spoken:
+            spoken[-1][1].append(line)
+            lines[-1] = ChatLine(lines[-1].number, lines[-1].text + whole, LineKind.MESSAGE)
+        else:
+            lines.append(ChatLine(number, whole, LineKind.BLANK))
+    if not spoken:
+        raise InputError(source, "the file has no text. Write one message a line, as in “Name: what they say”.")
+    names = list(dict.fromkeys(name for name, _, _ in spoken if name))
+    person = user_name or next((name for name in names if name.lower() in _USER_NAMES), names[0] if names else "User")
+    messages = tuple(_message(name or person, "\n".join(said).strip(), person, line) for name, said, line in spoken)
+    for message in messages:
+        if message.line is not None:
+            lines[message.line] = replace(lines[message.line], record=message.raw)
+    character = next((name for name in names if name != person), "")
+    chat = Chat(messages=messages, user_name=person, character_name=character)
+    return LoadedChat(chat, (), ChatDocument(ChatFormat.PLAIN_TEXT, tuple(lines), bom=text.startswith(BOM)))
+
+
+def lost_as_text(chat: Chat, text: str) -> tuple[str, ...]:
+    """Sentences on what plain text cannot hold of a chat that was written as `text`."""
+    lost: list[str] = []
+    swipes = sum(len(message.swipes) > 1 for message in chat.messages)
+    hidden = sum(message.is_system for message in chat.messages)
+    if swipes:
+        lost.append(f"The other swipes of {swipes} {'message' if swipes == 1 else 'messages'} are not kept.")
+    if hidden:
+        lost.append(f"{hidden} hidden {'message' if hidden == 1 else 'messages'} would be shown to the model again.")
+    if any(message.extra for message in chat.messages):
+        lost.append("What other programs noted beside the messages is not kept.")
+    if chat.metadata:
+        lost.append("Pins, blocks, context and notes of the chat are not kept.")
+    if not chat.messages:
+        return (*lost, "A chat without messages cannot be opened again as plain text.")
+    again = read_plain_text(text, "chat", chat.user_name).chat.messages if text.strip() else ()
+    wanted = [(message.name or "", message.text) for message in chat.messages]
+    if [(message.name or "", message.text) for message in again] != wanted:
+        lost.append(
+            "A line that looks like “Name: text” would begin a message of its own, and blanks at ends are lost."
+        )
+    return tuple(lost)
+
+
+def _message(name: str, text: str, person: str, line: int) -> Message:
+    record: dict[str, Json] = {
+        "name": name,
+        "is_user": name == person,
+        "is_system": False,
+        "send_date": "",
+        "mes": text,
+        "extra": {},
+    }
+    return read_message(record, line)
 
 
 def chat_of_text(text: str, source: Path | str) -> LoadedChat:

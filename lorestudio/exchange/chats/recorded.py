@@ -14,7 +14,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import text_in
-from lorestudio.exchange.chats.records import sent_at
+from lorestudio.exchange.chats.document import sent_at
 
 SOURCES: Final = "deeplore_sources"
 PINNED: Final = "(pinned)"

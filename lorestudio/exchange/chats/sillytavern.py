@@ -13,8 +13,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
-from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatLine, LineKind
-from lorestudio.exchange.chats.records import METADATA, read_message
+from lorestudio.exchange.chats.document import BOM, METADATA, ChatDocument, ChatLine, LineKind, read_message
 from lorestudio.exchange.problems import InputError
 
 _BAD_BYTE: Final = re.compile("[\udc80-\udcff]")

@@ -13,9 +13,11 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.json_spelling import changed_text, same_value
+from lorestudio.exchange.json_file import changed_text, same_value
 from lorestudio.exchange.lorebooks.crossing import (
+    EntryFate,
     EntryForm,
+    LoreReport,
     Raw,
     effective,
     from_world_info,
@@ -24,9 +26,9 @@ from lorestudio.exchange.lorebooks.crossing import (
     number,
     text,
     title_of,
+    told_once,
 )
 from lorestudio.exchange.lorebooks.notes import restored
-from lorestudio.exchange.lorebooks.report import EntryFate, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
 
 WORLD_INFO_TITLE: Final = "World Info"

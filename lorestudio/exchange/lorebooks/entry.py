@@ -1,14 +1,25 @@
-"""An entry of a native lorebook, and what its text says at its beginning (rules: sillytavern 5.3, 5.6)."""
+"""An entry of a native lorebook, and what its text says at its beginning (rules: sillytavern 5.3, 5.6).
+
+One entry of a World Info file as SillyTavern reads it (rules: sillytavern 5.3).
+
+What is said here of fields is also what `lorebook` tells people about: a field that is neither used nor known to be
+without effect is remarked on.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import re
+from collections.abc import Iterable, Mapping
 from enum import IntEnum, StrEnum
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
-from lorestudio.domain.javascript import WS
+from lorestudio.domain.digests import text_digest
+from lorestudio.domain.javascript import WS, Json, to_number, to_string, truthy
+from lorestudio.domain.json_text import stringified, text_in, texts_in
 from lorestudio.domain.records import replace
 
 DEFAULT_DEPTH: Final = 4
@@ -151,3 +162,163 @@ def split_decorators(content: str) -> tuple[tuple[str, ...], str]:
             found.append(name)
         fallback = not known
     return tuple(found), content  # no line of text follows: all of it is kept
+
+
+WITHOUT_EFFECT: Final = frozenset({"addMemo", "displayIndex", "world", "hash", "decorators"})
+"""Fields that say how SillyTavern's editor shows an entry, or that it makes up itself."""
+
+USED: Final = frozenset({
+    "uid", "key", "keysecondary", "comment", "content", "constant", "vectorized", "selective", "selectiveLogic",
+    "order", "position", "disable", "excludeRecursion", "preventRecursion", "delayUntilRecursion", "probability",
+    "useProbability", "depth", "role", "group", "groupOverride", "groupWeight", "useGroupScoring", "scanDepth",
+    "caseSensitive", "matchWholeWords", "sticky", "cooldown", "delay", "characterFilter", "outletName", "triggers",
+    "ignoreBudget", *Extra,
+})  # fmt: skip
+"""Fields that decide here as they do in SillyTavern."""
+
+
+NEW_ENTRY: Final[Mapping[str, Json]] = {
+    "key": [], "keysecondary": [], "comment": "", "content": "", "constant": False, "vectorized": False,
+    "selective": True, "selectiveLogic": 0, "addMemo": False, "order": 100, "position": 0, "disable": False,
+    "ignoreBudget": False, "excludeRecursion": False, "preventRecursion": False, "matchPersonaDescription": False,
+    "matchCharacterDescription": False, "matchCharacterPersonality": False, "matchCharacterDepthPrompt": False,
+    "matchScenario": False, "matchCreatorNotes": False, "delayUntilRecursion": 0, "probability": 100,
+    "useProbability": True, "depth": 4, "outletName": "", "group": "", "groupOverride": False, "groupWeight": 100,
+    "scanDepth": None, "caseSensitive": None, "matchWholeWords": None, "useGroupScoring": None, "automationId": "",
+    "role": 0, "sticky": None, "cooldown": None, "delay": None, "triggers": [],
+}  # fmt: skip
+"""An entry as SillyTavern's editor makes it, which is also what its imports begin with."""
+
+
+_Member = TypeVar("_Member", bound=IntEnum)
+_Other = TypeVar("_Other")
+
+
+def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
+    """The entry as the scan takes it, which fills in no default. `name` is its uid where it has none of its own."""
+    decorators, content = split_decorators(text_in(raw.get("content")))
+    chars = raw.get("characterFilter")
+    chars = chars if isinstance(chars, Mapping) else {}
+    uid = to_string(raw.get("uid", name))
+    return BookEntry(
+        uid=uid,
+        name=uid,
+        keys=_keys(raw.get("key")),
+        secondary=_keys(raw.get("keysecondary")),
+        comment=text_in(raw.get("comment")),
+        content=content,
+        constant=truthy(raw.get("constant")),
+        selective=truthy(raw.get("selective")),
+        logic=_logic(raw.get("selectiveLogic")),
+        order=_numeric(raw, "order"),
+        place=_place(raw),
+        disabled=to_number(raw.get("disable")) == 1,
+        exclude_recursion=truthy(raw.get("excludeRecursion")),
+        prevent_recursion=truthy(raw.get("preventRecursion")),
+        recursion_level=_as_written(level, 0) if truthy(level := raw.get("delayUntilRecursion")) else None,
+        probability=_probability(raw),
+        depth=_whole(raw, "depth", DEFAULT_DEPTH),
+        role=_whole(raw, "role", 0),
+        group=text_in(raw.get("group")),
+        group_override=truthy(raw.get("groupOverride")),
+        group_weight=_as_written(raw.get("groupWeight", DEFAULT_WEIGHT), DEFAULT_WEIGHT),
+        group_scoring=_flag(raw.get("useGroupScoring")),
+        scan_depth=None if raw.get("scanDepth") is None else _numeric(raw, "scanDepth"),
+        case_sensitive=_flag(raw.get("caseSensitive")),
+        whole_words=_flag(raw.get("matchWholeWords")),
+        sticky=_lasting(raw.get("sticky")),
+        cooldown=_lasting(raw.get("cooldown")),
+        delay=_lasting(raw.get("delay"), None),
+        characters=_allowed(chars.get("names")),
+        characters_excluded=truthy(chars.get("isExclude")),
+        tags=_allowed(chars.get("tags")),
+        vectorized=truthy(raw.get("vectorized")),
+        outlet=to_string(outlet) if truthy(outlet := raw.get("outletName")) else "",
+        triggers=() if isinstance(raw.get("triggers"), str) else _allowed(raw.get("triggers")),
+        ignores_budget=truthy(raw.get("ignoreBudget")),
+        extras=tuple(extra for extra in Extra if truthy(raw.get(extra))),
+        activates="@@activate" in decorators,
+        never_activates="@@dont_activate" in decorators,
+        digest=_digest(raw),
+    )
+
+
+def _numeric(raw: Mapping[str, Json], name: str) -> float:
+    """A number as arithmetic takes it; NaN for what is none, and for what is not said."""
+    return float(to_number(raw[name])) if name in raw else math.nan
+
+
+def _whole(raw: Mapping[str, Json], name: str, otherwise: int) -> int:
+    number = _numeric(raw, name)
+    return int(number) if math.isfinite(number) else otherwise
+
+
+def _probability(raw: Mapping[str, Json]) -> float | None:
+    """In per cent, None where no lot is drawn; one that is no number never wins, as one below 0."""
+    if not truthy(raw.get("useProbability")) or raw.get("probability") == 100:
+        return None
+    chance = _numeric(raw, "probability")
+    return -1 if math.isnan(chance) else chance
+
+
+FOR_EVER: Final = 2**53
+"""Messages that no chat has: an effect that lasts “abc” messages ends never."""
+
+
+def _lasting(value: Json, odd: float | None = FOR_EVER) -> float | None:
+    """How many messages a timed effect lasts, None for not at all; `odd` for what is no number."""
+    number = to_number(value) if truthy(value) else None
+    return odd if number is not None and math.isnan(number) else number
+
+
+def _as_written(value: Json, otherwise: float) -> float | str:
+    """A number as JavaScript adds and compares it: a text, and what is written as one, stays one."""
+    if value is None or isinstance(value, bool | int | float):
+        return otherwise if value is None else float(value)
+    return to_string(value)
+
+
+def _keys(value: Json) -> tuple[str, ...]:
+    """The keys of a list, none of what is no list. Null is a key that is never found; others fail and are left out."""
+    return texts_in(["" if item is None else item for item in value]) if isinstance(value, list | tuple) else ()
+
+
+def _allowed(value: Json) -> tuple[str, ...]:
+    """What a filter lets through. What is no text is in it as JSON, as which nothing is called."""
+    listed = value if isinstance(value, list | tuple) else [value] if isinstance(value, str) and value else []
+    return tuple(item if isinstance(item, str) else stringified(item) for item in listed)
+
+
+def _flag(value: Json) -> bool | None:
+    return None if value is None else truthy(value)
+
+
+_DEEPEST: Final = 10_000
+_ROLES: Final = (0, 1, 2)
+
+
+def _logic(value: Json) -> Logic:
+    if value is None:
+        return Logic.UNSAID
+    return choice(value, LOGICS, Logic.UNKNOWN)
+
+
+def _place(raw: Mapping[str, Json]) -> BookPlace:
+    """Where the text stands. In the chat only a whole depth from 0 to 10,000 and a role that there is are looked at."""
+    place = choice(raw.get("position"), BookPlace, BookPlace.NOWHERE)
+    if place is BookPlace.AT_DEPTH:
+        depth, role = _numeric(raw, "depth"), to_number(raw.get("role"))
+        if not (0 <= depth <= _DEEPEST and depth.is_integer() and role in _ROLES):
+            return BookPlace.NOWHERE
+    return place
+
+
+def choice(value: Json, members: Iterable[_Member], otherwise: _Other) -> _Member | _Other:
+    """The one of these numbers that a value is; texts and booleans are none."""
+    known = isinstance(value, int | float) and not isinstance(value, bool)
+    return next((member for member in members if known and member == value), otherwise)
+
+
+def _digest(raw: Mapping[str, Json]) -> str:
+    text = json.dumps(raw, sort_keys=True, ensure_ascii=False, default=list)
+    return text_digest(text)[:16]

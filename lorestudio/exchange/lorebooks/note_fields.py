@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.exchange.lorebooks.crossing import Fidelity, FieldFate
 from lorestudio.exchange.lorebooks.entry import BookPlace
-from lorestudio.exchange.lorebooks.report import Fidelity, FieldFate
 
 
 class FieldWay(Struct, frozen=True):

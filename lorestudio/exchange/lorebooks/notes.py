@@ -21,11 +21,10 @@ from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Positio
 from lorestudio.domain.javascript import Json, number, to_number, to_string, trim, truthy
 from lorestudio.domain.json_text import spell, stringified, texts_in
 from lorestudio.domain.records import replace
-from lorestudio.exchange.lorebooks.entry import LOGICS, BookPlace, Logic
+from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, FieldFate
+from lorestudio.exchange.lorebooks.entry import LOGICS, NEW_ENTRY, BookPlace, Logic, choice
 from lorestudio.exchange.lorebooks.keys import is_plain, words_of
-from lorestudio.exchange.lorebooks.native import NEW_ENTRY, choice
 from lorestudio.exchange.lorebooks.note_fields import FOREIGN, INTO_NOTES, KEPT, OUT_OF_NOTES, PLACES
-from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, FieldFate
 from lorestudio.exchange.problems import InputError
 from lorestudio.vault import cleaning, front_matter
 from lorestudio.vault.entries import ParseRules, parse_note

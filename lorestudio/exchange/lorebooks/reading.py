@@ -1,4 +1,6 @@
-"""Lorebooks from files of World Info, other programs' files and cards: their entries, and what has no effect here.
+"""Reading lorebooks for runs, as SillyTavern does: files as a person names them, what may be learnt of one before
+it is named, and several books in play: whose each is, which one counts where one is listed twice, and the order
+of entries.
 
 Nothing of an entry that is not known is passed over in silence. A book's name is its file's without the ending; a
 card's book has a name of its own, or is named after the character. Entries of other programs are taken in as
@@ -9,7 +11,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -18,15 +22,116 @@ from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.javascript import Json, key_order, trim, truthy
 from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.containers import SIGNATURE, is_archive
 from lorestudio.exchange.json_file import read_file
-from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
-from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, BookPlace
+from lorestudio.exchange.lorebooks.entry import (
+    NEW_ENTRY,
+    USED,
+    WITHOUT_EFFECT,
+    BookEntry,
+    BookError,
+    BookPlace,
+    native_entry,
+)
 from lorestudio.exchange.lorebooks.keys import broken_patterns
 from lorestudio.exchange.lorebooks.kinds.card_book import EXTENSIONS
-from lorestudio.exchange.lorebooks.native import NEW_ENTRY, USED, WITHOUT_EFFECT, native_entry
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
+
+
+class BookRole(StrEnum):
+    """Whose a lorebook is (rules: sillytavern 5.4 "Books in play")."""
+
+    GLOBAL = "global"
+    CHAT = "chat"
+    PERSONA = "persona"
+    CHARACTER = "character"
+
+
+PRECEDENCE: Final = (BookRole.GLOBAL, BookRole.CHAT, BookRole.PERSONA, BookRole.CHARACTER)
+"""Of a book that is listed twice the one with the earlier role here is used."""
+
+
+class InsertionStrategy(IntEnum):
+    """How the entries of global books and those of the character's are put in order."""
+
+    EVENLY = 0
+    CHARACTER_FIRST = 1
+    GLOBAL_FIRST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Lorebook:
+    """A lorebook as it was read. SillyTavern knows books by `name`; `place` says to people where it was read from.
+
+    `remarks` are sentences about what does not work here as its author may expect. `raws` are the entries as World Info
+    files have them, in the same order. `spoils`: an entry's content is no text, so that SillyTavern scans nothing, of
+    any book.
+    """
+
+    name: str
+    entries: tuple[BookEntry, ...] = field(default=(), repr=False)
+    role: BookRole = BookRole.GLOBAL
+    place: str = ""
+    remarks: tuple[str, ...] = ()
+    raws: tuple[Mapping[str, Json], ...] = field(default=(), repr=False, compare=False)
+    spoils: bool = False
+
+
+class BooksInPlay(Struct, frozen=True):
+    """The books that are used, in the order they were given, and those that are not because of another one."""
+
+    used: tuple[Lorebook, ...] = ()
+    dropped: tuple[tuple[Lorebook, Lorebook], ...] = ()
+
+
+def in_play(books: Sequence[Lorebook]) -> BooksInPlay:
+    """A book that is listed twice is used once: as a global one, else as the chat's, the persona's, the character's.
+
+    Within one role the first one counts. Rules: sillytavern 5.4; the persona's place is newer ST's.
+    """
+    chosen: dict[str, Lorebook] = {}
+    for role in PRECEDENCE:
+        for book in books:
+            if book.role is role:
+                chosen.setdefault(book.name, book)
+    used = tuple(book for book in books if chosen[book.name] is book)
+    return BooksInPlay(used, tuple((book, chosen[book.name]) for book in books if chosen[book.name] is not book))
+
+
+def in_order(books: Iterable[Lorebook], strategy: InsertionStrategy) -> tuple[BookEntry, ...]:
+    """The entries as they are offered to the budget, each with a uid of its own (rules: sillytavern 5.6).
+
+    The chat's come first, then the persona's, then the others by the strategy; each part by order, the highest first,
+    and those of the same order as they stand in their books.
+    """
+    by_role: dict[BookRole, list[BookEntry]] = {role: [] for role in BookRole}
+    for book in books:
+        by_role[book.role] += (replace(entry, world=book.name) for entry in book.entries)
+    common, own = by_role[BookRole.GLOBAL], by_role[BookRole.CHARACTER]
+    if strategy is InsertionStrategy.EVENLY:
+        rest = _by_order([*common, *own])
+    elif strategy is InsertionStrategy.CHARACTER_FIRST:
+        rest = [*_by_order(own), *_by_order(common)]
+    else:
+        rest = [*_by_order(common), *_by_order(own)]
+    listed = [*_by_order(by_role[BookRole.CHAT]), *_by_order(by_role[BookRole.PERSONA]), *rest]
+    return tuple(_with_own_uids(listed))
+
+
+def _by_order(entries: Iterable[BookEntry]) -> list[BookEntry]:
+    return sorted(entries, key=lambda entry: -entry.order)
+
+
+def _with_own_uids(entries: Iterable[BookEntry]) -> Iterable[BookEntry]:
+    """`book.uid`, as SillyTavern names an entry; a number behind it where a book repeats one."""
+    seen: dict[str, int] = {}
+    for entry in entries:
+        name = f"{entry.world}.{entry.name or entry.uid}"
+        seen[name] = seen.get(name, 0) + 1
+        yield replace(entry, uid=name if seen[name] == 1 else f"{name} ({seen[name]})", name=name)
+
 
 Raw = Mapping[str, Json]
 
@@ -101,9 +206,9 @@ def of_agnaistic(raw: Raw, name: str) -> dict[str, Json]:
 def of_risu(raw: Raw, name: str) -> dict[str, Json]:
     """An entry of a Risu lorebook; its keys are texts with commas. A chance of 0 is taken for none at all."""
     native = _taken_over(raw, name, _RISU)
-    for field in ("key", "keysecondary"):
-        keys = native.get(field)
-        native[field] = [trim(key) for key in keys.split(",")] if isinstance(keys, str) and keys else []
+    for member in ("key", "keysecondary"):
+        keys = native.get(member)
+        native[member] = [trim(key) for key in keys.split(",")] if isinstance(keys, str) and keys else []
     chance = native.pop(_RISU_CHANCE, None)
     if chance is not None:
         native |= {"probability": chance, "useProbability": chance}
@@ -214,13 +319,16 @@ def _about_book(form: _BookForm) -> Iterator[str]:
 def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterator[str]:
     known = USED | WITHOUT_EFFECT | {"automationId", "extensions"}
     unknown = Counter(
-        field for raw in raws for field, value in raw.items() if field not in known and value not in (None, "", [], {})
+        member
+        for raw in raws
+        for member, value in raw.items()
+        if member not in known and value not in (None, "", [], {})
     )
     for raw in raws:
         own = raw.get("extensions")
-        unknown.update(f"extensions.{field}" for field in (own if isinstance(own, Mapping) else ()))
-    for field, amount in unknown.items():
-        yield f"{_entries(amount)} the field “{field}”, which the scan does not know: it changes nothing."
+        unknown.update(f"extensions.{member}" for member in (own if isinstance(own, Mapping) else ()))
+    for member, amount in unknown.items():
+        yield f"{_entries(amount)} the field “{member}”, which the scan does not know: it changes nothing."
     automated = sum(truthy(raw.get("automationId")) for raw in raws)
     if automated:
         yield f"{_entries(automated)} an automation (automationId); no quick reply runs here."
@@ -234,14 +342,14 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
     if unnamed:
         yield f"{_named(unnamed)}: the position is an outlet, but none is named, so the text stands nowhere."
     lost = sum(
-        not (raw.get(field) is None or _all_texts(raw[field])) for raw in raws for field in ("key", "keysecondary")
+        not (raw.get(member) is None or _all_texts(raw[member])) for raw in raws for member in ("key", "keysecondary")
     )
     if lost:
         yield f"{_entries(lost)} keys that are no list of texts; SillyTavern takes what is no text for no key."
-    for field, then in (("content", "then scans nothing, of any book"), ("group", "fails where the entry comes in")):
-        odd = [entry for entry, raw in zip(entries, raws, strict=True) if _no_text(raw, field)]
+    for member, then in (("content", "then scans nothing, of any book"), ("group", "fails where the entry comes in")):
+        odd = [entry for entry, raw in zip(entries, raws, strict=True) if _no_text(raw, member)]
         if odd:
-            yield f"{_named(odd)}: “{field}” is no text; SillyTavern {then}. Write it between quotation marks."
+            yield f"{_named(odd)}: “{member}” is no text; SillyTavern {then}. Write it between quotation marks."
     broken: dict[tuple[str, str], list[BookEntry]] = {}
     for entry in entries:
         for found in dict.fromkeys(broken_patterns((*entry.keys, *entry.secondary))):
@@ -285,7 +393,7 @@ def load_lorebook(path: Path, role: BookRole | None = None) -> Lorebook:
 def lorebook_in(data: bytes, path: Path, role: BookRole | None = None) -> Lorebook:
     """The lorebook in the bytes of a file, as `load_lorebook`. Raises InputError."""
     # Knowing every other program's formats takes a fifth of a second, which whoever reads no file need not wait.
-    from lorestudio.exchange.lorebooks.recognition import what_document, what_file  # noqa: PLC0415
+    from lorestudio.exchange.lorebooks.formats import what_document, what_file  # noqa: PLC0415
 
     if wrong := what_file(data, path):
         raise wrong
@@ -333,3 +441,45 @@ def _is_card(document: Mapping[str, object]) -> bool:
     if document.get("spec") == LOREBOOK_V3:
         return False
     return "entries" not in document and ("spec" in document or "character_book" in inner or "first_mes" in inner)
+
+
+class BookFile(Struct, frozen=True):
+    """A lorebook's file and whose book it is."""
+
+    path: str
+    role: BookRole
+
+
+def book_file(text: str) -> BookFile:
+    """A file as the command line names it: `FILE`, or `ROLE:FILE`. Raises InputError where it cannot be read.
+
+    Without a role a card's book is the character's, and any other one is global.
+    """
+    role, colon, path = text.partition(":")
+    if colon and role in set(BookRole):
+        return BookFile(path, BookRole(role))
+    return BookFile(text, load_lorebook(Path(text).expanduser()).role)
+
+
+class LookedAt(Struct, frozen=True):
+    """A file as it was looked at: the book, or a sentence why there is none."""
+
+    file: BookFile
+    book: Lorebook | None = None
+    problem: str = ""
+
+
+def added_file(path: Path) -> BookFile:
+    """A file with the role that its content suggests. Waits for the disk."""
+    try:
+        return BookFile(str(path), load_lorebook(path).role)
+    except InputError:
+        return BookFile(str(path), BookRole.GLOBAL)  # looking at it says what is wrong
+
+
+def look_at(file: BookFile) -> LookedAt:
+    """The file read, for a person to see. Waits for the disk."""
+    try:
+        return LookedAt(file, load_lorebook(Path(file.path).expanduser(), file.role))
+    except InputError as error:
+        return LookedAt(file, problem=str(error))

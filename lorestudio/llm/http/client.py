@@ -28,9 +28,8 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind, LlmError, failed, timed_out
-from lorestudio.llm.http.anthropic import AnthropicMessages
+from lorestudio.llm.http.apis import AnthropicMessages, OpenAiCompatible
 from lorestudio.llm.http.dialect import Dialect, Gathering, Habits, ReadAnswer, problem_text, read_body, read_problem
-from lorestudio.llm.http.openai_compatible import OpenAiCompatible
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Api, KeySource, Profile

@@ -13,9 +13,9 @@ import numpy as np
 from lorestudio.domain.javascript import Json
 from lorestudio.llm.embedding import Vector, embeddings_address
 from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.http.apis import OpenAiCompatible
 from lorestudio.llm.http.client import HttpChatClient
 from lorestudio.llm.http.dialect import Habits, ReadAnswer
-from lorestudio.llm.http.openai_compatible import OpenAiCompatible
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.llm.profiles import Profile

@@ -2,6 +2,8 @@
 
 A capture is one file: a line of JSON that says when and what, and a line with the two bodies. It is written whole and
 then renamed. What it never holds is said in `Exchange`. Beside the captures lies what the endpoint is started with.
+
+Attaching: an endpoint whose captures are kept, with the port and token that it had before.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,13 +24,12 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.attach import AttachSettings
 from lorestudio.settings.files import SettingsError, json_bytes, read_bytes, write_atomically
 from lorestudio.settings.files import parse_json as parse_settings
 from lorestudio.settings.sections import dump_section, section_of
-from lorestudio.studio.attach.endpoint import new_token
-from lorestudio.studio.attach.exchange import ENDING_WORDS, Exchange, ExchangeEnd
-from lorestudio.studio.attach.wire import SentPrompt, read_prompt, read_replies
+from lorestudio.settings.studio import AttachSettings
+from lorestudio.studio.attach.endpoint import Endpoint, new_token, provider_address
+from lorestudio.studio.attach.exchange import ENDING_WORDS, Exchange, ExchangeEnd, SentPrompt, read_prompt, read_replies
 
 ENDING: Final = ".capture"
 _ID: Final = re.compile(r"\d{10,16}-[0-9a-f]{6}")
@@ -312,3 +313,63 @@ def keep_attachment(folder: Path, attachment: Attachment) -> None:
     """Keep it for the next time, for its owner's eyes only. Waits for the disk. Raises OSError."""
     document = {**dump_section(attachment.settings), "token": attachment.token}
     write_atomically(folder / "attach.json", json_bytes(document), private=True)
+
+
+def attached(
+    folder: Path,
+    attachment: Attachment,
+    captures: Captures,
+    told: Callable[[], object] = lambda: None,
+) -> Endpoint:
+    """An endpoint that listens, and whose requests for text are kept in `captures`. Waits for the disk.
+
+    Port and token are kept in the folder, so that SillyTavern's address stays. Raises InputError and OSError.
+    """
+    provider = provider_address(attachment.settings.provider)
+
+    def keep(exchange: Exchange) -> None:
+        if exchange.generates and (captures.settings.keep_auxiliary or not exchange.auxiliary):
+            captures.add(capture_of(exchange, attachment.token, provider))
+
+    endpoint = Endpoint(provider, attachment.token, attachment.settings.port, keep=keep, told=told)
+    endpoint.start()
+    try:
+        settings = attachment.settings.model_copy(update={"provider": provider, "port": endpoint.port})
+        keep_attachment(folder, replace(attachment, settings=settings))
+    except OSError:
+        endpoint.stop()
+        raise
+    return endpoint
+
+
+def steps(endpoint: Endpoint) -> tuple[str, ...]:
+    """What a person does in SillyTavern, with these addresses."""
+    bare = endpoint.address.removesuffix("/v1")
+    return (
+        "In SillyTavern open API Connections (the plug).",
+        (
+            f"Chat Completion, source “Custom (OpenAI-compatible)”: enter {endpoint.address} as Custom Endpoint, and "
+            "the provider's own key as Custom API Key. For OpenRouter, NanoGPT and Groq, too."
+        ),
+        (
+            f"Chat Completion with OpenAI, Claude, Mistral, DeepSeek or xAI: under Reverse Proxy enter "
+            f"{endpoint.address} as Proxy Server URL (Google: {bare}), and the provider's key as Proxy Password."
+        ),
+        f"Text Completion: enter {bare} as API URL.",
+        "Press Connect. Claude asks for nothing then: press Test Message.",
+        f"Give the profile that DeepLore's AI search uses the second address: {endpoint.auxiliary}",
+    )
+
+
+def arrived(endpoint: Endpoint) -> str:
+    """A sentence about what has come, by which the steps are checked."""
+    last = endpoint.last
+    if last is not None and last.problem:
+        return f"Something came, but {last.problem}."
+    if last is not None and last.status >= 400:
+        return f"Something came, and the provider answered {last.status} {last.reason}."
+    if endpoint.requests:
+        return f"{endpoint.requests} request{'' if endpoint.requests == 1 else 's'} for text went through: it works."
+    if endpoint.models_asked:
+        return "SillyTavern has asked for the model list: it works."
+    return "It listens. Nothing has come yet."

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
-from lorestudio.studio.attach.wire import SentPrompt
+from lorestudio.studio.attach.exchange import SentPrompt
 
 
 class Grade(StrEnum):

@@ -3,23 +3,38 @@
 Every function takes the choices as they are and returns others; nothing is run or written here. What a choice means is
 decided by the engine (rules: deeplore 5.1, 5.2, 5.9). The fields of the context are those of the vault: what can
 be chosen, and how many entries have it.
+
+Scenario presets: named sets of a chat's choices that fit any vault with the same names.
+
+A preset names entries, folders and fields, never numbers, and holds only the parts that it is about: the others stay
+as they are where it is applied. Each is a JSON file that a person may edit, in a folder of the person's configuration.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
-from typing import Any
+from functools import partial
+from itertools import chain, count
+from pathlib import Path
+from typing import Any, Final
 
-from msgspec import Struct
+import platformdirs
+from msgspec import Struct, field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes, write_atomically
 from lorestudio.studio.project.project import Project
+from lorestudio.vault.data_folder import reason_of, refused
 
 
 class ControlsPart(StrEnum):
@@ -151,11 +166,11 @@ def changed_parts(now: ChatControls, file: ChatControls) -> tuple[ControlsPart, 
 
 def _differs(one: ChatControls, other: ChatControls, part: ControlsPart) -> bool:
     if part is ControlsPart.CONTEXT:
-        return _plain(one.context) != _plain(other.context)
+        return _as_gated(one.context) != _as_gated(other.context)
     return bool(getattr(one, part.value) != getattr(other, part.value))
 
 
-def _plain(context: Mapping[str, Json]) -> dict[str, tuple[str, ...]]:
+def _as_gated(context: Mapping[str, Json]) -> dict[str, tuple[str, ...]]:
     """A context by what gating reads of it, so that `x` and `[x]` are the same."""
     values = {key: tuple(to_string(each).lower() for each in context_values(value)) for key, value in context.items()}
     return {key: items for key, items in values.items() if items}
@@ -217,18 +232,307 @@ def _field(key: str, definitions: Sequence[FieldDefinition], entries: Iterable[E
     having = 0
     for entry in entries:
         texts: dict[str, str] = {}  # an entry counts once for each value, in its first spelling
-        for field in definitions:
-            for value in context_values(entry.custom_fields.get(field.name)):
+        for definition in definitions:
+            for value in context_values(entry.custom_fields.get(definition.name)):
                 texts.setdefault(to_string(value).lower(), to_string(value))
         having += bool(texts)
         for lower, text in texts.items():
             spellings.setdefault(lower, Counter())[text] += 1
     found = [FieldValue(_usual(counts), counts.total()) for counts in spellings.values()]
     found.sort(key=lambda value: (-value.entries, value.text.lower()))
-    listed = dict.fromkeys(text for field in definitions for text in field.values)
+    listed = dict.fromkeys(text for definition in definitions for text in definition.values)
     found += [FieldValue(text, 0) for text in listed if text.lower() not in spellings]
     return ContextField(key, definitions[0].label, tuple(definitions), tuple(found), having)
 
 
 def _usual(spellings: Counter[str]) -> str:
     return min(spellings, key=lambda text: (-spellings[text], text))
+
+
+class Preset(Struct, frozen=True):
+    """A named set of choices. Only the `parts` of `controls` belong to it."""
+
+    name: str
+    controls: ChatControls
+    parts: frozenset[ControlsPart]
+
+
+def apply_preset(preset: Preset, controls: ChatControls, index: VaultIndex) -> tuple[ChatControls, tuple[str, ...]]:
+    """The choices with the preset's parts in place of their own, and sentences on what of it the vault does not have.
+
+    Folders that the vault does not have are left out, as DeepLore leaves them out of a chat (rules: deeplore 5.9). All
+    else stays, and is told where nothing in the vault answers to it.
+    """
+    wanted: dict[str, Any] = {
+        part.value: getattr(preset.controls, part.value) for part in ControlsPart if part in preset.parts
+    }
+    if ControlsPart.FOLDERS in preset.parts:
+        wanted["folders"] = existing_folders(preset.controls.folders, index.folders)
+    return replace(controls, **wanted), tuple(_missing(preset, index))
+
+
+def _missing(preset: Preset, index: VaultIndex) -> Iterable[str]:
+    controls = preset.controls
+    for part, rules, word in (
+        (ControlsPart.PINS, controls.pins, "pins"),
+        (ControlsPart.BLOCKS, controls.blocks, "blocks"),
+    ):
+        if part in preset.parts:
+            for rule in rules:
+                if not fitting(rule, index):
+                    place = f" in the vault “{rule.vault}”" if rule.vault else ""
+                    yield f"It {word} “{rule.title}”, and there is no entry of that title{place}."
+    if ControlsPart.FOLDERS in preset.parts:
+        known = existing_folders(controls.folders, index.folders)
+        for folder in controls.folders:
+            if folder not in known:
+                yield f"Its folder “{folder}” does not exist; it is left out of the filter."
+    if ControlsPart.CONTEXT in preset.parts:
+        yield from _missing_context(controls.context, index)
+
+
+def _missing_context(context: Mapping[str, Json], index: VaultIndex) -> Iterable[str]:
+    fields = {each.key: each for each in context_fields(index)}
+    for key, value in context.items():
+        known = fields.get(key)
+        if known is None:
+            yield f"It sets “{key}”, and no field of the vault looks at that."
+            continue
+        for each in context_values(value):
+            found = known.value(to_string(each))
+            if found is None:
+                yield f"It sets {known.label} to “{to_string(each)}”, a value that no entry has."
+
+
+FORMAT: Final = "lorestudio-preset"
+VERSION: Final = 1
+LONGEST_NAME: Final = 80
+
+
+class _PresetRule(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+    title: str = Field(min_length=1)
+    vaultSource: str | None = None  # noqa: N815  # as DeepLore writes it in a chat
+
+
+class _File(BaseModel):
+    """The file's shape; a part that is not there is none of the preset's business."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+    format: str
+    version: int
+    name: str = Field(min_length=1, max_length=LONGEST_NAME)
+    pins: list[_PresetRule] | None = None
+    blocks: list[_PresetRule] | None = None
+    folders: list[str] | None = None
+    context: dict[str, str | float | bool | list[str | float | bool]] | None = None
+    notebook: str | None = None
+    notepad: str | None = None
+    character: str | None = None
+
+
+def read_preset(path: Path) -> Preset:
+    """The preset of one file. Raises InputError naming the file and the field where it is none."""
+    try:
+        document = parse_json(read_bytes(path), path)
+    except SettingsError as error:
+        raise InputError(path, str(error).removeprefix(f"{path}").lstrip(":, ") or "it cannot be read.") from error
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+        raise InputError(path, f"it is no preset: “format” is not “{FORMAT}”.")
+    version = document.get("version")
+    if version != VERSION:
+        raise InputError(path, f"it is of version {version}, and this lorestudio reads version {VERSION}. Update it.")
+    try:
+        file = _File.model_validate(dict(document))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(path, f"{first['msg'].lower()}.", field=place) from error
+    return _preset_of(file)
+
+
+def _preset_of(file: _File) -> Preset:
+    parts = frozenset(part for part in ControlsPart if part.value in file.model_fields_set and _there(file, part))
+    values: dict[str, Any] = {part.value: getattr(file, part.value) for part in parts}
+    for name in ("pins", "blocks"):
+        if name in values:
+            values[name] = tuple(EntryRule(rule.title, rule.vaultSource or None) for rule in values[name])
+    if "folders" in values:
+        values["folders"] = tuple(values["folders"])
+    return Preset(file.name, ChatControls(**values), parts)
+
+
+def _there(file: _File, part: ControlsPart) -> bool:
+    """Whether a part is the preset's; for the character nobody (null) is a choice, too: the chat's own."""
+    return part is ControlsPart.CHARACTER or getattr(file, part.value) is not None
+
+
+def preset_json(preset: Preset) -> dict[str, Json]:
+    """A preset as it is written."""
+    controls = preset.controls
+    values: dict[str, Json] = {
+        "pins": [_rule_json(rule) for rule in controls.pins],
+        "blocks": [_rule_json(rule) for rule in controls.blocks],
+        "folders": list(controls.folders),
+        "context": {key: _as_json(value) for key, value in controls.context.items()},
+        "notebook": controls.notebook,
+        "notepad": controls.notepad,
+        "character": controls.character,
+    }
+    head: dict[str, Json] = {"format": FORMAT, "version": VERSION, "name": preset.name}
+    return head | {part.value: values[part.value] for part in ControlsPart if part in preset.parts}
+
+
+def _rule_json(rule: EntryRule) -> dict[str, Json]:
+    return {"title": rule.title, "vaultSource": rule.vault}
+
+
+def _as_json(value: Json) -> Json:
+    """A value of the context as text, number, yes or no, or a list of those; anything else as gating reads it."""
+    if isinstance(value, list | tuple):
+        return [_as_json(each) if not isinstance(each, list | tuple) else to_string(each) for each in value]
+    return value if isinstance(value, str | int | float | bool) else to_string(value)
+
+
+SUFFIX: Final = ".json"
+
+_UNSAFE = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
+_RESERVED: Final = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{kind}{n}" for kind in ("com", "lpt") for n in range(10))]
+)
+"""Names that Windows keeps for devices."""
+
+
+class BrokenPreset(Struct, frozen=True):
+    """A file of the folder that is no preset, with what is wrong in it."""
+
+    path: Path
+    problem: str
+
+
+class KnownPresets(Struct, frozen=True):
+    """What lies in the folder, by name; equal names of two files stay two."""
+
+    presets: tuple[tuple[Path, Preset], ...] = ()
+    broken: tuple[BrokenPreset, ...] = field(default=())
+
+    def find(self, name: str) -> tuple[Path, Preset] | None:
+        """The preset of that name, capitals or not."""
+        return next((pair for pair in self.presets if pair[1].name.lower() == name.strip().lower()), None)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names in the order of the list."""
+        return tuple(preset.name for _, preset in self.presets)
+
+
+def default_folder() -> Path:
+    """Where presets are kept: in the person's configuration folder."""
+    return platformdirs.user_config_path("lorestudio", appauthor=False) / "presets"
+
+
+class PresetFolder:
+    """The folder with the presets. All methods wait for the disk, so a window calls them from a worker."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = default_folder() if folder is None else folder
+
+    def load(self) -> KnownPresets:
+        """All presets by name, and files that are none with what is wrong in them. Raises InputError for a folder
+        that cannot be read; a folder that is not there has no presets.
+        """
+        paths: list[Path] = []
+        unread = "the folder cannot be read: {reason}."
+        with refused(partial(InputError, self.folder), unread), suppress(FileNotFoundError):
+            paths = sorted(path for path in self.folder.iterdir() if path.suffix.lower() == SUFFIX)
+        found: list[tuple[Path, Preset]] = []
+        broken: list[BrokenPreset] = []
+        for path in paths:
+            try:
+                found.append((path, read_preset(path)))
+            except InputError as error:
+                broken.append(BrokenPreset(path, str(error)))
+        found.sort(key=lambda pair: (pair[1].name.lower(), pair[0].name))
+        return KnownPresets(tuple(found), tuple(broken))
+
+    def find(self, name: str) -> Preset:
+        """The preset of that name. Raises InputError naming those that there are."""
+        known = self.load()
+        pair = known.find(name)
+        if pair is not None:
+            return pair[1]
+        wrong = next((each for each in known.broken if each.path.stem.lower() == name.strip().lower()), None)
+        if wrong is not None:
+            raise InputError("--preset", wrong.problem)
+        there = f"There are: {', '.join(known.names)}" if known.names else "There are none yet"
+        raise InputError("--preset", f"no preset is called “{name}”. {there} (in {self.folder}).")
+
+    def save(self, preset: Preset, *, replacing: bool = False) -> Path:
+        """Write a preset, into a file of its name or that of the same name where it is `replacing` one.
+
+        Raises InputError for a name that cannot be used, one that is taken, and where the file cannot be written.
+        """
+        name = checked_name(preset.name)
+        known = self.load().find(name)
+        if known is not None and not replacing:
+            raise InputError("name", f"there is a preset called “{known[1].name}” already.")
+        path = known[0] if known is not None else self._free(name)
+        return self._write(path, replace(preset, name=name))
+
+    def rename(self, name: str, new: str) -> Path:
+        """Give a preset another name, and its file with it. Raises InputError as `save`, and where it is gone."""
+        wanted = checked_name(new)
+        known = self.load()
+        pair = known.find(name)
+        if pair is None:
+            raise InputError("name", f"there is no preset called “{name}” any more.")
+        taken = known.find(wanted)
+        if taken is not None and taken[0] != pair[0]:
+            raise InputError("name", f"there is a preset called “{taken[1].name}” already.")
+        path, preset = pair
+        target = path if file_name(wanted).lower() == path.name.lower() else self._free(wanted)
+        self._write(target, replace(preset, name=wanted))
+        if target != path:
+            _remove(path)
+        return target
+
+    def delete(self, name: str) -> None:
+        """Delete a preset's file. Raises InputError where it cannot be deleted; one that is gone already is none."""
+        pair = self.load().find(name)
+        if pair is not None:
+            _remove(pair[0])
+
+    def _free(self, name: str) -> Path:
+        first = self.folder / file_name(name)
+        others = (first.with_name(f"{first.stem} {number}{SUFFIX}") for number in count(2))
+        return next(path for path in chain([first], others) if not path.exists())
+
+    def _write(self, path: Path, preset: Preset) -> Path:
+        try:
+            write_atomically(path, json_bytes(preset_json(preset)))
+        except (OSError, SettingsError) as error:
+            raise InputError(path, f"the preset cannot be written: {reason_of(error)}.") from error
+        return path
+
+
+def _remove(path: Path) -> None:
+    with refused(partial(InputError, path), "the file cannot be deleted: {reason}."):
+        path.unlink(missing_ok=True)
+
+
+def checked_name(name: str) -> str:
+    """A name for a preset, trimmed. Raises InputError where it is empty or too long."""
+    trimmed = " ".join(name.split())
+    if not trimmed:
+        raise InputError("name", "a preset needs a name.")
+    if len(trimmed) > LONGEST_NAME:
+        raise InputError("name", f"the name has {len(trimmed)} characters; {LONGEST_NAME} are the most.")
+    return trimmed
+
+
+def file_name(name: str) -> str:
+    """What the file of a preset is called: its name without what file systems do not take."""
+    safe = _UNSAFE.sub(" ", name).strip(" .") or "preset"
+    return f"{safe} preset{SUFFIX}" if safe.lower() in _RESERVED else f"{safe}{SUFFIX}"

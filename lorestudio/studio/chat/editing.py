@@ -19,8 +19,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats import notepad
-from lorestudio.exchange.chats.kept import file_date
-from lorestudio.exchange.chats.records import METADATA, message_record
+from lorestudio.exchange.chats.document import METADATA, file_date, message_record
 
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",

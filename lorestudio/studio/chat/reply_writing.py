@@ -23,7 +23,7 @@ from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import NotedReply
-from lorestudio.trace.prompt.assembled import AssembledPrompt
+from lorestudio.trace.prompt import AssembledPrompt
 
 TIMEOUT_MS: Final = 300_000
 """How long a reply may take where the profile does not say: local models are slow."""

@@ -19,12 +19,18 @@ from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Folder
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
-from lorestudio.exchange.chats.document import ChatDocument, ChatFormat, ChatLine, LineKind
-from lorestudio.exchange.chats.kept import file_date, keep_version
+from lorestudio.exchange.chats.document import (
+    ChatDocument,
+    ChatFormat,
+    ChatLine,
+    LineKind,
+    file_date,
+    keep_version,
+    new_header,
+)
+from lorestudio.exchange.chats.loading import lost_as_text
 from lorestudio.exchange.chats.metadata import with_controls
-from lorestudio.exchange.chats.plain_text import lost_as_text
-from lorestudio.exchange.chats.records import new_header
-from lorestudio.exchange.json_spelling import spell_record
+from lorestudio.exchange.json_file import spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.chat.editing import ChatBranch

@@ -1,21 +1,41 @@
-"""Several runs of one chat side by side: what each puts into the prompt turn by turn, and how far they agree.
+"""Several runs of one chat side by side: how they are made, what each puts into the prompt turn by turn, how far
+they agree; and comparisons that survive the studio.
 
 A comparison of several runs of one chat as texts: rows for a file, and Markdown.
 """
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import fmean
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.lifecycle import CancelToken, Closing, Progress
+from lorestudio.domain.records import replace
+from lorestudio.exchange.problems import InputError
+from lorestudio.llm.messages import AnswerSource
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.files import SettingsError, write_atomically
+from lorestudio.settings.rules import ChangedRule, changed_rules, name_of, rules_of, with_rule
+from lorestudio.studio.project.project import Project, read_settings
+from lorestudio.studio.replay.run_store import RunStore, chat_id
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.base import SystemKind
+from lorestudio.systems.registry import MAIN, in_project, kind_of, system_of
 from lorestudio.trace.model import Trace, Turn
 from lorestudio.trace.text import markdown_table, turn_words
 from lorestudio.trace.wording import first_few
+from lorestudio.vault.edited_vaults import NoteText
+from lorestudio.vault.files import VaultError
 
 Note: TypeAlias = tuple[str, str]
 """An entry by vault and file name, which mean the same one in every run."""
@@ -220,3 +240,370 @@ def _cell(found: Comparison, turn: TurnComparison, place: int) -> str:
     share, names = turn.shares[place], names_of(found, turn.alone[place], turn.turn)
     only = f"; only here: {first_few(names, MOST_NAMES)}" if names else ""
     return f"{len(share.notes)} entries, {share.tokens:,} tokens{only}"
+
+
+Change: TypeAlias = tuple[Place, Note, bool]
+"""A note at a turn: whether it comes in, or leaves."""
+
+NOT_FOUND: Final = "no single rule"
+"""Stands for what neither way of looking explains."""
+
+
+class RuleCauses(Struct, frozen=True):
+    """For each turn and note the rules that did it; `together` are those that needed others beside them.
+
+    `tried` counts runs of the whole chat.
+    """
+
+    alone: Mapping[tuple[Place, Note], Sequence[ChangedRule]] = {}
+    together: Mapping[tuple[Place, Note], Sequence[ChangedRule]] = {}
+    tried: int = 0
+
+    def of(self, place: Place, note: Note) -> Sequence[ChangedRule]:
+        """Who did it: alone, where there is anybody, else together."""
+        return self.alone.get((place, note)) or self.together.get((place, note), ())
+
+    def words(self, place: Place, note: Note) -> str:
+        """The rules in a few words; those that only act together are joined by a plus sign."""
+        alone = self.alone.get((place, note))
+        if alone:
+            return ", ".join(rule.title for rule in alone)
+        return " + ".join(rule.title for rule in self.together.get((place, note), ())) or NOT_FOUND
+
+    def explained(self, found: Comparison) -> Comparison:
+        """The comparison with the rules at what they did."""
+        places = [((turn.turn.message, turn.turn.swipe), frozenset().union(*turn.alone)) for turn in found.turns]
+        why = {(place, note): self.words(place, note) for place, notes in places for note in notes}
+        return replace(found, why=why, reasons=self._reasons(found))
+
+    def _reasons(self, found: Comparison) -> tuple[tuple[str, int], ...]:
+        """Every rule that did something with the number of turns in which it did, most first."""
+        counted: dict[str, set[Place]] = {}
+        for turn in found.turns:
+            place = turn.turn.message, turn.turn.swipe
+            for note in frozenset().union(*turn.alone):
+                for rule in self.of(place, note):
+                    counted.setdefault(rule.title, set()).add(place)
+        return tuple((title, len(places)) for title, places in sorted(counted.items(), key=lambda each: -len(each[1])))
+
+
+async def rule_causes(
+    before: str,
+    after: str,
+    traces: tuple[Sequence[Trace], Sequence[Trace]],
+    run: Callable[[str], Awaitable[Sequence[Trace]]],
+    on_rule: Callable[[str], None] | None = None,
+) -> RuleCauses:
+    """What made the difference between the runs `traces` by the rules `before` and `after`, each over the whole chat.
+
+    `run` runs the chat by the rules that it is given; `on_rule` is told in words which rule is tried. Raises what `run`
+    raises.
+    """
+    wanted = _changes(*traces)
+    rules = _differing(before, after, traces)
+    alone: dict[tuple[Place, Note], list[ChangedRule]] = {}
+    tried = 0
+
+    async def ran(start: str, rule: ChangedRule, *, as_in: str) -> Sequence[Trace]:
+        nonlocal tried
+        tried += 1
+        if on_rule is not None:
+            on_rule(rule.title)
+        return await run(with_rule(start, rule.name, holds=getattr(rules_of(as_in), rule.name)))
+
+    for rule in rules if wanted else ():
+        for place, note, _comes in wanted & _changes(traces[0], await ran(before, rule, as_in=after)):
+            alone.setdefault((place, note), []).append(rule)
+    left = {each for each in wanted if each[:2] not in alone}
+    together: dict[tuple[Place, Note], list[ChangedRule]] = {}
+    for rule in rules if left else ():
+        for place, note, _comes in left - _changes(traces[0], await ran(after, rule, as_in=before)):
+            together.setdefault((place, note), []).append(rule)
+    return RuleCauses(alone, together, tried)
+
+
+def _changes(before: Sequence[Trace], after: Sequence[Trace]) -> set[Change]:
+    """Which notes come in and which leave from one run of the chat to the other."""
+    found: set[Change] = set()
+    for one, other in zip(before, after, strict=True):
+        place = one.turn.message, one.turn.swipe
+        old, new = set(noted(one)), set(noted(other))
+        found |= {(place, note, True) for note in new - old} | {(place, note, False) for note in old - new}
+    return found
+
+
+def _differing(before: str, after: str, traces: tuple[Sequence[Trace], Sequence[Trace]]) -> list[ChangedRule]:
+    """The rules that the two do not have in common, without those about stages that neither run came to."""
+    stages = {record.name for run in traces for trace in run for record in trace.stages}
+    old, new = rules_of(before), rules_of(after)
+    return [
+        rule
+        for rule in changed_rules()
+        if getattr(old, rule.name) != getattr(new, rule.name)
+        and (not rule.affects or not stages.isdisjoint(rule.affects))
+    ]
+
+
+FEWEST: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One run that is to be compared: a system with its settings, None for those of the project or the defaults.
+
+    `traces` are those of all generations where they are known already; then nothing is run. `slot` is where its runs
+    are kept (see `studio.replay.run_store`); "" is that of the runs that the window shows. `tokenizer` says how tokens
+    are counted, None for as the project does.
+    """
+
+    label: str
+    system: str
+    settings: Section | None = None
+    settings_path: Path | None = None
+    traces: tuple[Trace, ...] | None = field(default=None, repr=False)
+    slot: str = ""
+    tokenizer: str | None = None
+    notes: tuple[NoteText, ...] = ()
+    """Texts of notes that are tried out, in place of those of the project."""
+    rules: str = ""
+    """The rules that its settings name, where they are all that sets it apart from another candidate."""
+
+
+class CandidateStore(Protocol):
+    """Whoever keeps runs from one start to the next."""
+
+    def restore(self, simulator: Simulator, candidate: Candidate) -> None:
+        """Give the simulator what was run before on the same inputs."""
+
+    def keep(self, simulator: Simulator, candidate: Candidate) -> None:
+        """Keep what was run."""
+
+
+def candidate(text: str) -> Candidate:
+    """A candidate as the command line gives it: `SYSTEM` or `SYSTEM:FILE`, FILE with the system's settings.
+
+    Raises InputError and SettingsError.
+    """
+    name, _, file = text.partition(":")
+    path = Path(file).expanduser() if file else None
+    kind = kind_of(name)
+    return Candidate(text, kind.name, None if kind.in_project else kind.read(path), path)
+
+
+async def run_candidate(
+    project: Project,
+    chosen: Candidate,
+    answers: AnswerSource | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    cancel: CancelToken | None = None,
+    store: CandidateStore | None = None,
+) -> tuple[Trace, ...]:
+    """The traces of a candidate over the project's whole chat. Raises Cancelled, InputError and VaultError."""
+    if chosen.traces is not None:
+        return chosen.traces
+    # Other settings may read the vaults again, which waits for the disk and has a loop of its own.
+    simulator = await asyncio.to_thread(simulator_of, project, chosen, answers)
+    if store is None:
+        return await simulator.replay(on_progress, cancel)
+    store.restore(simulator, chosen)
+    try:
+        return await simulator.replay(on_progress, cancel)
+    finally:
+        store.keep(simulator, chosen)
+
+
+def simulator_of(project: Project, chosen: Candidate, answers: AnswerSource | None = None) -> Simulator:
+    """Who runs the project's chat as a candidate says. Raises InputError, SettingsError, VaultError and
+    TokenizerError.
+    """
+    project, kind, settings = settled(project, chosen)
+    return Simulator(project, system_of(project.scene(answers), kind, settings))
+
+
+def settled(project: Project, chosen: Candidate) -> tuple[Project, SystemKind, Section | None]:
+    """The project as a candidate reads it, the kind of its system, and its settings, None for the system's own.
+
+    Raises what `simulator_of` raises.
+    """
+    kind, settings = kind_of(chosen.system), chosen.settings
+    if chosen.tokenizer is not None:
+        project = project.with_tokenizer(chosen.tokenizer)
+    if kind.in_project and chosen.settings_path is not None:
+        read = read_settings(chosen.settings_path)
+        settings, problems = read.settings, (*project.problems, *read.problems)
+        project = replace(project, problems=problems)
+    if settings is not None:
+        project = project.with_settings_of(kind, settings)
+    if chosen.notes:
+        project = project.with_texts(chosen.notes)
+    return project, kind, settings
+
+
+async def compare_candidates(
+    project: Project,
+    chosen: Sequence[Candidate],
+    answers: AnswerSource | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    cancel: CancelToken | None = None,
+    on_candidate: Callable[[Candidate], None] | None = None,
+    store: CandidateStore | None = None,
+) -> Comparison:
+    """Run all candidates over the project's chat, one after the other, and compare them turn by turn.
+
+    `on_candidate` is called when the run of one begins; `store` gives what was run before, and keeps what is run.
+    Of two that differ only in their rules it is found out which rule did what, by running each changed rule alone.
+    Raises InputError where there are fewer than two, and what `run_candidate` raises.
+    """
+    if len(chosen) < FEWEST:
+        raise InputError("--run", "name at least two runs to compare, as in --run deeplore --run context-window.")
+    contenders = []
+    for each in chosen:
+        if on_candidate is not None:
+            on_candidate(each)
+        traces = await run_candidate(project, each, answers, on_progress, cancel, store)
+        contenders.append(Contender(each.label, traces))
+    found = compare(contenders)
+    if len(chosen) != FEWEST or not all(each.rules for each in chosen):
+        return found
+    first, second = chosen
+
+    async def run(version: str) -> tuple[Trace, ...]:
+        tried = replace(by_rules(project, version), label=version)
+        return await run_candidate(project, tried, answers, on_progress, cancel)
+
+    def tell(title: str) -> None:
+        if on_candidate is not None:
+            on_candidate(replace(first, label=title))
+
+    traces_of = contenders[0].traces, contenders[1].traces
+    causes = await rule_causes(first.rules, second.rules, traces_of, run, tell)
+    return causes.explained(found)
+
+
+def by_rules(project: Project, version: str) -> Candidate:
+    """DeepLore with the project's settings by these rules. Raises ValueError for a name that there is not."""
+    settings = project.settings.model_copy(update={"rules": name_of(rules_of(version))})
+    return Candidate(f"{MAIN.title} {settings.rules}", MAIN.name, settings, rules=settings.rules)
+
+
+VERSION: Final = 1
+COMPARED: Final = "compared"
+"""Begins the slots of runs that were made for a comparison only: whoever answers in the window, there it is recorded
+answers or the stand-in."""
+
+
+class KeptComparison(Struct, frozen=True):
+    """A comparison of kept runs. `stale` says that something that they were made from has changed since."""
+
+    comparison: Comparison
+    stale: bool = False
+
+
+class ComparisonStore(Closing):
+    """Kept runs of comparisons in a folder, and for each chat what was compared last. Everything waits for the disk.
+
+    Raises OSError where the folder cannot be used; a file that cannot be written is one of the `problems`, so that a
+    full disk ends no comparison.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._runs = RunStore(folder)
+        self._failed: dict[str, None] = {}
+
+    @property
+    def problems(self) -> list[str]:
+        """Sentences about what could not be read or kept so far."""
+        return [*self._runs.problems, *self._failed]
+
+    def restore(self, simulator: Simulator, candidate: Candidate) -> None:
+        """Give the simulator what was run before on the same inputs, by a comparison or in the window."""
+        best, most = "", 0
+        with self._told():
+            for slot in _slots(candidate):
+                found = self._runs.restore(simulator, slot)
+                if found == len(simulator.generations):
+                    return
+                best, most = (slot, found) if found > most else (best, most)
+            self._runs.restore(simulator, best)
+
+    def keep(self, simulator: Simulator, candidate: Candidate) -> None:
+        """Keep what was run, where anything was."""
+        if simulator.ran:
+            with self._told():
+                self._runs.keep(simulator, candidate.slot)
+
+    def remember(self, project: Project, keys: Sequence[str]) -> None:
+        """What was compared last with the project's chat, by keys that the caller understands."""
+        document = {"version": VERSION, "compared": list(keys)}
+        with self._told():
+            write_atomically(_file(self._folder, project), json.dumps(document).encode())
+
+    def last(
+        self, project: Project, chosen: Sequence[Candidate], answers: AnswerSource | None = None
+    ) -> KeptComparison | None:
+        """The comparison of what is kept of these candidates, None where something of it is not kept at all.
+
+        Nothing is run.
+        """
+        contenders, stale = [], False
+        for each in chosen:
+            if each.traces is not None:
+                contenders.append(Contender(each.label, each.traces))
+                continue
+            try:
+                simulator = simulator_of(project, each, answers)
+            except (InputError, SettingsError, VaultError):  # whoever compares anew is told
+                return None
+            traces, current = self._kept(simulator, each)
+            if len(traces) != len(simulator.generations):
+                return None
+            stale |= not current
+            contenders.append(Contender(each.label, traces))
+        if len(contenders) < FEWEST:
+            return None
+        return KeptComparison(compare(contenders), stale)
+
+    def _kept(self, simulator: Simulator, candidate: Candidate) -> tuple[tuple[Trace, ...], bool]:
+        """The kept runs that would come out the same now, else those that were kept last."""
+        total = len(simulator.generations)
+        found = [self._runs.last(simulator, slot) for slot in _slots(candidate)]
+        for runs in found:
+            if runs.current == total:
+                return runs.traces, True
+        return next((runs.traces for runs in reversed(found) if len(runs.traces) == total), ()), False
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._failed[f"The runs that were compared could not be kept for the next start: {error}"] = None
+
+    def close(self) -> None:
+        """Close the store."""
+        self._runs.close()
+
+
+def compared_last(folder: Path, project: Project) -> tuple[str, ...]:
+    """The keys of what was compared last with the project's chat; none where nothing was, or nobody can tell."""
+    with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
+        document = json.loads(_file(folder, project).read_bytes())
+        if document["version"] == VERSION:
+            return tuple(key for key in document["compared"] if isinstance(key, str))
+    return ()
+
+
+def in_slot(candidate: Candidate, key: str) -> Candidate:
+    """The candidate, kept under this key; one with the settings that a system has in the window is kept as its runs."""
+    own = not in_project(candidate.system) and key == candidate.system
+    return replace(candidate, slot="" if own else f"{COMPARED}:{key}")
+
+
+def _slots(candidate: Candidate) -> tuple[str, ...]:
+    """Where to look for a candidate's runs; they are kept in the last of them."""
+    return tuple(dict.fromkeys(("", candidate.slot)))
+
+
+def _file(folder: Path, project: Project) -> Path:
+    return folder / f"{chat_id(project)}.compared.json"

@@ -16,7 +16,7 @@ from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.settings.differences import differences
+from lorestudio.settings.sections import differences
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.systems.base import Moment
 from lorestudio.systems.differences import Carry, DifferenceKind, InputDifference, words_of

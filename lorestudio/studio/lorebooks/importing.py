@@ -17,9 +17,10 @@ from lorestudio.domain.javascript import Json, fold, to_string
 from lorestudio.domain.json_text import texts_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import read_file
+from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, FieldFate, LoreReport, told_once
 from lorestudio.exchange.lorebooks.documents import Lore
+from lorestudio.exchange.lorebooks.entry import native_entry
 from lorestudio.exchange.lorebooks.formats import NOTES, parse_lore, read_lore
-from lorestudio.exchange.lorebooks.native import native_entry
 from lorestudio.exchange.lorebooks.notes import (
     MAPPED,
     PREFIX,
@@ -31,7 +32,6 @@ from lorestudio.exchange.lorebooks.notes import (
     title_of,
     values_of,
 )
-from lorestudio.exchange.lorebooks.report import EntryFate, Fidelity, FieldFate, LoreReport, told_once
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, link_to, links_of, original_text

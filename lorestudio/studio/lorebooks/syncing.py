@@ -17,8 +17,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.records import replace
-from lorestudio.exchange.json_file import keep_copy, read_file
-from lorestudio.exchange.json_spelling import same_value
+from lorestudio.exchange.json_file import keep_copy, read_file, same_value
 from lorestudio.exchange.lorebooks.formats import parse_lore, write_lore
 from lorestudio.exchange.lorebooks.notes import (
     BOOK,

@@ -19,13 +19,12 @@ from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.containers import RISU_MODULE
-from lorestudio.exchange.json_spelling import changed_text, same_value
-from lorestudio.exchange.lorebooks.books import Lorebook
+from lorestudio.exchange.json_file import changed_text, same_value
 from lorestudio.exchange.lorebooks.crossing import alike, effective
 from lorestudio.exchange.lorebooks.documents import Lore
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, WITHOUT_EFFECT, native_entry
 from lorestudio.exchange.lorebooks.formats import BY_NAME, CARD, parse_lore, write_lore
-from lorestudio.exchange.lorebooks.native import NEW_ENTRY, WITHOUT_EFFECT, native_entry
-from lorestudio.exchange.lorebooks.reading import lorebook_in
+from lorestudio.exchange.lorebooks.reading import Lorebook, lorebook_in
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.plan import read_bytes

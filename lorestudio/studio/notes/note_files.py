@@ -20,7 +20,7 @@ from lorestudio.vault import front_matter
 from lorestudio.vault.links.references import heading_text
 from lorestudio.vault.links.targets import NOTE_SUFFIX, base_name
 from lorestudio.vault.note.document import NoteDocument
-from lorestudio.vault.note.property_texts import split_places
+from lorestudio.vault.note.spans import split_places
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 from lorestudio.vault.note.yaml_handler import compose_note
 from lorestudio.vault.writer import read_note

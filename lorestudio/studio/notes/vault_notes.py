@@ -24,8 +24,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.trace.wording import first_few
 from lorestudio.vault import front_matter
 from lorestudio.vault.files import NoteFile, VaultError
-from lorestudio.vault.folder import list_folder
-from lorestudio.vault.folder_scan import StampedText, read_stamped, scan_folder
+from lorestudio.vault.folder import StampedText, list_folder, read_stamped, scan_folder
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.links.targets import NOTE_SUFFIX

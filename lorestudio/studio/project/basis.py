@@ -16,9 +16,9 @@ from lorestudio.domain.history import ChatHistory, HiddenSince, ranges_of, range
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.basis import ChatBasis
 from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes
 from lorestudio.settings.sections import dump_section, section_of
+from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.files import write_bytes
 
 

@@ -16,9 +16,9 @@ import platformdirs
 from msgspec import Struct
 
 from lorestudio.domain.history import HistoryRule
-from lorestudio.settings.basis import HANDED
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.rules import OLD
+from lorestudio.settings.studio import HANDED
 from lorestudio.studio.project.answering import KeySource, Profile, default_profiles_path, load_profiles
 from lorestudio.studio.project.project import Project, demo_project
 from lorestudio.studio.prompt.setup import scripts_of

@@ -24,15 +24,16 @@ from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.cache import VaultCache
 from lorestudio.vault.entries import ParseRules
-from lorestudio.vault.folder_scan import KnownFile, KnownVault, ScannedVault, parser_key
-from lorestudio.vault.index import definition_path, field_definitions
-from lorestudio.vault.index_refresh import (
+from lorestudio.vault.folder import KnownFile, KnownVault, ScannedVault, parser_key
+from lorestudio.vault.index import (
     NO_CHANGES,
     IndexChanges,
     Refreshed,
     RefreshReason,
     VaultState,
     current_parser,
+    definition_path,
+    field_definitions,
     polling_seconds,
     state_of,
     update,

@@ -12,8 +12,7 @@ from lorestudio.llm.errors import LlmError
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.profiles import KeySource, Profile
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.obsidian.address import ObsidianAddress, obsidian_address
-from lorestudio.vault.obsidian.breaker import CircuitBreakers
+from lorestudio.vault.obsidian_host import CircuitBreakers, ObsidianAddress, obsidian_address
 from lorestudio.vault.sources import FolderSource, ObsidianSource, VaultSource
 
 KEY_VARIABLE: Final = "LORESTUDIO_OBSIDIAN_KEY"
@@ -64,7 +63,7 @@ def keep_key(place: str, key: str, keys: Keys | None = None) -> None:
 
 
 def _obsidian(place: str, breakers: CircuitBreakers, keys: Keys) -> ObsidianSource:
-    from lorestudio.vault.obsidian.vault import ObsidianVault  # noqa: PLC0415  # most vaults are folders
+    from lorestudio.vault.obsidian import ObsidianVault  # noqa: PLC0415  # most vaults are folders
 
     address = obsidian_address(place)
 

@@ -1,35 +1,230 @@
 """All problems of a project: of its notes and settings, and of its chat as far as it was run.
 
 The texts of a project's notes as they are on disk, read again only where a file has changed.
+
+What the open chat says about the entries: which never come in, and which keys find too much or nothing.
+
+What became of entries is read from the traces of the runs. Single keys are looked for as the main system finds them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as data_field
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.entry import VaultIndex
+from msgspec import Struct, field
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.javascript import Json, trim
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.store import load
-from lorestudio.studio.chat.problems import chat_problems, unmet_queries
 from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.studio.project.project import Project
-from lorestudio.trace.model import Trace
+from lorestudio.systems.registry import MAIN
+from lorestudio.trace.journey import FateState, Journeys
+from lorestudio.trace.model import Phase, StageStatus, Trace
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.folder import list_folder
-from lorestudio.vault.folder_scan import StampedText, read_stamped
+from lorestudio.vault.folder import StampedText, list_folder, read_stamped
 from lorestudio.vault.index import definition_path
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.linter import Linter, Scope, ordered
-from lorestudio.vault.lint.model import CheckGroup, Finding, NoteKey, Severity
+from lorestudio.vault.lint.model import CheckGroup, Finding, NoteKey, Places, Severity, all_checks, check_of
 from lorestudio.vault.lint.settings import SettingsFile
-from lorestudio.vault.lint.table import all_checks
 from lorestudio.vault.note.text_edits import apply_edits
+
+BROAD: Final = 1 / 3
+"""A key in more than this share of the messages is too broad: with the default scan depth of 4 it is in the scanned
+text of 1 - (2/3)^4, four generations of five, and so the entry is as good as constant."""
+
+ENOUGH_MESSAGES: Final = 12
+"""In shorter chats shares mean little: three windows of the default scan depth."""
+
+WANTED_TIMES: Final = 3
+"""A search in vain counts from so many times on (rules: deeplore-tools 3.3 B01)."""
+
+_INJECTED: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
+
+
+class _Career(Struct):
+    """What became of one entry in all runs. `stops` counts by stage and reason."""
+
+    matched: int = 0
+    injected: int = 0
+    stops: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+def chat_problems(
+    index: VaultIndex,
+    settings: DeepLoreSettings,
+    chat: Chat | None,
+    traces: Collection[Trace],
+    unmet: Sequence[tuple[str, int]] = (),
+    texts: Mapping[NoteKey, str] | None = None,
+) -> tuple[Finding, ...]:
+    """The findings D51 to D55 and B01. `traces` are the runs of the chat, `unmet` searches in vain with their number.
+
+    `texts` are for the line numbers.
+    """
+    texts = texts or {}
+    found = list(_careers_told(index, traces, texts))
+    if chat is not None:
+        found += _keys_told(index, settings, chat, texts)
+        unmet = (*unmet, *_gaps(chat.metadata))
+    return (*found, *_unmet_told(unmet))
+
+
+def _line(texts: Mapping[NoteKey, str], entry: Entry, key: str = "") -> int:
+    """The line of a key in its note, or of the note's beginning; 0 where the text is not known."""
+    text = texts.get((entry.vault, entry.filename))
+    if text is None:
+        return 0
+    return Places(text.removeprefix("\ufeff"), "").line("keys", key) if key else 1
+
+
+def _finding(code: str, entry: Entry | None, message: str, line: int = 0, name: str = "") -> Finding:
+    check = check_of(code)
+    vault, filename = (entry.vault, entry.filename) if entry is not None else ("", "")
+    place = entry.id if entry is not None else None
+    return Finding(code, check.severity, vault, filename, place, name, line, message, check.advice)
+
+
+# ---- entries that never come in --------------------------------------------------------------------------------------
+
+
+def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
+    """What became of each entry that a run decided about, and how many runs there were; skipped ones do not count."""
+    careers: dict[NoteKey, _Career] = {}
+    runs = 0
+    for trace in traces:
+        if trace.skip_reason:
+            continue
+        runs += 1
+        whole = trace.stage(trace.words.whole_stage)
+        offered = whole is not None and whole.status is StageStatus.RAN
+        for entry, fate in Journeys(trace).fates.items():
+            ref = trace.entries.get(entry)
+            if ref is None:
+                continue
+            career = careers.setdefault((ref.vault, ref.filename), _Career())
+            if fate.state in _INJECTED:
+                career.matched += 1
+                career.injected += 1
+            elif offered and fate.phase is Phase.SELECT:
+                pass  # every entry is offered to the AI; not to be chosen is no match
+            elif fate.state in {FateState.REMOVED, FateState.UNDECIDED} or (
+                fate.state is FateState.REFUSED and fate.phase is Phase.MATCH
+            ):
+                career.matched += 1
+                career.stops[fate.stage, trace.words.label(fate.reason)] += 1
+    return careers, runs
+
+
+def _careers_told(index: VaultIndex, traces: Collection[Trace], texts: Mapping[NoteKey, str]) -> Iterator[Finding]:
+    careers, runs = _careers(traces)
+    if not runs:
+        return
+    for entry in index.entries:
+        if entry.guide:
+            continue
+        career = careers.get((entry.vault, entry.filename))
+        if career is None or not career.matched:
+            told = f"“{entry.title}” matched in none of {plural(runs, '# run|# runs')}."
+            yield _finding("D51", entry, told, _line(texts, entry))
+        elif not career.injected:
+            (stage, label), times = career.stops.most_common(1)[0]
+            why = f" ({label.lower()})" if label else ""
+            told = (
+                f"“{entry.title}” matched in {plural(career.matched, '# run|# runs')} and never went in; "
+                f"{plural(times, 'once|# times')} it was stopped in “{stage}”{why}."
+            )
+            yield _finding("D52", entry, told, _line(texts, entry))
+
+
+# ---- keys ------------------------------------------------------------------------------------------------------------
+
+
+def _keys_told(
+    index: VaultIndex, settings: DeepLoreSettings, chat: Chat, texts: Mapping[NoteKey, str]
+) -> Iterator[Finding]:
+    messages = [message for message in chat.messages if message.scannable]
+    owners = [
+        (entry, key)
+        for entry in index.entries
+        if not entry.guide and not entry.constant
+        for key in dict.fromkeys(entry.keys)
+        if trim(key)
+    ]
+    if not messages or not owners:
+        return
+    search = MAIN.key_search(settings)
+    found_in = search.finder([key for _, key in owners])
+    counts: Counter[int] = Counter()
+    for message in messages:
+        counts.update(found_in(search.line(message)))
+    spoken: dict[int, str] = {}
+    for name in dict.fromkeys(message.name for message in messages if message.name):
+        for place in found_in(search.line(Message(name, ""))):
+            spoken.setdefault(place, name or "")
+    awake = {owners[place][0].id for place in counts}
+    enough = len(messages) >= ENOUGH_MESSAGES
+    for place, (entry, key) in enumerate(owners):
+        times = counts[place]
+        line = _line(texts, entry, key)
+        if place in spoken:
+            told = f"The key “{key}” is in the name of the speaker {spoken[place]}."
+            yield _finding("D55", entry, told, line, "keys")
+        elif enough and times > BROAD * len(messages):
+            told = f"The key “{key}” is in {times:,} of {len(messages):,} messages."
+            yield _finding("D53", entry, told, line, "keys")
+        elif enough and not times and entry.id in awake:
+            yield _finding("D54", entry, f"The key “{key}” is in none of {len(messages):,} messages.", line, "keys")
+
+
+# ---- searches in vain ------------------------------------------------------------------------------------------------
+
+
+def _gaps(metadata: Mapping[str, Json]) -> Iterator[tuple[str, int]]:
+    """Searches in vain that the chat's metadata records (rules: deeplore-tools 2.9)."""
+    records = metadata.get("deeplore_lore_gaps")
+    for record in records if isinstance(records, list | tuple) else ():
+        if not isinstance(record, Mapping) or record.get("type") != "search" or record.get("hadResults") is True:
+            continue
+        query, times = record.get("query"), record.get("frequency")
+        if isinstance(query, str) and isinstance(times, int | float) and not isinstance(times, bool):
+            yield query, int(times)
+
+
+def unmet_queries(analytics: Json) -> tuple[tuple[str, int], ...]:
+    """Searches in vain that DeepLore's settings count over all chats (rules: deeplore-tools 3.9)."""
+    bucket = analytics.get("_librarian") if isinstance(analytics, Mapping) else None
+    queries = bucket.get("topUnmetQueries") if isinstance(bucket, Mapping) else None
+    found: list[tuple[str, int]] = []
+    for item in queries if isinstance(queries, list | tuple) else ():
+        if isinstance(item, Mapping):
+            query, times = item.get("query"), item.get("count")
+            if isinstance(query, str) and isinstance(times, int | float) and not isinstance(times, bool):
+                found.append((query, int(times)))
+    return tuple(found)
+
+
+def _unmet_told(unmet: Iterable[tuple[str, int]]) -> Iterator[Finding]:
+    most: dict[str, tuple[str, int]] = {}
+    for query, times in unmet:
+        key = trim(query).lower()
+        if key and times > most.get(key, ("", 0))[1]:
+            most[key] = (trim(query), times)
+    for query, times in most.values():
+        if times >= WANTED_TIMES:
+            yield _finding("B01", None, f"The Librarian searched {times:,} times for “{query}” and found nothing.")
+
 
 _OF_BOOKS: Final = (
     "The checks are for a vault's notes: of a lorebook is told what its chat shows. "
@@ -88,7 +283,7 @@ class Problems:
     unread: int = 0
     runs: int = 0
     failures: tuple[str, ...] = ()
-    _counts: Counter[Severity] = field(init=False, repr=False, compare=False)
+    _counts: Counter[Severity] = data_field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Count once: a large vault has tens of thousands of findings."""

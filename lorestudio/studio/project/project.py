@@ -29,10 +29,8 @@ from lorestudio.exchange.chats.metadata import sign_of_newer as sign_of_newer_ch
 from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.host_settings import HostSettings, load_host_settings
 from lorestudio.exchange.json_file import read_file
-from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
-from lorestudio.exchange.lorebooks.formats import refusal
-from lorestudio.exchange.lorebooks.reading import load_lorebook
-from lorestudio.exchange.lorebooks.recognition import may_be_chat, what_it_is
+from lorestudio.exchange.lorebooks.formats import may_be_chat, refusal, what_it_is
+from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, load_lorebook
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
@@ -54,7 +52,7 @@ from lorestudio.trace.wording import plural
 from lorestudio.vault.data_folder import refused
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.index_refresh import VaultState, state_of
+from lorestudio.vault.index import VaultState, state_of
 from lorestudio.vault.lint.settings import sign_of_newer
 
 _OF_BOOKS: Final = frozenset({

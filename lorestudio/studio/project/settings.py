@@ -27,9 +27,8 @@ from lorestudio.settings.store import SettingsProfiles, load
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.registry import KINDS, known_name
 from lorestudio.trace.model import Trace
-from lorestudio.vault.lint.model import Severity
+from lorestudio.vault.lint.model import Severity, check_of
 from lorestudio.vault.lint.settings import settings_checks
-from lorestudio.vault.lint.table import check_of
 
 _NOT_HERE: Final = frozenset({"S10"})
 """Checks that concern the extension's network traffic only."""

@@ -17,12 +17,10 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import object_in, parse_json
 from lorestudio.domain.records import replace
-from lorestudio.exchange.character_card import load_card
+from lorestudio.exchange.character_card import load_card, load_group
 from lorestudio.exchange.chat_preset import load_preset
-from lorestudio.exchange.group_file import load_group
 from lorestudio.exchange.host_settings import load_host_settings
-from lorestudio.exchange.lorebooks.books import BookRole
-from lorestudio.exchange.lorebooks.files import BookFile
+from lorestudio.exchange.lorebooks.reading import BookFile, BookRole
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.files import SettingsError, read_whole, real_path

@@ -17,11 +17,10 @@ from msgspec import Struct
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.records import replace
-from lorestudio.exchange.character_card import CardData, CharacterCard, DepthPrompt
-from lorestudio.exchange.group_file import GroupChat, SpeakingOrder
+from lorestudio.exchange.character_card import CardData, CharacterCard, DepthPrompt, GroupChat, SpeakingOrder
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.macros import Macros, Segment
-from lorestudio.trace.prompt.assembled import Origin, PromptOrigin
+from lorestudio.trace.prompt import Origin, PromptOrigin
 
 Texts = tuple[Segment, ...]
 

@@ -22,8 +22,7 @@ from lorestudio.studio.prompt.card import CardTexts
 from lorestudio.studio.prompt.regex import RegexRun
 from lorestudio.systems.macros import Macros, Segment
 from lorestudio.trace.model import PromptBlock, Trace
-from lorestudio.trace.prompt.assembled import MessageRole, Origin, PromptOrigin
-from lorestudio.trace.prompt.order import DEEPEST, PromptOrder
+from lorestudio.trace.prompt import DEEPEST, MessageRole, Origin, PromptOrder, PromptOrigin
 
 ROLES: Final = {0: MessageRole.SYSTEM, 1: MessageRole.USER, 2: MessageRole.ASSISTANT}
 

@@ -18,9 +18,8 @@ from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, text_in
 from lorestudio.domain.records import replace
-from lorestudio.exchange.character_card import CharacterCard, load_card
+from lorestudio.exchange.character_card import CharacterCard, GroupChat, load_card, load_group
 from lorestudio.exchange.chat_preset import ChatPreset, load_preset
-from lorestudio.exchange.group_file import GroupChat, load_group
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts, load_scripts
 

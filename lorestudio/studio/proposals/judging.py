@@ -2,6 +2,8 @@
 
 Keys are counted in the messages of the open chat as the main system finds them; a draft becomes the text of a new note
 and the file it goes to (rules: deeplore-tools 2.1).
+
+What was accepted becomes changes of notes, and the changes are written, undoable.
 """
 
 from __future__ import annotations
@@ -17,8 +19,11 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import LeftOutNote
 from lorestudio.domain.javascript import fold, length, trim
 from lorestudio.domain.records import replace
+from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import ChatReply
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.model import (
     DraftPassage,
@@ -29,6 +34,8 @@ from lorestudio.studio.proposals.model import (
     ProposalRemark,
     ProposalTask,
     Value,
+    is_locked,
+    is_locked_itself,
 )
 from lorestudio.studio.proposals.reading import (
     LONGEST_KEY,
@@ -38,7 +45,7 @@ from lorestudio.studio.proposals.reading import (
     read_keys,
     read_summary,
 )
-from lorestudio.systems.key_search import KeySearch
+from lorestudio.systems.base import KeySearch
 from lorestudio.systems.registry import MAIN
 from lorestudio.trace.wording import plural
 from lorestudio.vault import cleaning
@@ -329,3 +336,85 @@ def _of(part: int, whole: int) -> str:
 
 def _edited_by(source: str) -> str:
     return source if source.endswith("by you") else ", ".join(filter(None, (source, "edited by you")))
+
+
+CHANGED: Final = "The note has changed since the proposal was made. Make the proposal again."
+TAKEN: Final = "A file of this name was made meanwhile. Make the draft again, or give it another title."
+
+
+class AcceptedProposals(Struct, frozen=True):
+    """What became of accepted proposals: what was written, and for each file that was not, why.
+
+    `changes` is None where nothing was written.
+    """
+
+    changes: ChangeSet | None
+    written: tuple[Path, ...] = ()
+    refused: tuple[tuple[Path, str], ...] = ()
+
+
+def change_of(proposal: Proposal) -> NoteFileChange:
+    """The change of one note's file: the lines of the one property, or the new note.
+
+    Raises InputError where the proposal cannot be accepted, or its note locks itself.
+    """
+    if proposal.problem:
+        raise InputError(proposal.title, proposal.problem)
+    if proposal.source is None:
+        return NoteFileChange(proposal.path, None, str(proposal.after))
+    if is_locked_itself(proposal.source):
+        raise InputError(proposal.path.name, "the note is locked, so nothing is written.")
+    try:
+        text = changed_text(proposal.source, proposal.kind.field, proposal.after)
+    except ValueError as error:
+        raise InputError(proposal.path.name, str(error)) from error
+    return NoteFileChange(proposal.path, proposal.source, text)
+
+
+def change_set(proposals: Sequence[Proposal], locked: Collection[str] = frozenset()) -> ChangeSet:
+    """One undoable step of all of them; `locked` is what `NoteLocks.load` gave. Raises InputError, also for a locked
+    note.
+    """
+    for proposal in proposals:
+        if is_locked(proposal.path, locked):
+            raise InputError(proposal.path.name, "the note is locked in the studio, so nothing is written.")
+    return ChangeSet(_title(proposals), tuple(change_of(proposal) for proposal in proposals))
+
+
+def write_accepted(
+    log: ChangeLog, proposals: Sequence[Proposal], locked: Collection[str] = frozenset()
+) -> AcceptedProposals:
+    """Write the proposals whose notes are still what they were made from, in one step; the others are named.
+
+    Raises InputError, and what `ChangeLog.apply` raises but for changed notes.
+    """
+    left = list(proposals)
+    refused: dict[Path, str] = {}
+    while left:
+        changes = change_set(left, locked)
+        try:
+            log.apply(changes)
+        except ChangedMeanwhileError as error:
+            stale = set(error.paths)
+            if not stale & {proposal.path for proposal in left}:
+                raise
+            for proposal in left:
+                if proposal.path in stale:
+                    refused[proposal.path] = TAKEN if proposal.source is None else CHANGED
+            left = [proposal for proposal in left if proposal.path not in stale]
+        else:
+            return AcceptedProposals(changes, tuple(proposal.path for proposal in left), tuple(refused.items()))
+    return AcceptedProposals(None, (), tuple(refused.items()))
+
+
+def _title(proposals: Sequence[Proposal]) -> str:
+    kind = proposals[0].kind if proposals else ProposalKind.SUMMARY
+    one, many = _TITLES[kind]
+    return one.format(proposals[0].title) if len(proposals) == 1 else many.format(len(proposals))
+
+
+_TITLES: Final = {
+    ProposalKind.SUMMARY: ("Summary of {}", "Summaries of {} notes"),
+    ProposalKind.KEYS: ("Keys of {}", "Keys of {} notes"),
+    ProposalKind.DRAFT: ("New note {}", "{} new notes"),
+}

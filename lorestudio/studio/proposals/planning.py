@@ -1,11 +1,17 @@
 """Which notes are asked about, which are left out and why, and what is asked. Reads the notes; asks nobody.
 
 Contents and limits of the questions: rules: deeplore-tools 2.1, 2.5, 2.6.
+
+Asking for proposals, one after the other: paced, stoppable, and with what is done kept by whoever asked.
+
+Answers are recorded a file a vault, so that nothing is asked for twice.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,20 +20,36 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.chat import Message, transcript
+from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, fold, head, trim
-from lorestudio.domain.lifecycle import CancelToken, heed
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed
 from lorestudio.domain.resources import prompt_text
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.messages import ChatRequest
+from lorestudio.llm.cost import CostEstimate, estimate
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import AnswerSource, ChatRequest
 from lorestudio.settings.deeplore import INHERIT, DeepLoreSettings, tool_model
 from lorestudio.studio.notes.book_entries import is_book_entry
-from lorestudio.studio.notes.note_locks import is_locked, is_locked_itself
 from lorestudio.studio.notes.vault_notes import aliases_of
+from lorestudio.studio.project.answering import Asked, Connections, Source, load_recorded, make_answers
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.proposals.model import DraftPassage, Material, ProposalKind, ProposalPlan, ProposalTask, Skipped
+from lorestudio.studio.proposals.judging import Judge
+from lorestudio.studio.proposals.model import (
+    DraftPassage,
+    Material,
+    Proposal,
+    ProposalKind,
+    ProposalPlan,
+    ProposalTask,
+    Skipped,
+    is_locked,
+    is_locked_itself,
+)
+from lorestudio.systems.asking import Asking
+from lorestudio.vault.data_folder import default_folder
 from lorestudio.vault.entries import ParseRules, parse_note
-from lorestudio.vault.files import VaultError
+from lorestudio.vault.files import VaultError, safe_name
 from lorestudio.vault.writer import read_note
 
 SUMMARY_SOURCE: Final = 3000
@@ -294,3 +316,133 @@ def _plan(
         elif found:
             skipped.append(Skipped(entry.filename, material.entry.title, found))
     return ProposalPlan(kind, tuple(tasks), tuple(skipped))
+
+
+def default_records() -> Path:
+    """Where the answers for proposals lie, a file a vault."""
+    return default_folder().parent / "proposals"
+
+
+def record_of(project: Project, records: Path) -> Path:
+    """What the answers for a project's notes lie beside; no file of this name is made."""
+    places = "\n".join(project.places or tuple(map(str, project.vault_folders)))
+    name = safe_name(project.index.vaults[0]) if project.index.vaults else "vault"
+    digest = text_digest(places)[:12]
+    return records / f"{name}-{digest}.jsonl"
+
+
+def proposal_answers(
+    source: Source,
+    project: Project,
+    connections: Connections,
+    records: Path,
+    asked: Asked | None = None,
+    *,
+    fresh: bool = False,
+) -> tuple[AnswerSource, str]:
+    """The answer source of a choice, and the model that requests name.
+
+    What a provider or a person answers is recorded for the vault, so that a batch that was stopped, or is made again
+    after a restart, asks for nothing twice; `fresh` asks again all the same. Raises AnsweringError or SettingsError.
+    """
+    return make_answers(source, record_of(project, records), connections, asked=asked, fresh=fresh)
+
+
+def proposals_cost(
+    tasks: Sequence[ProposalTask], source: Source, project: Project, records: Path, *, fresh: bool = False
+) -> CostEstimate:
+    """What asking costs where the source is one that is paid or waited for; recorded answers are free.
+
+    Reads the recording. Raises AnsweringError.
+    """
+    if not source.waits:
+        return CostEstimate(exact=project.bills.exact)
+    recorded = load_recorded(record_of(project, records))
+    known = None if fresh else recorded.holds
+    return estimate([task.request for task in tasks], project.bills, known)
+
+
+PAUSE_S: Final = 0.5
+"""Between a provider's answer and the next question (rules: deeplore-tools 1.3 "Throttle")."""
+
+FAILURES_IN_A_ROW: Final = 3
+"""After so many a provider is not asked any further."""
+
+_POLL_S: Final = 0.05
+
+_HOPELESS: Final = frozenset(
+    {
+        ErrorKind.AUTHENTICATION,
+        ErrorKind.QUOTA,
+        ErrorKind.NOT_FOUND,
+        ErrorKind.MODEL_UNKNOWN,
+        ErrorKind.RATE_LIMITED,
+        ErrorKind.CONNECTION,
+        ErrorKind.NOT_SUPPORTED,
+        ErrorKind.NO_KEY,
+    }
+)
+"""Failures that the next question would meet as well."""
+
+
+class ProposalsEnded(Struct, frozen=True):
+    """How a run of questions ended: how many were answered, and why the others were not asked, "" where all were."""
+
+    done: int
+    left: int = 0
+    why: str = ""
+
+
+class Maker(Struct, frozen=True):
+    """Asks and judges. `clock` is in seconds."""
+
+    asking: Asking
+    judge: Judge
+    clock: Callable[[], float] = time.monotonic
+
+    async def run(
+        self,
+        tasks: Sequence[ProposalTask],
+        on_proposal: Callable[[int, Proposal], None],
+        cancel: CancelToken | None = None,
+    ) -> ProposalsEnded:
+        """Ask about each task in order; `on_proposal(place, proposal)` gets each as it is made.
+
+        A question that fails gives a proposal with the reason as its problem. What would fail again and again ends the
+        run; what was not asked can be given to a later run. Raises Cancelled at once after a request to stop, and
+        whatever is no LlmError; what was handed over before stays.
+        """
+        failures = 0
+        ready_at = -float("inf")
+        for place, task in enumerate(tasks):
+            await self._wait_until(ready_at, cancel)
+            asked = await self.asking.ask(task.request, cancel)
+            if cancel is not None and cancel.cancelled and asked.reply is None:
+                raise Cancelled
+            if asked.reply is not None:
+                failures = 0
+                if asked.reply.live:
+                    ready_at = self.clock() + PAUSE_S
+                proposal = await asyncio.to_thread(self.judge.answered, task, asked.reply)
+                on_proposal(place, proposal)
+                continue
+            error = asked.error or LlmError(ErrorKind.UNKNOWN)
+            on_proposal(place, self.judge.failed(task, _told(error)))
+            failures += error.kind not in (ErrorKind.ABORTED, ErrorKind.NO_RECORDED_ANSWER)
+            if error.kind in _HOPELESS or failures >= FAILURES_IN_A_ROW:
+                return ProposalsEnded(place + 1, len(tasks) - place - 1, error.text)
+        return ProposalsEnded(len(tasks))
+
+    async def _wait_until(self, ready_at: float, cancel: CancelToken | None) -> None:
+        while True:
+            heed(cancel)
+            rest = ready_at - self.clock()
+            if rest <= 0:
+                return
+            await asyncio.sleep(min(rest, _POLL_S))
+
+
+def _told(error: LlmError) -> str:
+    if error.kind is ErrorKind.ABORTED:
+        return "No answer was given. Ask again when you want one."
+    return error.text

@@ -1,4 +1,5 @@
-"""A part of a chat to replay: the replies from one message to another, with their swipes.
+"""The order of a replay: the generations of a chat as they are run; and a part of a chat to replay: the replies
+from one message to another, with their swipes.
 
 A generation begins with the state that the ones before it left, so these belong to the work too: what of them was run
 already is taken as it is, the rest is run first.
@@ -16,7 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lorestudio.domain.chat import Generation
+from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.lifecycle import Stopped
 from lorestudio.exchange.problems import InputError
 
 MEMORY_SECONDS: Final = 4.0
@@ -130,3 +132,31 @@ def _listed(messages: Sequence[int]) -> str:
     different = sorted(set(messages))
     shown = [f"#{message}" for message in different]
     return ", ".join(shown if len(shown) <= 6 else [*shown[:3], "…", shown[-1]])
+
+
+_CLOCK_START_MS = 1_700_000_000_000
+_CLOCK_STEP_MS = 60_000
+
+
+class Superseded(Stopped):  # something newer took its place
+    """The run was given up while it was under way; nothing of it was stored."""
+
+
+def generations(chat: Chat | None) -> tuple[Generation, ...]:
+    """Every reply with its swipes in the order they were made, then the reply to come.
+
+    The swipe that is active in the file comes last of its reply, because the chat went on from it.
+    """
+    if chat is None:
+        return (Generation(0),)
+    found: list[Generation] = []
+    for place in chat.replies:
+        message = chat.messages[place]
+        others = [swipe for swipe in range(len(message.swipes)) if swipe != message.swipe]
+        found += [Generation(place, swipe) for swipe in (*others, message.swipe)]
+    return (*found, Generation(len(chat.messages)))
+
+
+def clock_ms(place: int) -> int:
+    """A replay's clock: a minute a generation, from a fixed instant, so that it can be repeated exactly."""
+    return _CLOCK_START_MS + place * _CLOCK_STEP_MS

@@ -27,8 +27,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import State, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, in_project, words_of
 from lorestudio.trace.model import Trace
-from lorestudio.trace.storage.packed import Gist
-from lorestudio.trace.storage.serialize import record_from_json, record_to_json
+from lorestudio.trace.storage.serialize import Gist, record_from_json, record_to_json
 from lorestudio.trace.storage.store import StoredRun, TraceStore
 
 VERSION: Final = 5

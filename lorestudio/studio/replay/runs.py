@@ -22,8 +22,15 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.systems.base import Counting, Decided, State, Tally
 from lorestudio.trace.model import SeenChat, Trace
-from lorestudio.trace.storage.packed import Gist, PackedTrace, gist_of, packed, unpacked
-from lorestudio.trace.storage.serialize import record_from_json, record_to_json
+from lorestudio.trace.storage.serialize import (
+    Gist,
+    PackedTrace,
+    gist_of,
+    packed,
+    record_from_json,
+    record_to_json,
+    unpacked,
+)
 
 UNPACKED: Final = 600
 """So many generations stay as they are: about 60 MB for a vault of a thousand notes."""

@@ -12,9 +12,9 @@ from msgspec import Struct
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.history import UNHIDDEN, Sight, shown_again
 from lorestudio.domain.records import replace
-from lorestudio.settings.basis import HANDED
+from lorestudio.settings.studio import HANDED
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.prompt.handed import HandedChat
+from lorestudio.studio.prompt.messages import HandedChat
 from lorestudio.systems.base import Moment, System
 from lorestudio.trace.model import AS_STORED, ReadMessage, SeenChat
 

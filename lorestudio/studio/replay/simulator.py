@@ -13,11 +13,11 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import CancelToken, Progress, heed
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import VERSION
-from lorestudio.settings.basis import FOLLOWED
+from lorestudio.settings.studio import FOLLOWED
 from lorestudio.studio.project.library import reading_key
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.card import group_speaker
-from lorestudio.studio.replay.order import Superseded, clock_ms, generations
+from lorestudio.studio.replay.ranges import Superseded, clock_ms, generations
 from lorestudio.studio.replay.runs import Aftermath, FinishedRun, Runs, TraceBook
 from lorestudio.studio.replay.seen import SeenChats, searched_of
 from lorestudio.studio.verify.recorded import RecordedReply, recorded_replies

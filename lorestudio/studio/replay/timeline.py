@@ -19,8 +19,8 @@ from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.trace.diff import InjectionChanges
 from lorestudio.trace.model import Trace
-from lorestudio.trace.prompt.assembled import AssembledMessage, Origin, PromptOrigin
-from lorestudio.trace.prompt.cache import CacheTurn, ChatPieces, PromptPiece, PromptPieces, cache_turn, prompt_pieces
+from lorestudio.trace.prompt import AssembledMessage, Origin, PromptOrigin
+from lorestudio.trace.prompt_cache import CacheTurn, ChatPieces, PromptPiece, PromptPieces, cache_turn, prompt_pieces
 from lorestudio.trace.timeline import TurnSummary, summarise, turn_changes
 
 MOST_MESSAGES: Final = 1000

@@ -2,15 +2,21 @@
 
 Every picture has a table beside it; headings, captions and row headers are there for screen readers. The texts of
 prompts are folded, once each, and of the newest turns as far as the page stays sane.
+
+The formats of a report, by the name of the file it goes to: HTML, Markdown, plain text, and JSON for programs.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from html import escape
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from lorestudio.domain.resources import VERSION, resource
+from lorestudio.exchange.problems import InputError
 from lorestudio.studio.report.pictures import PICTURE_STYLE, budget_svg, css_variables, fill, flow_svg, on_fill
 from lorestudio.studio.report.source import ReportMessage, ReportSource, ReportTurn
 from lorestudio.trace.ai_selection import ai_lines
@@ -19,9 +25,10 @@ from lorestudio.trace.explain import explain, explain_stage
 from lorestudio.trace.flow import TABLE_COLUMNS, Measure, flow, flow_rows
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import AiCall, Outcome, PromptBlock, StageStatus, Trace
+from lorestudio.trace.storage.serialize import to_json
 from lorestudio.trace.summary import seen_lines, summary
-from lorestudio.trace.text import decisions, turn_words
-from lorestudio.trace.wording import number_words, place, plural
+from lorestudio.trace.text import as_markdown, as_text, decisions, escaped, markdown_table, turn_words
+from lorestudio.trace.wording import controls_escaped, number_words, place, plural, without_controls
 
 MOST_CHARACTERS: Final = 1_500_000
 """Characters of prompts that one report holds; what a browser still opens at once, together with the tables."""
@@ -381,3 +388,88 @@ def _cell(value: str | float) -> str:
 
 def _anchor(trace: Trace) -> str:
     return f"turn-{trace.turn.message}-{trace.turn.swipe}"
+
+
+def markdown_report(source: ReportSource) -> str:
+    """Markdown with tables: the turns, each run in full, the settings."""
+    parts = [f"# Lore report: {escaped(source.vault or 'a vault')}", "", _count(source)]
+    if source.whole_chat:
+        rows = [
+            (turn_words(turn.trace.turn), str(len(turn.trace.injections)), summary(turn.trace)) for turn in source.turns
+        ]
+        parts += ["", *markdown_table(("Turn", "Injected", "What happened"), rows)]
+    for turn in source.turns:
+        if turn.messages:
+            rows = [(f"#{each.number}", each.speaker, each.text) for each in turn.messages]
+            parts += ["", "## Messages before the reply", "", *markdown_table(("", "Speaker", "Text"), rows)]
+        parts += ["", as_markdown(turn.trace).rstrip("\n")]
+    if source.settings:
+        rows = [(setting.title, setting.value, setting.usual) for setting in source.settings]
+        parts += ["", "## Settings", "", *markdown_table(("Setting", "Here", "Usually"), rows)]
+    return "\n".join(parts) + "\n"
+
+
+def text_report(source: ReportSource) -> str:
+    """Plain text, to be read as it is."""
+    runs = ("\n" + as_text(turn.trace) for turn in source.turns)
+    return "\n".join([f"Lore report: {source.vault or 'a vault'}", _count(source), *runs])
+
+
+def json_report(source: ReportSource) -> str:
+    """One JSON object: `{"vault", "chat", "redacted", "version", "settings": [...], "turns": [{"trace", "messages"}]}`.
+
+    A trace is as `trace.serialize` writes it.
+    """
+    value: dict[str, Any] = {
+        **{name: getattr(source, name) for name in ("vault", "chat", "redacted", "version")},
+        "settings": [
+            {"title": setting.title, "value": setting.value, "default": setting.usual} for setting in source.settings
+        ],
+        "turns": [
+            {
+                "summary": summary(turn.trace),
+                "trace": to_json(turn.trace),
+                "messages": [
+                    {name: getattr(each, name) for name in ("number", "speaker", "text", "hidden")}
+                    for each in turn.messages
+                ],
+            }
+            for turn in source.turns
+        ],
+    }
+    return controls_escaped(json.dumps(value, ensure_ascii=False, indent=1)) + "\n"
+
+
+def _count(source: ReportSource) -> str:
+    where = f" of the chat {source.chat}" if source.chat else ""
+    told = " Names and texts are replaced; numbers and reasons are as they were." if source.redacted else ""
+    return f"{plural(len(source.turns), '# turn|# turns')}{where}.{told}"
+
+
+class Format(StrEnum):
+    """What a report can be written as; the values are the endings of file names."""
+
+    HTML = "html"
+    MARKDOWN = "md"
+    TEXT = "txt"
+    JSON = "json"
+
+    @classmethod
+    def of(cls, path: Path) -> Format:
+        """The format that a file's name asks for. Raises InputError for another ending."""
+        ending = path.suffix.lower().removeprefix(".")
+        ending = cls.HTML.value if ending == "htm" else ending
+        if ending in set(cls):
+            return cls(ending)
+        raise InputError(path, "the name's ending says how a report is written: .html, .md, .txt or .json.")
+
+
+def report_text(source: ReportSource, wanted: Format) -> str:
+    """The whole report as a text."""
+    makers = {
+        Format.HTML: html_page,
+        Format.MARKDOWN: markdown_report,
+        Format.TEXT: text_report,
+        Format.JSON: json_report,
+    }
+    return without_controls(makers[wanted](source))

@@ -15,7 +15,7 @@ from lorestudio.settings.declaration import Declaration
 from lorestudio.settings.deeplore import declarations, setting_value
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import trace_of
-from lorestudio.trace.matching.found_keys import FoundKey, keys_of_verdict
+from lorestudio.trace.found_keys import FoundKey, keys_of_verdict
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.redaction import Pseudonyms, of_length, redacted
 from lorestudio.trace.wording import number_words, plural, quoted

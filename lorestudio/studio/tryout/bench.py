@@ -19,8 +19,8 @@ from lorestudio.studio.replay.seen import SeenChats
 from lorestudio.studio.replay.simulator import Simulator, decided_trace
 from lorestudio.systems.base import Given, Moment, State, StopBetweenStages, System
 from lorestudio.systems.offline import Unanswered
+from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.journey import CellState, Fate, FateState, Journeys
-from lorestudio.trace.matching.found_keys import FoundKey
 from lorestudio.trace.model import AS_STORED, Phase, Trace, Turn
 
 STAND_IN: Final = "No model is asked here: the offline stand-in chose in its place, by shared words alone."

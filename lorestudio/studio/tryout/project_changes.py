@@ -13,7 +13,7 @@ from lorestudio.studio.notes.batch_edit import ChangeItems, RemoveProperty, SetV
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.base import SystemKind
-from lorestudio.systems.changes import Change, NoteEdit
+from lorestudio.systems.ideas import Change, NoteEdit
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.note.document import NoteDocument

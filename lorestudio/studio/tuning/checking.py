@@ -13,10 +13,9 @@ from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.compare.comparing import Candidate, run_candidate
+from lorestudio.studio.compare.comparison import Candidate, run_candidate
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.tuning.expectations import Expectation, Judged, JudgedTurn, Should, judge
-from lorestudio.studio.tuning.outcomes import turn_outcome
+from lorestudio.studio.tuning.expectations import Expectation, Judged, JudgedTurn, Should, judge, turn_outcome
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.trace.wording import first_few, plural

@@ -21,15 +21,14 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
-from lorestudio.settings.differences import value_text
+from lorestudio.settings.sections import value_text
 from lorestudio.studio.chat.controls import ControlsPart, without_rule
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import chat_name
-from lorestudio.studio.tuning.expectations import Expectation, Judged, judge, shown_swipes
-from lorestudio.studio.tuning.outcomes import TurnOutcome, turn_outcome
+from lorestudio.studio.tuning.expectations import Expectation, Judged, TurnOutcome, judge, shown_swipes, turn_outcome
 from lorestudio.studio.tuning.scores import Scores, score
 from lorestudio.trace.diff import Key
 from lorestudio.trace.wording import plural, signed_words

@@ -17,8 +17,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from lorestudio.domain.chat import Generation
-from lorestudio.studio.tuning.expectations import Judged, Should
-from lorestudio.studio.tuning.outcomes import TurnOutcome
+from lorestudio.studio.tuning.expectations import Judged, Should, TurnOutcome
 
 ROUNDS: Final = 2000
 """So often blocks are drawn for an interval."""

@@ -26,8 +26,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.tuning.scores import METRICS, Interval, Scores, TurnScore, blocks
 from lorestudio.studio.tuning.scoring import pooled, value_words
 from lorestudio.studio.tuning.space import Axis, NumberSpan, Point, Space
-from lorestudio.studio.tuning.trials import TuningTrial
-from lorestudio.studio.tuning.workers import ALONE, Crew, Workers, needed
+from lorestudio.studio.tuning.trials import ALONE, Crew, TuningTrial, Workers, needed
 
 
 class SearchWay(StrEnum):

@@ -19,7 +19,7 @@ from lorestudio.settings.sections import section_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.project_changes import ProjectChanges, edited_text
 from lorestudio.systems.base import SystemKind
-from lorestudio.systems.changes import NoteEdit
+from lorestudio.systems.ideas import NoteEdit
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.note.document import NoteDocument
 

@@ -16,7 +16,7 @@ from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.studio.project.answering import load_recorded
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.tuning.outcomes import TurnOutcome
+from lorestudio.studio.tuning.expectations import TurnOutcome
 from lorestudio.systems.asking import Asking
 
 _SYSTEM: Final = (

@@ -16,7 +16,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken, Progress, heed
 from lorestudio.domain.records import replace
-from lorestudio.settings.basis import FOLLOWED
+from lorestudio.settings.studio import FOLLOWED
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator

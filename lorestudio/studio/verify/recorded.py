@@ -21,7 +21,7 @@ from lorestudio.exchange.chats.recorded import (
     written_by_newer,
 )
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.order import generations
+from lorestudio.studio.replay.ranges import generations
 from lorestudio.systems.base import SystemKind
 
 SLOTS_KEPT: Final = 10

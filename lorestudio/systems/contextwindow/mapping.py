@@ -9,13 +9,19 @@ keep it out where it holds none.
 
 Everything is on one page, or `Pages` says how notes are spread over several: by `cw_page`, folder or vault. The
 conversation is on the main page.
+
+Locks: entries that may not be taken for the moment (rules: context-window 15).
+
+A passthrough is asked each time a locked key is looked at and may let it through, also against an open lock.
+
+What a context window holds: entries of a lorebook, context elements, a conversation (rules: context-window 1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
@@ -25,9 +31,140 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.state import EntryRule
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Moment
-from lorestudio.systems.contextwindow.locks import Lock, LockTable
-from lorestudio.systems.contextwindow.window import ContextWindow, KnownBook, LoreEntry, WindowTurn
 from lorestudio.systems.known import Known
+
+Passthrough = Callable[[], bool]
+
+
+class Refused(StrEnum):
+    """Why a key may not be taken."""
+
+    LOCKED = "locked"
+    PASSTHROUGH = "passthrough said no"
+    FAILED = "passthrough failed"
+
+
+class Lock(Struct, frozen=True):
+    """The lock of an entry, closed or open."""
+
+    is_closed: bool = True
+    passthrough: Passthrough | None = None
+
+
+class LockTable(Struct, frozen=True):
+    """The locks of a page, by key in lower case.
+
+    They count while there is one; with `source_compatible` while the last that was added is closed
+    (rules: context-window 17 row 14).
+    """
+
+    locks: Mapping[str, Lock] = {}
+    last_closed: bool = True
+    source_compatible: bool = False
+
+    @classmethod
+    def of(cls, locks: Mapping[str, Lock], *, source_compatible: bool = False) -> LockTable:
+        """The table of these locks, the last added one last."""
+        closed = [lock.is_closed for lock in locks.values()]
+        return cls({key.lower(): lock for key, lock in locks.items()}, all(closed[-1:]), source_compatible)
+
+    def refusal(self, key: str) -> Refused | None:
+        """Why a key may not be taken, None where it may."""
+        lock = self.locks.get(key.lower())
+        if lock is None or (self.source_compatible and not self.last_closed):
+            return None
+        if lock.passthrough is None:
+            return Refused.LOCKED if lock.is_closed else None
+        try:
+            return None if lock.passthrough() else Refused.PASSTHROUGH
+        except Exception:  # noqa: BLE001  # whatever it raises, the lock itself decides then
+            return Refused.FAILED if lock.is_closed else None
+
+    def may_take(self, key: str) -> bool:
+        """Whether a key may be taken."""
+        return self.refusal(key) is None
+
+
+PROPOSED_SIZE: Final = 8000
+"""What a window's document says of its size in tokens; only a proposal (rules: context-window 17 row 1)."""
+
+
+class LoreEntry(Struct, frozen=True):
+    """One entry. Only `value` costs tokens; of two entries the one with the larger `weight` goes first.
+
+    `linked_keys` come in with it, `alias_keys` trigger it as its key does, all `required_keys` have to be there.
+    """
+
+    key: str = ""
+    value: str = ""
+    weight: int = 0
+    linked_keys: tuple[str, ...] = ()
+    alias_keys: tuple[str, ...] = ()
+    required_keys: tuple[str, ...] = ()
+
+    def with_spellings(self) -> LoreEntry:
+        """With its key in upper and in lower case added to the aliases, also where it is there already."""
+        return replace(self, alias_keys=(*self.alias_keys, self.key.upper(), self.key.lower()))
+
+
+LoreBook: TypeAlias = Mapping[str, LoreEntry]
+"""Entries by their keys; their order counts (rules: context-window 4)."""
+
+
+class KnownBook(dict[str, LoreEntry]):
+    """A book that is looked through again and again: `found` keeps what looking for its keys in a text came to."""
+
+    def __init__(self, entries: LoreBook) -> None:
+        super().__init__(entries)
+        self.found = Known()
+
+
+class WindowTurn(Struct, frozen=True):
+    """One turn of a conversation. Two turns are the same one when their `uuid` is, whatever they say."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    uuid: str = ""
+
+
+class ContextWindow(Struct, frozen=True):
+    """Lore, context elements and conversation of one request."""
+
+    lore: LoreBook = {}
+    elements: tuple[str, ...] = ()
+    history: tuple[WindowTurn, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no entries, no elements and no turns."""
+        return not (self.lore or self.elements or self.history)
+
+
+def window_to_json(window: ContextWindow) -> dict[str, Json]:
+    """The window as the JSON document that the original measures it by (rules: context-window 1.3)."""
+    return {
+        "loreBookKeys": {
+            key: {
+                "key": entry.key,
+                "value": entry.value,
+                "weight": entry.weight,
+                "linkedKeys": list(entry.linked_keys),
+                "aliasKeys": list(entry.alias_keys),
+                "requiredKeys": list(entry.required_keys),
+            }
+            for key, entry in window.lore.items()
+        },
+        "contextElements": list(window.elements),
+        "converseHistory": {
+            "history": [
+                {"role": turn.role, "content": {"text": turn.text}} | ({"uuid": turn.uuid} if turn.uuid else {})
+                for turn in window.history
+            ]
+        },
+        "contextSize": PROPOSED_SIZE,
+        "version": 0,
+    }
+
 
 MAIN_PAGE: Final = "main"
 

@@ -21,7 +21,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Moment
-from lorestudio.systems.contextwindow.mapping import MappedVault, mapped_pages, names
+from lorestudio.systems.contextwindow.mapping import ContextWindow, MappedVault, mapped_pages, names, window_to_json
 from lorestudio.systems.contextwindow.selecting import (
     CandidateFate,
     MayTake,
@@ -31,7 +31,7 @@ from lorestudio.systems.contextwindow.selecting import (
     select,
     select_and_fill,
 )
-from lorestudio.systems.contextwindow.truncating import (
+from lorestudio.systems.contextwindow.tokens import (
     CutList,
     Cutting,
     Method,
@@ -40,7 +40,6 @@ from lorestudio.systems.contextwindow.truncating import (
     effective,
     half,
 )
-from lorestudio.systems.contextwindow.window import ContextWindow, window_to_json
 from lorestudio.systems.known import Known
 
 ELEMENTS: Final = "elements"

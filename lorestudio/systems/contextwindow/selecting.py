@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.systems.contextwindow.window import KnownBook, LoreBook, LoreEntry
+from lorestudio.systems.contextwindow.mapping import KnownBook, LoreBook, LoreEntry
 
 MayTake = Callable[[str], bool]
 """Whether no lock refuses the entry of this key."""

@@ -17,17 +17,14 @@ from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind, inputs_digest
-from lorestudio.systems.changes import Option
 from lorestudio.systems.contextwindow import NAME, SUMMARY, TITLE
-from lorestudio.systems.contextwindow.counting import WordList, WordListCounter
-from lorestudio.systems.contextwindow.locks import Refused
-from lorestudio.systems.contextwindow.mapping import PagesBy, texts_of
+from lorestudio.systems.contextwindow.mapping import PagesBy, Refused, texts_of
 from lorestudio.systems.contextwindow.pages import ELEMENTS, TURNS, LorePage, budget_of, fitted_pages
 from lorestudio.systems.contextwindow.selecting import CandidateFate, Refusal
 from lorestudio.systems.contextwindow.selecting import SelectionPhase as Pass
-from lorestudio.systems.contextwindow.truncating import effective
+from lorestudio.systems.contextwindow.tokens import WordList, WordListCounter, effective
 from lorestudio.systems.contextwindow.words import VOCABULARY
-from lorestudio.systems.ideas import Situation, declared_options, without_property
+from lorestudio.systems.ideas import Option, Situation, declared_options, without_property
 from lorestudio.systems.known import Known
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep

@@ -6,27 +6,26 @@ from typing import Final, TypeAlias
 
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.stages.ai_selection import ai_selection_stage
+from lorestudio.systems.deeplore.stages.ai_selection import ai_selection_stage, category_prefilter_stage, manifest_stage
 from lorestudio.systems.deeplore.stages.bm25 import bm25_stage
 from lorestudio.systems.deeplore.stages.bookkeeping import bookkeeping_stage
 from lorestudio.systems.deeplore.stages.budget import budget_stage
-from lorestudio.systems.deeplore.stages.category_prefilter import category_prefilter_stage
-from lorestudio.systems.deeplore.stages.contextual_gating import (
+from lorestudio.systems.deeplore.stages.gates import (
+    RequiresExcludesStage,
+    duplicate_stripping_stage,
     final_gating_stage,
+    folder_filter_stage,
+    pins_and_blocks_stage,
+    pre_folder_filter_stage,
     pre_gating_stage,
+    reinjection_cooldown_stage,
     selection_gating_stage,
 )
-from lorestudio.systems.deeplore.stages.folder_filter import folder_filter_stage, pre_folder_filter_stage
 from lorestudio.systems.deeplore.stages.keywords import keywords_stage
 from lorestudio.systems.deeplore.stages.links import cascade_links_stage, wiki_links_stage
-from lorestudio.systems.deeplore.stages.manifest import manifest_stage
-from lorestudio.systems.deeplore.stages.notes import notes_stage
 from lorestudio.systems.deeplore.stages.order import match_order_stage, priority_order_stage
-from lorestudio.systems.deeplore.stages.pins_and_blocks import pins_and_blocks_stage
-from lorestudio.systems.deeplore.stages.placement import placement_stage
-from lorestudio.systems.deeplore.stages.recent_lore import duplicate_stripping_stage, reinjection_cooldown_stage
+from lorestudio.systems.deeplore.stages.placement import notes_stage, placement_stage
 from lorestudio.systems.deeplore.stages.recursion import recursion_stage
-from lorestudio.systems.deeplore.stages.requires_excludes import RequiresExcludesStage
 from lorestudio.systems.deeplore.stages.snapshot import snapshot_stage
 from lorestudio.systems.deeplore.stages.without_keys import (
     active_character_stage,

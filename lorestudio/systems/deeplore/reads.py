@@ -58,7 +58,7 @@ from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.matching.keys import KeyMatcher
 from lorestudio.systems.deeplore.stages.recursion import TEXT_LIMIT
 from lorestudio.systems.deeplore.stages.snapshot import scan_window, swipe_key
-from lorestudio.trace.storage.packed import Gist
+from lorestudio.trace.storage.serialize import Gist
 
 ALWAYS_READ: Final = frozenset({"rules", "enabled", "ai_search_enabled", "ai_search_mode"})
 """Settings that decide which stages there are and by whose rules they go, and so are read before any."""

@@ -10,13 +10,12 @@ from msgspec import Struct, field
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import AiState, Counters, EngineState, LoggedGeneration, Prompt, Tally
-from lorestudio.systems.deeplore.ai.manifest import Manifest, is_forced
+from lorestudio.systems.deeplore.ai.prompts import Manifest, is_forced
 from lorestudio.systems.deeplore.gating import Policy
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
-from lorestudio.systems.deeplore.matching.keys import KeyMatcher
-from lorestudio.systems.deeplore.matching.scan import ScanWindow
-from lorestudio.systems.holding import Holding
+from lorestudio.systems.deeplore.matching.keys import KeyMatcher, ScanWindow
 from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.runner import Holding
 from lorestudio.trace.model import AiCall, Injection, PromptBlock, RunOutcome
 
 

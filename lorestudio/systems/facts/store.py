@@ -2,16 +2,22 @@
 
 Nothing is ever half there: everything that belongs together is written in one transaction, also what waits for the end
 of a run (rules: fact-memory 9.6 S16).
+
+The SQLite file of fact memory: its tables, rows to and fro, reading, and writing all or nothing.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
+import sqlite3
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import platformdirs
@@ -21,7 +27,6 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.records import replace
 from lorestudio.llm.embedding import Vector
-from lorestudio.systems.facts import database
 from lorestudio.systems.facts.profile import changed, empty_profile
 from lorestudio.systems.facts.records import (
     SAFE,
@@ -34,12 +39,280 @@ from lorestudio.systems.facts.records import (
     Memory,
     MemoryChanges,
     MemoryMatch,
+    MemoryOrigin,
     Profile,
     Thread,
     ThreadState,
     iso,
 )
 from lorestudio.systems.facts.similarity import VectorTable
+
+VERSION: Final = 2
+
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS threads (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, user_id TEXT NOT NULL, created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, state TEXT NOT NULL, last_message_at INTEGER, cooling_started_at INTEGER,
+    dormant_at INTEGER, closed_at INTEGER, attempts INTEGER NOT NULL, digest TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS messages (
+    number INTEGER PRIMARY KEY, thread_id TEXT NOT NULL, role TEXT NOT NULL, content TEXT NOT NULL, at INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS messages_thread ON messages (thread_id);
+CREATE TABLE IF NOT EXISTS memories (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, user_id TEXT NOT NULL, thread_id TEXT NOT NULL,
+    content TEXT NOT NULL, source TEXT NOT NULL, embedding BLOB, created_at INTEGER, pinned INTEGER, tags TEXT,
+    last_retrieved_at INTEGER, retrieval_count INTEGER, unasked INTEGER NOT NULL, vector_model TEXT NOT NULL,
+    run TEXT NOT NULL, chat TEXT NOT NULL, first INTEGER, last INTEGER
+);
+CREATE INDEX IF NOT EXISTS memories_user ON memories (user_id);
+CREATE TABLE IF NOT EXISTS profiles (user_id TEXT PRIMARY KEY, data TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS runs (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, user_id TEXT NOT NULL, thread_id TEXT NOT NULL,
+    at INTEGER NOT NULL, model TEXT NOT NULL, counters TEXT NOT NULL, problem TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS decisions (
+    number INTEGER PRIMARY KEY, run TEXT NOT NULL, fact TEXT NOT NULL, action TEXT NOT NULL, similarity REAL,
+    neighbour TEXT NOT NULL, neighbour_text TEXT NOT NULL, pinned INTEGER NOT NULL, memory TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS decisions_run ON decisions (run);
+CREATE INDEX IF NOT EXISTS decisions_memory ON decisions (memory);
+CREATE INDEX IF NOT EXISTS memories_run ON memories (run);
+"""
+
+_THREAD: Final = ", ".join(Thread.__annotations__)
+_MEMORY: Final = (
+    "id, user_id, thread_id, content, source, embedding, created_at, pinned, tags, last_retrieved_at, retrieval_count, "
+    "unasked, vector_model, run, chat, first, last"
+)
+_BARE: Final = _MEMORY.replace("embedding", "embedding IS NOT NULL")
+_RUN: Final = "id, user_id, thread_id, at, model, counters, problem"
+_DECISION: Final = "run, fact, action, similarity, neighbour, neighbour_text, pinned, memory"
+
+
+def _insert(table: str, columns: str) -> str:
+    marks = ", ".join("?" * (columns.count(",") + 1))
+    return f"INSERT INTO {table} ({columns}) VALUES ({marks})"  # noqa: S608  # names of this module's own
+
+
+def _select(table: str, columns: str) -> str:
+    return f"SELECT {columns} FROM {table} "  # noqa: S608  # names of this module's own
+
+
+SELECT_THREADS: Final = _select("threads", _THREAD)
+SELECT_MEMORIES: Final = _select("memories", _MEMORY)
+SELECT_BARE: Final = _select("memories", _BARE)
+SELECT_VECTORS: Final = _select("memories", "number, tags, embedding, unasked, vector_model")
+SELECT_RUNS: Final = _select("runs", _RUN)
+SELECT_DECISIONS: Final = _select("decisions", _DECISION)
+INSERT_MEMORY: Final = _insert("memories", _MEMORY)
+INSERT_RUN: Final = _insert("runs", _RUN)
+INSERT_DECISION: Final = _insert("decisions", _DECISION)
+KEEP_THREAD: Final = (
+    _insert("threads", _THREAD)
+    + " ON CONFLICT (id) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in _THREAD.split(", ")[1:])
+)
+
+
+def update_order(table: str, values: Iterable[str]) -> str:
+    """The order that changes these columns of the row with an id."""
+    changes = ", ".join(f"{name} = ?" for name in values)
+    return f"UPDATE {table} SET {changes} WHERE id = ?"  # noqa: S608  # names of this program's own columns
+
+
+Row = tuple[Any, ...]
+"""A row as SQLite gives it."""
+
+
+def thread_of(row: Row) -> Thread:
+    """The thread of a row of `SELECT_THREADS`, whose columns are its fields in their order."""
+    identity, user, created, updated, state, *rest = row
+    return Thread(identity, user, created, updated, ThreadState(state), *rest)
+
+
+def memory_row(memory: Memory) -> Row:
+    """A memory as a row."""
+    origin = memory.origin
+    return (
+        memory.id, memory.user_id, memory.thread_id, whole(memory.content), memory.source, blob(memory.embedding),
+        memory.created_at, memory.pinned, text_of(memory.tags), memory.last_retrieved_at, memory.retrieval_count,
+        memory.unasked, memory.vector_model, origin.run, origin.chat, origin.first, origin.last,
+    )  # fmt: skip
+
+
+def memory_of(row: Row) -> Memory:
+    """The memory of a row of `SELECT_MEMORIES`."""
+    (identity, user, thread, content, source, embedding, created, pinned, tags, retrieved, count, unasked, model,
+     run, chat, first, last) = row  # fmt: skip
+    return Memory(
+        identity, user, thread, content, source, decoded(embedding), created, None if pinned is None else bool(pinned),
+        tags_of(tags), retrieved, count, bool(unasked), model, origin_of(run, chat, first, last),
+    )  # fmt: skip
+
+
+def bare_memory_of(row: Row) -> tuple[Memory, bool]:
+    """The memory of a row of `SELECT_BARE`, which comes without its vector, and whether it has one."""
+    return memory_of((*row[:5], None, *row[6:])), bool(row[5])
+
+
+def decision_row(run: str, decision: FactDecision) -> Row:
+    """What became of a fact in a run, as a row."""
+    return (
+        run, whole(decision.fact), str(decision.action), decision.similarity, decision.neighbour,
+        whole(decision.neighbour_text), decision.pinned, decision.memory,
+    )  # fmt: skip
+
+
+def decision_of(row: Row) -> tuple[str, FactDecision]:
+    """The run and the decision of a row of `SELECT_DECISIONS`."""
+    run, fact, action, similarity, neighbour, text, pinned, memory = row
+    return run, FactDecision(fact, FactAction(action), similarity, neighbour, text, bool(pinned), memory)
+
+
+def run_row(run: ExtractionRun) -> Row:
+    """A run as a row."""
+    return (run.id, run.user_id, run.thread_id, run.at, run.model, text_of(run.counters), run.problem)
+
+
+def run_of(row: Row) -> ExtractionRun:
+    """The run of a row of `SELECT_RUNS`."""
+    identity, user, thread, at, model, counters, problem = row
+    return ExtractionRun(identity, user, thread, at, model, mapping_of(counters), problem)
+
+
+def whole(text: str) -> str:
+    """The text with halves of surrogate pairs replaced, which no file takes."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def blob(values: Vector | None) -> bytes | None:
+    """A vector as bytes: little-endian doubles."""
+    return None if values is None else np.asarray(values, "<f8").tobytes()
+
+
+def decoded(data: bytes | None) -> Vector | None:
+    """The vector in these bytes."""
+    return None if data is None else np.frombuffer(data, "<f8")
+
+
+def text_of(value: Json) -> str | None:
+    """JSON as text; None stays none."""
+    return None if value is None else json.dumps(value)
+
+
+def json_of(text: str | None) -> Json:
+    """The JSON in a text."""
+    value: Json = None if text is None else json.loads(text)
+    return value
+
+
+@lru_cache(maxsize=4096)
+def origin_of(run: str, chat: str, first: int | None, last: int | None) -> MemoryOrigin:
+    """Where a memory came from; many rows come from the same passage."""
+    return MemoryOrigin(run, chat, first, last)
+
+
+@lru_cache(maxsize=4096)
+def tags_of(text: str | None) -> Json:
+    """The tags in a text, lists as tuples, since many rows share the same ones."""
+    value = json_of(text)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def mapping_of(text: str) -> Mapping[str, Json]:
+    """The JSON object in a text, empty for anything else."""
+    value = json_of(text)
+    return value if isinstance(value, Mapping) else {}
+
+
+class MemoryFileError(FactError):
+    """The file of memories cannot be used; the message names it and says what to do."""
+
+
+class Database:
+    """The file, or only memory without a path. One thread at a time.
+
+    It is written ahead (WAL), so that a program that is killed leaves whole transactions behind. A damaged file is
+    reported and left alone, since what is in it exists nowhere else.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._lines = self._open()
+        self.version = 0
+
+    def close(self) -> None:
+        """Close the file."""
+        self._lines.close()
+
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """Different once this or another program has written what `version` counts."""
+        return self.version, int(self.read("PRAGMA data_version")[0][0])
+
+    @contextlib.contextmanager
+    def transaction(self, *, counts: bool = True) -> Iterator[None]:
+        """Write everything inside, or nothing; `counts` makes another `stamp`. Raises FactError."""
+        self.version += counts
+        if self._lines.in_transaction:
+            yield
+            return
+        try:
+            self._lines.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._lines.execute("ROLLBACK")
+                raise
+            self._lines.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise self._problem(error) from None
+
+    def write(self, order: str, *values: object) -> int:
+        """Carry out an order, inside a transaction; how many rows it touched. Raises FactError."""
+        try:
+            return self._lines.execute(order, values).rowcount
+        except sqlite3.Error as error:
+            raise self._problem(error) from None
+
+    def read(self, question: str, *values: object) -> list[Row]:
+        """All rows that answer a question. Raises FactError."""
+        try:
+            return self._lines.execute(question, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._problem(error) from None
+
+    def _problem(self, error: sqlite3.Error) -> MemoryFileError:
+        return MemoryFileError(f"The memories in {self._path or 'this session'} cannot be read or written: {error}.")
+
+    def _open(self) -> sqlite3.Connection:
+        lines: sqlite3.Connection | None = None
+        try:
+            if self._path is not None:
+                self._path.parent.mkdir(0o700, parents=True, exist_ok=True)
+                if not self._path.exists():
+                    self._path.touch(0o600)
+            lines = sqlite3.connect(self._path or ":memory:", timeout=10, isolation_level=None, check_same_thread=False)
+            lines.execute("PRAGMA page_size=16384")  # for a new file: a vector fits into one page
+            lines.execute("PRAGMA journal_mode=WAL")
+            lines.execute("PRAGMA synchronous=NORMAL")
+            version = int(lines.execute("PRAGMA user_version").fetchone()[0])
+            if version < VERSION:
+                lines.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+        except (sqlite3.Error, OSError) as error:
+            if lines is not None:
+                lines.close()
+            raise MemoryFileError(
+                f"{self._path} cannot be opened as memories ({error}). Move it away, or name another file."
+            ) from None
+        if version > VERSION:
+            lines.close()
+            raise MemoryFileError(
+                f"{self._path} was written by a newer lorestudio. Use that one, or name another file."
+            )
+        return lines
+
 
 FILE_NAME: Final = "memories.sqlite"
 
@@ -86,7 +359,7 @@ class FactStore(Closing):
         vector_model: str = "",
     ) -> None:
         self._now, self._new_id = now, new_id
-        self._data = database.Database(path)
+        self._data = Database(path)
         self._strict = mode == STRICT
         self.vector_model = vector_model
         self._tables: dict[str | None, _Table] = {}
@@ -115,7 +388,7 @@ class FactStore(Closing):
     def update_thread(self, thread: Thread) -> None:
         """Keep a thread's record, a new one too."""
         with self._data.transaction(counts=False):
-            self._data.write(database.KEEP_THREAD, *structs.astuple(thread))
+            self._data.write(KEEP_THREAD, *structs.astuple(thread))
 
     def get_thread(self, thread: str) -> Thread | None:
         """A thread by its id."""
@@ -140,7 +413,7 @@ class FactStore(Closing):
         with self._data.transaction(counts=False):
             self._data.write(
                 "INSERT INTO messages (thread_id, role, content, at) VALUES (?, ?, ?, ?)",
-                thread, role, database.whole(content), self._now(),
+                thread, role, whole(content), self._now(),
             )  # fmt: skip
 
     def get_messages(self, thread: str) -> list[Line]:
@@ -151,30 +424,30 @@ class FactStore(Closing):
     def add_run(self, run: ExtractionRun, decisions: Sequence[FactDecision] = ()) -> None:
         """Keep what a run came to, and what became of each of its facts."""
         with self._data.transaction(counts=False):
-            self._data.write(database.INSERT_RUN, *database.run_row(run))
+            self._data.write(INSERT_RUN, *run_row(run))
             for decision in decisions:
                 named = replace(decision, memory=self._memory_of(run.id, decision))
-                self._data.write(database.INSERT_DECISION, *database.decision_row(run.id, named))
+                self._data.write(INSERT_DECISION, *decision_row(run.id, named))
 
     def get_run(self, run: str) -> ExtractionRun | None:
         """A run by its id."""
-        rows = self._data.read(database.SELECT_RUNS + "WHERE id = ?", run)
-        return next((database.run_of(row) for row in rows), None)
+        rows = self._data.read(SELECT_RUNS + "WHERE id = ?", run)
+        return next((run_of(row) for row in rows), None)
 
     def failed_runs(self) -> list[ExtractionRun]:
         """The runs that came to nothing and say why, in order."""
-        rows = self._data.read(database.SELECT_RUNS + "WHERE problem <> '' ORDER BY number")
-        return [database.run_of(row) for row in rows]
+        rows = self._data.read(SELECT_RUNS + "WHERE problem <> '' ORDER BY number")
+        return [run_of(row) for row in rows]
 
     def decisions_of_run(self, run: str) -> list[FactDecision]:
         """What became of the facts of a run, in order."""
-        rows = self._data.read(database.SELECT_DECISIONS + "WHERE run = ? ORDER BY number", run)
-        return [database.decision_of(row)[1] for row in rows]
+        rows = self._data.read(SELECT_DECISIONS + "WHERE run = ? ORDER BY number", run)
+        return [decision_of(row)[1] for row in rows]
 
     def decisions_about(self, memory: str) -> list[tuple[str, FactDecision]]:
         """The facts that became this memory, or say the same, each with its run, in order."""
-        rows = self._data.read(database.SELECT_DECISIONS + "WHERE memory = ? ORDER BY number", memory)
-        return [database.decision_of(row) for row in rows]
+        rows = self._data.read(SELECT_DECISIONS + "WHERE memory = ? ORDER BY number", memory)
+        return [decision_of(row) for row in rows]
 
     def _memory_of(self, run: str, decision: FactDecision) -> str:
         """The memory that a fact became or repeats; one that the run has made is known by its text."""
@@ -182,11 +455,11 @@ class FactStore(Closing):
             return decision.neighbour
         text = decision.fact if decision.action is FactAction.SAVE else decision.neighbour_text
         question = "SELECT id FROM memories WHERE run = ? AND content = ? ORDER BY number DESC LIMIT 1"
-        rows = self._data.read(question, run, database.whole(text))
+        rows = self._data.read(question, run, whole(text))
         return str(rows[0][0]) if rows else ""
 
     def _threads(self, where: str, *values: object) -> list[Thread]:
-        return [database.thread_of(row) for row in self._data.read(database.SELECT_THREADS + where, *values)]
+        return [thread_of(row) for row in self._data.read(SELECT_THREADS + where, *values)]
 
     # ---- memories ---------------------------------------------------------------------------------------------------
 
@@ -204,7 +477,7 @@ class FactStore(Closing):
 
     def bare_memories(self) -> list[tuple[Memory, bool]]:
         """The memories of all owners in order, without their vectors, and whether each has one."""
-        return [database.bare_memory_of(row) for row in self._data.read(f"{database.SELECT_BARE}ORDER BY number")]
+        return [bare_memory_of(row) for row in self._data.read(f"{SELECT_BARE}ORDER BY number")]
 
     def save_memory(self, memory: Memory) -> None:
         """Keep a new memory; it is given its id and the moment."""
@@ -214,23 +487,23 @@ class FactStore(Closing):
     def put_memory(self, memory: Memory) -> None:
         """Keep a memory just as it is, as when a deletion is taken back."""
         with self._data.transaction():
-            self._data.write(database.INSERT_MEMORY, *database.memory_row(memory))
+            self._data.write(INSERT_MEMORY, *memory_row(memory))
 
     def update_memory(self, memory: str, changes: MemoryChanges) -> None:
         """Change a memory. Raises FactError where there is none of that id."""
         values: dict[str, object] = {name: value for name, value in changes.items() if name in _COLUMNS}
         if "content" in changes:
-            values["content"] = database.whole(changes["content"])
+            values["content"] = whole(changes["content"])
         if "embedding" in changes:
-            values["embedding"] = database.blob(changes["embedding"])
+            values["embedding"] = blob(changes["embedding"])
             values["unasked"] = changes["embedding"] is None
         if "tags" in changes:
-            values["tags"] = database.text_of(changes["tags"])
+            values["tags"] = text_of(changes["tags"])
         if "origin" in changes:
             origin = changes["origin"]
             values |= {"run": origin.run, "chat": origin.chat, "first": origin.first, "last": origin.last}
         with self._data.transaction(counts=not set(values) <= _COUNTERS):
-            if not self._data.write(database.update_order("memories", values), *values.values(), memory):
+            if not self._data.write(update_order("memories", values), *values.values(), memory):
                 raise FactError(f"Memory not found: {memory}")
 
     def delete_memory(self, memory: str) -> None:
@@ -265,19 +538,19 @@ class FactStore(Closing):
     def get_profile(self, user: str) -> Profile | None:
         """The owner's profile, None where nothing was ever written to it."""
         rows = self._data.read("SELECT data FROM profiles WHERE user_id = ?", user)
-        return database.mapping_of(rows[0][0]) if rows else None
+        return mapping_of(rows[0][0]) if rows else None
 
     def update_profile_field(self, user: str, field: str, value: Json, action: str) -> None:
         """Change one field of a profile."""
         with self._data.transaction(counts=False):
             before = self.get_profile(user) or empty_profile(user)
             after = changed(before, field, value, action, iso(self._now()), strict=self._strict)
-            self._data.write("INSERT OR REPLACE INTO profiles VALUES (?, ?)", user, database.text_of(after))
+            self._data.write("INSERT OR REPLACE INTO profiles VALUES (?, ?)", user, text_of(after))
 
     # ---- rows -------------------------------------------------------------------------------------------------------
 
     def _memories(self, where: str, *values: object) -> list[Memory]:
-        return [database.memory_of(row) for row in self._data.read(database.SELECT_MEMORIES + where, *values)]
+        return [memory_of(row) for row in self._data.read(SELECT_MEMORIES + where, *values)]
 
     def _table(self, user: str | None) -> _Table:
         """The owner's vectors, or all, read anew when this or another program has written."""
@@ -285,11 +558,11 @@ class FactStore(Closing):
         known = self._tables.get(user)
         if known is None or known.stamp != stamp:
             where, values = ("", ()) if user is None else ("WHERE user_id = ? ", (user,))
-            rows = self._data.read(f"{database.SELECT_VECTORS}{where}ORDER BY number", *values)
+            rows = self._data.read(f"{SELECT_VECTORS}{where}ORDER BY number", *values)
             own = self.vector_model
-            vectors = [database.vector(row[2]) if not own or not row[4] or row[4] == own else None for row in rows]
+            vectors = [decoded(row[2]) if not own or not row[4] or row[4] == own else None for row in rows]
             unasked = frozenset(place for place, row in enumerate(rows) if row[3] and row[2] is None)
-            tagged = {text: _names(database.tags_of(text)) for text in {row[1] for row in rows}}
+            tagged = {text: _names(tags_of(text)) for text in {row[1] for row in rows}}
             names = tuple([tagged[row[1]] for row in rows])
             known = _Table(stamp, tuple(row[0] for row in rows), names, VectorTable(vectors), unasked)
             self._tables[user] = known

@@ -15,7 +15,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.records import replace
-from lorestudio.exchange.chats.records import sent_at
+from lorestudio.exchange.chats.document import sent_at
 from lorestudio.settings.facts import OWN_CHARACTER, FactsSettings
 from lorestudio.settings.files import real_path
 from lorestudio.systems.facts.records import FactError, Line, MemoryOrigin, Thread, ThreadState

@@ -29,24 +29,22 @@ from lorestudio.systems.base import (
     inputs_digest,
 )
 from lorestudio.systems.hybrid import NAME, SUMMARY, TITLE
-from lorestudio.systems.hybrid.book import (
+from lorestudio.systems.hybrid.retrieval import (
     FirstStep,
     Options,
-    Texts,
-    WorldEntry,
-    texts_of,
-    with_vector,
-    worldbook,
-)
-from lorestudio.systems.hybrid.retrieval import (
     PreparedRanking,
     Retrieved,
+    Texts,
     Way,
+    WorldEntry,
     context_text,
     embedded_text,
     finish,
     look_through,
     prepare,
+    texts_of,
+    with_vector,
+    worldbook,
 )
 from lorestudio.systems.hybrid.words import VOCABULARY
 from lorestudio.systems.known import Known

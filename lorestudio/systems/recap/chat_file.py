@@ -17,11 +17,19 @@ from typing import Final
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.records import compared_fields, replace
-from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatFormat, LineKind
-from lorestudio.exchange.chats.kept import keep_version
+from lorestudio.exchange.chats.document import (
+    BOM,
+    METADATA,
+    ChatDocument,
+    ChatFormat,
+    LineKind,
+    keep_version,
+    message_record,
+    new_header,
+    read_message,
+)
 from lorestudio.exchange.chats.loading import load_chat
-from lorestudio.exchange.chats.records import METADATA, message_record, new_header, read_message
-from lorestudio.exchange.json_spelling import changed_text, spell_record
+from lorestudio.exchange.json_file import changed_text, spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapChat

@@ -11,7 +11,7 @@ from functools import partial
 from typing import ClassVar, Final
 
 from lorestudio.domain.records import replace
-from lorestudio.exchange.carrying import SectionCarrier
+from lorestudio.exchange.settings_files import SectionCarrier
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.recap import PLACES, RecapSettings
 from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind, inputs_digest

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from lorestudio.trace.limits import token_limit
-from lorestudio.trace.model import Trace
+from lorestudio.trace.model import Trace, token_limit
 from lorestudio.trace.vocabulary import GOOD, NEUTRAL, WARNING, Reason, Remark, Vocabulary, table
 from lorestudio.trace.wording import fill, number_words, plural
 

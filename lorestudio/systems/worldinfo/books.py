@@ -14,13 +14,20 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, to_string, truthy
 from lorestudio.domain.json_text import object_in
 from lorestudio.domain.records import replace
-from lorestudio.exchange.carrying import SectionCarrier
 from lorestudio.exchange.chats.recorded import ACTIVE_BOOKS, BOOK_VIEWER
-from lorestudio.exchange.lorebooks.books import BookRole, InsertionStrategy, Lorebook, in_order, in_play
 from lorestudio.exchange.lorebooks.entry import Extra
-from lorestudio.exchange.lorebooks.files import BookFile
-from lorestudio.exchange.lorebooks.reading import card_book, load_lorebook
+from lorestudio.exchange.lorebooks.reading import (
+    BookFile,
+    BookRole,
+    InsertionStrategy,
+    Lorebook,
+    card_book,
+    in_order,
+    in_play,
+    load_lorebook,
+)
 from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.settings_files import SectionCarrier
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.settings.sections import section_of
@@ -28,8 +35,7 @@ from lorestudio.settings.worldinfo import BY_BOOKS, CARRIED, VAULT, WorldInfoSet
 from lorestudio.systems.base import ScannedBooks, Scene, SystemKind
 from lorestudio.systems.vectors import KnownVectors, embedder_named
 from lorestudio.systems.worldinfo import NAME, SUMMARY, TITLE
-from lorestudio.systems.worldinfo.decision import Surroundings, WorldInfoState
-from lorestudio.systems.worldinfo.mapping import index_of
+from lorestudio.systems.worldinfo.decision import Surroundings, WorldInfoState, index_of
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.systems.worldinfo.words import VOCABULARY
 from lorestudio.trace.wording import one_line

@@ -2,10 +2,19 @@
 
 Where they stand in the prompt: rules: sillytavern 5.6 "Output", 5.7. A higher order stands later, but in an outlet
 first. What has no text, or no place, stands nowhere.
+
+How a vault becomes a lorebook (resources/docs/world-info.md tells it to people).
+
+Keys are keys, refine keys secondary ones of which any has to be found; the order is 1000 less the priority number, so
+that what DeepLore takes first is offered to the budget first here, too. A cooldown of generations is one of twice as
+many messages. Properties whose names begin with `wi_` say it as a lorebook would: `wi_order`, `wi_sticky`, `wi_group`.
+
+Lorebook entries as the entries of an index, so that traces can name them.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,8 +27,10 @@ from lorestudio.domain.chat import NOTE_TAG, AuthorsNote, Message
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, Position, Role, VaultIndex
 from lorestudio.domain.javascript import round_half_up, trim
-from lorestudio.exchange.lorebooks.books import BookRole, BooksInPlay, InsertionStrategy, Lorebook, in_order, in_play
-from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace, Extra, of_1_12
+from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace, Extra, native_entry, of_1_12
+from lorestudio.exchange.lorebooks.notes import native_of
+from lorestudio.exchange.lorebooks.reading import BookRole, BooksInPlay, InsertionStrategy, Lorebook, in_order, in_play
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
 from lorestudio.settings.worldinfo import WorldInfoSettings
@@ -27,14 +38,46 @@ from lorestudio.systems.base import Moment
 from lorestudio.systems.hybrid.retrieval import cosine
 from lorestudio.systems.known import Known
 from lorestudio.systems.macros import Macros
-from lorestudio.systems.randomness import Mulberry32
+from lorestudio.systems.runner import Mulberry32
 from lorestudio.systems.vectors import TextVectors
-from lorestudio.systems.worldinfo.haystack import TextSource
-from lorestudio.systems.worldinfo.mapping import as_book_entry, index_of
-from lorestudio.systems.worldinfo.scan import Scanned, Scanner
-from lorestudio.systems.worldinfo.timed import TimedState, after, at
-from lorestudio.systems.worldinfo.watch import Watch
+from lorestudio.systems.worldinfo.haystack import TextSource, Watch
+from lorestudio.systems.worldinfo.scan import Scanned, Scanner, TimedState, after, at
 from lorestudio.trace.wording import quoted
+
+
+def index_of(entries: Sequence[BookEntry], counter: TokenCounter = CHARS_4) -> VaultIndex:
+    """An index with an entry for each; its number is the place, its vault the lorebook, its file the uid there."""
+    made = []
+    for place, entry in enumerate(entries):
+        name = f"uid {entry.name.removeprefix(f'{entry.world}.')}"
+        made.append(
+            Entry(
+                place,
+                name,
+                entry.world or "lorebook",
+                title_of(entry),
+                entry.content,
+                entry.keys,
+                entry.secondary,
+                priority=0 if math.isnan(entry.order) else entry.order,
+                constant=entry.constant,
+                tokens=counter.count(entry.content),
+                content_hash=entry.digest,
+            )
+        )
+    return VaultIndex(tuple(made), vaults=tuple(dict.fromkeys(entry.vault for entry in made)))
+
+
+def title_of(entry: BookEntry) -> str:
+    """What people know the entry by: its comment, else its keys, else its uid."""
+    return entry.comment or ", ".join(entry.keys) or f"entry {entry.uid.removeprefix(f'{entry.world}.')}"
+
+
+def as_book_entry(entry: Entry, *, disabled: bool = False) -> BookEntry:
+    """A note as an entry of a lorebook; its uid is the note's number."""
+    native = native_of(entry)
+    return native_entry({"uid": entry.id, **native, "disable": disabled or native["disable"]}, str(entry.id))
+
 
 SLOTS: Final = {
     BookPlace.NOTE_TOP: "above the author's note",

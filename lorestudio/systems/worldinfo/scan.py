@@ -3,26 +3,111 @@
 Everything that is decided on the way is kept as `Event`s, loop by loop, so that a trace can tell it.
 
 Inclusion groups: of the new entries of a group only one comes in (rules: sillytavern 5.6 "Inclusion groups").
+
+Sticky, cooldown and delay, counted in messages (rules: sillytavern 5.6 "Timed effects").
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as data_field
 from enum import StrEnum
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, key_order, to_number, to_string, trim
 from lorestudio.domain.tokens import TokenCounter, growing
 from lorestudio.exchange.lorebooks.entry import BookEntry, Logic
 from lorestudio.exchange.lorebooks.keys import KeyMatching, UnusableKeyError, occurs
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.systems.worldinfo.haystack import Haystack, Scan, TextSource
-from lorestudio.systems.worldinfo.timed import Timed
-from lorestudio.systems.worldinfo.watch import Watch
+from lorestudio.systems.worldinfo.haystack import Haystack, Scan, TextSource, Watch
+
+
+class TimedEffect(Struct, frozen=True):
+    """A timed effect: it began at message count `start` and ends at `end`. A protected one outlives going back."""
+
+    digest: str
+    start: int
+    end: float
+    protected: bool = False
+
+
+class TimedState(Struct, frozen=True):
+    """The effects under way, by what SillyTavern knows the entry by."""
+
+    sticky: Mapping[str, TimedEffect] = field(default_factory=lambda: MappingProxyType({}))
+    cooldown: Mapping[str, TimedEffect] = field(default_factory=lambda: MappingProxyType({}))
+
+
+class Timed(Struct, frozen=True):
+    """Which entries stick, cool down or wait at the moment, and the state with what has ended taken out."""
+
+    state: TimedState
+    sticky: frozenset[str]
+    cooling: Mapping[str, float]
+    """The message count at which the cooldown ends, by entry."""
+    waiting: frozenset[str]
+
+
+def at(count: int, entries: Sequence[BookEntry], state: TimedState) -> Timed:
+    """The effects at a message count. A sticky effect that ends begins its cooldown at once."""
+    sticky, lasting_sticky, ended = _running("sticky", count, entries, state.sticky)
+    started = {
+        entry.name: TimedEffect(entry.digest, count, count + entry.cooldown, protected=True)
+        for entry in entries
+        if entry.uid in ended and entry.cooldown is not None
+    }
+    cooldown, lasting_cooldown, _ = _running("cooldown", count, entries, {**state.cooldown, **started})
+    cooldown |= {each.uid: started[each.name].end for each in entries if each.uid in ended and each.name in started}
+    waiting = frozenset(entry.uid for entry in entries if entry.delay is not None and count < entry.delay)
+    return Timed(TimedState(lasting_sticky, lasting_cooldown), frozenset(sticky), cooldown, waiting)
+
+
+def after(count: int, activated: Iterable[BookEntry], state: TimedState) -> TimedState:
+    """The state after a scan: what was activated sticks and cools down from now on, unless it does so already."""
+    sticky, cooldown = dict(state.sticky), dict(state.cooldown)
+    for entry in activated:
+        if entry.sticky is not None:
+            sticky.setdefault(entry.name, TimedEffect(entry.digest, count, count + entry.sticky))
+        if entry.cooldown is not None:
+            cooldown.setdefault(entry.name, TimedEffect(entry.digest, count, count + entry.cooldown))
+    return TimedState(sticky, cooldown)
+
+
+def _running(
+    kind: str, count: int, entries: Sequence[BookEntry], effects: Mapping[str, TimedEffect]
+) -> tuple[dict[str, float], dict[str, TimedEffect], set[str]]:
+    """The ends of the effects that work and the entries whose effect has ended just now, by uid; the effects kept.
+
+    An effect of an entry that is gone or was changed works no longer, and is kept until its end, so that the entry
+    begins no new one before that.
+    """
+    if not effects:
+        return {}, {}, set()
+    known = {(entry.name, entry.digest): entry for entry in reversed(entries)}
+    works: dict[str, float] = {}
+    kept: dict[str, TimedEffect] = {}
+    ended: set[str] = set()
+    for name, effect in effects.items():
+        entry = known.get((name, effect.digest))
+        if count <= effect.start and not effect.protected:
+            continue
+        if entry is None:
+            if count < effect.end:
+                kept[name] = effect
+            continue
+        if (entry.sticky if kind == "sticky" else entry.cooldown) is None:
+            continue
+        if count >= effect.end:
+            ended.add(entry.uid)
+        else:
+            works[entry.uid], kept[name] = effect.end, effect
+    return works, kept, ended
+
 
 Told = tuple[str, Mapping[str, Json]]
 """A reason code and its details."""
@@ -318,13 +403,13 @@ class Scanner:
     substituted: Callable[[str], str]
     similar: Mapping[str, float]
     watch: Watch | None = None
-    _haystack: Haystack = field(init=False)
-    _activation: Activation = field(init=False)
-    _draws: list[float] = field(default_factory=list)
-    _active: dict[str, BookEntry] = field(default_factory=dict)
-    _contents: dict[str, str] = field(default_factory=dict)
-    _failed: set[str] = field(default_factory=set)
-    _told: dict[str, str] = field(default_factory=dict)
+    _haystack: Haystack = data_field(init=False)
+    _activation: Activation = data_field(init=False)
+    _draws: list[float] = data_field(default_factory=list)
+    _active: dict[str, BookEntry] = data_field(default_factory=dict)
+    _contents: dict[str, str] = data_field(default_factory=dict)
+    _failed: set[str] = data_field(default_factory=set)
+    _told: dict[str, str] = data_field(default_factory=dict)
     _kept_text: str = ""
     _level: float | str = 0
     _overflowed: bool = False

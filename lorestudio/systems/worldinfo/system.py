@@ -14,8 +14,8 @@ from typing import ClassVar, Final
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
-from lorestudio.exchange.lorebooks.books import Lorebook
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
+from lorestudio.exchange.lorebooks.reading import Lorebook
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import (
     NOTHING_GIVEN,
@@ -37,8 +37,7 @@ from lorestudio.systems.vectors import TextVectors, asked_for_vectors, offline_v
 from lorestudio.systems.worldinfo import NAME
 from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, decided
 from lorestudio.systems.worldinfo.haystack import Scan
-from lorestudio.systems.worldinfo.scan import Loop, LoopPart, Scanned
-from lorestudio.systems.worldinfo.timed import at
+from lorestudio.systems.worldinfo.scan import Loop, LoopPart, Scanned, at
 from lorestudio.systems.worldinfo.words import VOCABULARY
 from lorestudio.trace.model import (
     AiCall,

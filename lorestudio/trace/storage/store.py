@@ -29,8 +29,7 @@ from msgspec import Struct
 
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.trace.model import Trace
-from lorestudio.trace.storage.packed import PackedTrace
-from lorestudio.trace.storage.serialize import TraceFormatError
+from lorestudio.trace.storage.serialize import PackedTrace, TraceFormatError
 from lorestudio.trace.vocabulary import Vocabulary, plain
 
 KEPT_RUNS: Final = 20

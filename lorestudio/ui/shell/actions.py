@@ -1,12 +1,22 @@
-"""What a person can do, as data: a feature declares its actions, and menus, palette, keys and help are made of them."""
+"""What a person can do, as data: a feature declares its actions, and menus, palette, keys and help are made of them.
+
+Menus, Qt actions and the shortcut help, made of the actions that the features declare.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+from lorestudio.ui.shell.qt import plain
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import tr
 
 
 class Where(StrEnum):
@@ -115,3 +125,131 @@ def conflicts(actions: Iterable[Action]) -> list[tuple[str, str, str]]:
             ]
             seen.append((shortcut, action))
     return found
+
+
+class Commands:
+    """The actions of a window by id, and what Qt knows of them. `run` is called with the id of a triggered one."""
+
+    def __init__(self, window: QWidget, run: Callable[[str], None], theme: Theme) -> None:
+        self.table: dict[str, Action] = {}
+        self.actions: dict[str, QAction] = {}
+        self._view_keys: Mapping[str, Sequence[tuple[str, str]]] = {}
+        self._window, self._run, self._theme = window, run, theme
+        self._menus: dict[str, QMenu] = {}
+        self._asked: dict[Callable[[], bool], tuple[bool, list[QAction]]] = {}
+        self._used: frozenset[str] = frozenset()
+        theme.changed.connect(self.paint_icons)
+
+    def take(self, actions: Iterable[Action], view_keys: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+        """These are the actions of the window; `view_keys` are those that a view answers itself, by their place."""
+        self._view_keys = view_keys
+        self.table = {action.id: action for action in in_menu_order(actions)}
+        every = QActionGroup(self._window)  # one connection for all of them
+        every.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
+        every.triggered.connect(self._triggered)
+        for action in self.table.values():
+            made = QAction(tr(action.title), every)
+            made.setObjectName(action.id)
+            made.setShortcuts([QKeySequence(shortcut) for shortcut in action.shortcuts])
+            made.setCheckable(action.ticked is not None)
+            made.setToolTip(plain(self.tip(action)))
+            made.setStatusTip(tr(action.tip or action.title))
+            if action.where is not Where.WINDOW:
+                made.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            self.actions[action.id] = made
+            self._asked.setdefault(action.when, (True, []))[1].append(made)
+        self.paint_icons()
+
+    def _triggered(self, made: QAction) -> None:
+        self._run(made.objectName())
+
+    def tip(self, action: Action) -> str:
+        """The tooltip: what it does, and its first shortcut."""
+        text = tr(action.tip or action.title).rstrip("…")
+        return f"{text} ({_native(action.shortcuts[0])})" if action.shortcuts else text
+
+    def rebind(self, table: Sequence[Action]) -> None:
+        """Take other shortcuts: the same actions, with the keys that they have from now on."""
+        for action in table:
+            if action.shortcuts != self.table[action.id].shortcuts:
+                made = self.actions[action.id]
+                made.setShortcuts([QKeySequence(shortcut) for shortcut in action.shortcuts])
+                made.setToolTip(plain(self.tip(action)))
+        self.table = {action.id: action for action in table}
+
+    def title(self, action_id: str) -> str:
+        """What an action is called."""
+        return tr(self.table[action_id].title)
+
+    def attach(self, places: Mapping[Where, Iterable[QWidget]]) -> None:
+        """Let the shortcuts of each place work in its widgets."""
+        for action in self.table.values():
+            for widget in places.get(action.where, ()):
+                widget.addAction(self.actions[action.id])
+
+    def fill(self, menu: QMenu, names: Iterable[str]) -> None:
+        """Put actions into a menu; "" is a line between two."""
+        for name in names:
+            if name:
+                menu.addAction(self.actions[name])
+            else:
+                menu.addSeparator()
+
+    def known(self, names: Iterable[str]) -> list[str]:
+        """Of names as `fill` takes them, those without what is rare and was never used."""
+        return [name for name in names if not name or not {name, self.table[name].menu} & RARE - self._used]
+
+    def fill_menu_bar(self, bar: QMenuBar) -> None:
+        """The menus, in order, with submenus for paths such as `View/Theme`."""
+        menus = self._menus = {name: bar.addMenu(tr(title)) for name, title in MENUS.items()}
+        groups: dict[str, int] = {}
+        for action in self.table.values():
+            made, group = self.actions[action.id], action.order // 100
+            if action.where is Where.WINDOW:
+                self._window.addAction(made)
+            top, _, sub = action.menu.partition("/")
+            for name in (top, action.menu) if action.menu not in menus else (action.menu,):
+                if name in menus and groups.setdefault(name, group) != group:
+                    menus[name].addSeparator()
+                    groups[name] = group
+            if action.menu not in menus:
+                menus[action.menu], groups[action.menu] = menus[top].addMenu(tr(sub)), group
+            menus[action.menu].addAction(made)
+
+    def show_used(self, used: Collection[str]) -> None:
+        """Of what is rare, only what was used stands in the menus: these menus and actions of `RARE`."""
+        self._used = frozenset(used)
+        for name in RARE:
+            shown = self._menus[name].menuAction() if name in self._menus else self.actions[name]
+            shown.setVisible(name in used)
+
+    def update(self) -> None:
+        """Enable what makes sense at the moment, tick what is on, and say what would be done."""
+        for when, (before, decided) in self._asked.items():  # a dozen questions decide about most of them
+            if (now := when()) is not before:
+                self._asked[when] = now, decided
+                for made in decided:
+                    made.setEnabled(now)
+        for action in self.table.values():
+            if action.ticked is not None:
+                self.actions[action.id].setChecked(action.ticked())
+            if action.text is not None:
+                self.actions[action.id].setText(action.text())
+
+    def paint_icons(self) -> None:
+        """Icons in the theme's colours."""
+        for action in self.table.values():
+            if action.icon:
+                self.actions[action.id].setIcon(self._theme.icon(action.icon))
+
+    def view_keys(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """The keys that views answer themselves: place, title and keys."""
+        return [
+            (place, tr(title), tuple(keys.split("  ")))
+            for place, items in self._view_keys.items()
+            for title, keys in items
+        ]
+
+
+def _native(shortcut: str) -> str:
+    return QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.NativeText)

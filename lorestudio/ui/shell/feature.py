@@ -12,10 +12,9 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.ui.shell.actions import RARE, Action, Where
+from lorestudio.ui.shell.actions import RARE, Action, Commands, Where
 from lorestudio.ui.shell.bars import StatusLine
 from lorestudio.ui.shell.layout import PaneLayout
-from lorestudio.ui.shell.menus import Commands
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, Tone, sentence_of, tr
@@ -23,8 +22,7 @@ from lorestudio.ui.state.drafts import Drafts, LivePreview
 from lorestudio.ui.state.expected import ExpectedMarks
 from lorestudio.ui.state.selection import History, KeptPlace, Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.bars import BarStack
-from lorestudio.ui.widgets.pane import Pane, PlannedPane
+from lorestudio.ui.widgets.pane import BarStack, Pane, PlannedPane
 from lorestudio.ui.widgets.picker import Choice, Picker
 
 Leave = Callable[[], object]

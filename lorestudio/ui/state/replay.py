@@ -13,14 +13,14 @@ from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.records import replace
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import Question
-from lorestudio.studio.replay.order import Superseded
-from lorestudio.studio.replay.ranges import MessageRange
+from lorestudio.studio.replay.ranges import MessageRange, Superseded
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.choices import ChoiceChanges, RunChoice
-from lorestudio.ui.state.live_run import LiveBoard, LiveRun
 from lorestudio.ui.state.replay_worker import (
     Finished,
+    LiveBoard,
+    LiveRun,
     MakeSimulator,
     Replay,
     Replayer,

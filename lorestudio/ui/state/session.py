@@ -12,9 +12,8 @@ from PySide6.QtCore import QObject
 from lorestudio.studio.project.answering import Connections, ProfileFile
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
-from lorestudio.ui.state.chat_following import ChatFollower
 from lorestudio.ui.state.choices import RunChoice
-from lorestudio.ui.state.project_files import Reading
+from lorestudio.ui.state.project_files import ChatFollower, Reading
 from lorestudio.ui.state.project_parts import ProjectParts
 from lorestudio.ui.state.replay import Replays
 from lorestudio.ui.state.replay_worker import MakeSimulator

@@ -15,7 +15,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.exchange.problems import Belongs, WrongFileError
 from lorestudio.studio.project.answering import Connections, default_profiles_path
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.order import generations
+from lorestudio.studio.replay.ranges import generations
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.words import Notice, sentence_of, tr

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.state import AiState, EngineState
-from lorestudio.studio.compare.causes import RunSide
-from lorestudio.studio.compare.sides import side_of
+from lorestudio.studio.compare.causes import RunSide, side_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.run_store import chat_id
@@ -18,7 +17,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview, Previewer
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
-from lorestudio.trace.storage.packed import Gist
+from lorestudio.trace.storage.serialize import Gist
 from lorestudio.trace.text import turn_words
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.shell.words import tr

@@ -40,9 +40,9 @@ from lorestudio.ui.shell.qt import (
 )
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.marks import Mark
 from lorestudio.ui.widgets.paint import (
     Line,
+    Mark,
     Wrapper,
     chip_width,
     draw_chip,

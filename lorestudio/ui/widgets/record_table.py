@@ -1,6 +1,10 @@
 """A table of plain objects: features declare columns and rows; sorting, filtering, ticking and copying come with it.
 
 Its view: what is chosen stays chosen by the key of its row, whatever becomes of the others.
+
+Rows that say what would change, each with a box to tick: settings to carry over, choices to write into a chat.
+
+Below them is how many are ticked, and buttons for all and none of them.
 """
 
 from __future__ import annotations
@@ -9,8 +13,10 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any, Final
 
+from msgspec import Struct
 from PySide6.QtCore import (
     QAbstractTableModel,
     QByteArray,
@@ -28,10 +34,12 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
+from lorestudio.settings.sections import SettingChange, value_text
 from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT, Index
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import tr
+from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column
+from lorestudio.ui.widgets.layouts import button, column, label, row
 
 ROW_HEIGHT: Final = 24
 
@@ -486,12 +494,12 @@ class RecordView(QTableView):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         shown = self.shown_columns()
-        for place, column in enumerate(self._rows.columns):
-            action = menu.addAction(tr(column.title))
+        for place, each in enumerate(self._rows.columns):
+            action = menu.addAction(tr(each.title))
             action.setCheckable(True)
-            action.setChecked(column.name in shown)
+            action.setChecked(each.name in shown)
             action.setEnabled(place > 0)
-            action.toggled.connect(partial(self.show_column, column.name))
+            action.toggled.connect(partial(self.show_column, each.name))
         return menu
 
     def _let_arrange(self, head: QHeaderView) -> None:
@@ -513,14 +521,14 @@ class RecordView(QTableView):
             return
         self._fitted, head, modes = columns, self.horizontalHeader(), QHeaderView.ResizeMode
         head.setResizeContentsPrecision(_MEASURED)
-        for place, column in enumerate(columns):
-            if column.width > 0:
-                head.resizeSection(place, column.width)
-            elif column.width == FIT:
+        for place, each in enumerate(columns):
+            if each.width > 0:
+                head.resizeSection(place, each.width)
+            elif each.width == FIT:
                 head.setSectionResizeMode(place, modes.ResizeToContents)
             elif place < len(columns) - 1:
                 head.setSectionResizeMode(place, modes.Stretch)
-            head.setSectionHidden(place, column.hidden)
+            head.setSectionHidden(place, each.hidden)
         head.setStretchLastSection(bool(columns) and columns[-1].width == 0)
 
     def _show_columns_at(self, point: QPoint) -> None:
@@ -579,9 +587,82 @@ class RecordView(QTableView):
 def _runs(rows: list[int]) -> list[tuple[int, int]]:
     """Rows that stand below one another, as first and last."""
     runs: list[tuple[int, int]] = []
-    for row in rows:
-        if runs and runs[-1][1] == row - 1:
-            runs[-1] = (runs[-1][0], row)
+    for number in rows:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1] = (runs[-1][0], number)
         else:
-            runs.append((row, row))
+            runs.append((number, number))
     return runs
+
+
+class CheckRow(Struct, frozen=True):
+    """One row. `key` names it for programs, `note` is said to whoever points at it."""
+
+    key: str
+    title: str
+    before: str
+    after: str
+    note: str = ""
+
+
+def setting_rows(changes: Sequence[SettingChange]) -> list[CheckRow]:
+    """Rows of settings with both values."""
+    return [
+        CheckRow(
+            each.declaration.alias,
+            tr(each.declaration.label),
+            value_text(each.declaration, each.before),
+            value_text(each.declaration, each.after),
+            f"{each.declaration.alias}: {tr(each.declaration.help)}",
+        )
+        for each in changes
+    ]
+
+
+def change_columns(heads: tuple[str, str, str]) -> list[Column]:
+    """What, before and after, under these headings."""
+    return [Column(head, attrgetter(name)) for head, name in zip(heads, ("title", "before", "after"), strict=True)]
+
+
+def change_table(heads: tuple[str, str, str], parent: QWidget, *, checkable: bool = True) -> RecordTable:
+    """A table of `CheckRow`s."""
+    return RecordTable(
+        change_columns(heads),
+        key=attrgetter("key"),
+        spoken=lambda row, _column: tr(
+            "{title}: {before}, then {after}", title=row.title, before=row.before, after=row.after
+        ),
+        tip=lambda row, _column: "\n".join(filter(None, (f"{row.before} → {row.after}", row.note))),
+        checkable=checkable,
+        parent=parent,
+    )
+
+
+class CheckList(QWidget):
+    """Shows a table with the amount of ticked rows, and buttons to tick all and none."""
+
+    def __init__(self, theme: Theme, model: RecordTable, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model = model
+        self.view = RecordView(theme, model, name, self)
+        self.amount = label(self, kind="small", wrap=False)
+        self.buttons = [
+            button(self, text, partial(model.choose_all, all_of_them=every), kind="small", name=name)
+            for text, name, every in ((tr("All"), tr("Tick all"), True), (tr("None"), tr("Tick none"), False))
+        ]
+        for each in self.buttons:
+            each.setVisible(model.checkable)
+        column((self.view, 1), row((self.amount, 1), *self.buttons), of=self, spacing=4, margins=0)
+        for signal in (model.ticked, model.changed):
+            signal.connect(self._say)
+        self._say()
+
+    def _say(self) -> None:
+        rows = len(self.model.rows)
+        if self.model.checkable:
+            text = tr("{some} of {rows} chosen", some=len(self.model.chosen), rows=rows) if rows else ""
+        else:
+            text = count(rows, "difference", "differences")
+        self.amount.setText(text)
+        for each in self.buttons:
+            each.setEnabled(rows > 0)

@@ -26,7 +26,6 @@ from PySide6.QtWidgets import (
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
-from lorestudio.ui.widgets.bars import TonedBar
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.layouts import (
     button,
@@ -40,7 +39,7 @@ from lorestudio.ui.widgets.layouts import (
     stack,
     tight,
 )
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.pane import EmptyState, Pane, TonedBar
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 

@@ -22,7 +22,7 @@ from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.javascript import trim
 from lorestudio.vault.links.references import Excerpt, Span, excerpt, literal_parts
 from lorestudio.vault.links.targets import IndexedNote
-from lorestudio.vault.note.property_texts import split_places
+from lorestudio.vault.note.spans import split_places
 from lorestudio.vault.note.text_edits import TextEdit
 
 _NOT_IN_LINKS = "#^[]|"

@@ -20,7 +20,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import DOT, WS, trim
 from lorestudio.domain.records import replace
 from lorestudio.vault import front_matter
-from lorestudio.vault.note.property_texts import PropertyText, property_texts, split_places
+from lorestudio.vault.note.spans import PropertyText, property_texts, split_places
 
 
 class Excerpt(Struct, frozen=True):

@@ -9,8 +9,7 @@ from typing import Final
 
 from lorestudio.domain.entry import Position
 from lorestudio.domain.javascript import length, number_text, trim
-from lorestudio.vault.lint.model import Hit
-from lorestudio.vault.lint.note import Note, Rules
+from lorestudio.vault.lint.model import Hit, Note, Rules
 
 _MACRO: Final = re.compile(r"\{\{([^{}\n]*)\}\}")
 _NAME: Final = re.compile(r"[!?~>/#.$@\s]*([A-Za-z_][\w-]*)")

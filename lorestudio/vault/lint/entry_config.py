@@ -9,8 +9,7 @@ from typing import Final
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
 from lorestudio.domain.javascript import Json, length, number_text, to_number, to_string, trim
 from lorestudio.vault.lint.facts import VaultFacts
-from lorestudio.vault.lint.model import FixSpec, Hit
-from lorestudio.vault.lint.note import Note, Rules, quoted
+from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules, quoted
 
 SHORT_KEY: Final = 3
 """Keys of up to so many characters are short for a warmup (rules: deeplore-tools 3.3 E04)."""

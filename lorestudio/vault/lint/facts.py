@@ -17,7 +17,7 @@ from rapidfuzz import fuzz, process
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.vault.lint.keyforms import KeyForm, contained, is_short, key_form
-from lorestudio.vault.lint.note import Rules, is_exempt, usable_keys
+from lorestudio.vault.lint.model import Rules, is_exempt, usable_keys
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -13,8 +13,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.rules import NEW
 from lorestudio.vault.entries import LOGIC_FIELD, field_name, parse_note
-from lorestudio.vault.lint.model import FixSpec, Hit
-from lorestudio.vault.lint.note import Note, Rules
+from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules
 from lorestudio.vault.note.properties import ProblemKind
 from lorestudio.vault.note.yaml_reading import Misread, certainly_alike
 

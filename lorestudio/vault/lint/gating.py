@@ -8,8 +8,9 @@ from typing import Final
 from lorestudio.domain.entry import FieldDefinition, NoteProblem
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.vault.lint.facts import VaultFacts, base_name
-from lorestudio.vault.lint.model import FixSpec, Hit
-from lorestudio.vault.lint.note import (
+from lorestudio.vault.lint.model import (
+    FixSpec,
+    Hit,
     Note,
     Rules,
     is_exempt,

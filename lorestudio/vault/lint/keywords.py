@@ -11,8 +11,7 @@ from lorestudio.domain.javascript import length, trim
 from lorestudio.vault.lint import keyforms
 from lorestudio.vault.lint.facts import VaultFacts
 from lorestudio.vault.lint.keyforms import covers, key_form
-from lorestudio.vault.lint.model import FixSpec, Hit
-from lorestudio.vault.lint.note import Note, Rules, is_same, quoted, usable_keys
+from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules, is_same, quoted, usable_keys
 
 _PATTERN: Final = re.compile(r"/.+/[dgimsuvy]*")
 _CURLY: Final = frozenset("\u2018\u2019\u201c\u201d")

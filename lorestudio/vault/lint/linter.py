@@ -38,10 +38,8 @@ from lorestudio.vault.lint.gating import (
     field_values,
     missing_titles,
 )
-from lorestudio.vault.lint.model import Finding, Hit, NoteKey
-from lorestudio.vault.lint.note import Note, Rules
+from lorestudio.vault.lint.model import Finding, Hit, Note, NoteKey, Rules, check_of
 from lorestudio.vault.lint.settings import SettingsFile, settings_checks
-from lorestudio.vault.lint.table import check_of
 
 NoteCheck = Callable[[Note, Rules], Iterator[Hit]]
 VaultCheck = Callable[[Note, VaultFacts], Iterator[Hit]]

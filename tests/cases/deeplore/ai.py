@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from lorestudio.domain.entry import BUILT_IN_FIELDS
 from lorestudio.domain.state import Counters
-from lorestudio.systems.deeplore.ai import manifest
+from lorestudio.systems.deeplore.ai import prompts
 from lorestudio.systems.deeplore.ai.replies import SIMILAR_ENOUGH, extract_list, nearest, normalize
-from lorestudio.systems.deeplore.stages.category_prefilter import category_manifest, clusters
+from lorestudio.systems.deeplore.stages.ai_selection import category_manifest, clusters
 from tests.cases.deeplore.settings import settings_from
 from tests.systems.deeplore.recorded import entries_of
 
@@ -25,7 +25,7 @@ def _similar_title(arguments: list[Any]) -> Any:
 
 def _manifest(arguments: list[Any]) -> list[str]:
     records, bootstrapping, values, decay, consecutive = arguments
-    built = manifest.build(
+    built = prompts.build(
         entries_of(records),
         BUILT_IN_FIELDS,
         settings_from(values),

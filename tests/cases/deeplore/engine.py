@@ -10,7 +10,7 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.domain.state import ChatControls, Counters, EngineState, EntryRule
-from lorestudio.exchange.chats.records import read_message
+from lorestudio.exchange.chats.document import read_message
 from lorestudio.systems.deeplore import gating
 from lorestudio.systems.deeplore.gating import Policy
 from lorestudio.systems.deeplore.inputs import Inputs
@@ -20,9 +20,8 @@ from lorestudio.systems.deeplore.matching.keys import KeyMatcher
 from lorestudio.systems.deeplore.pipeline import MATCHING
 from lorestudio.systems.deeplore.stages.bookkeeping import bookkeeping_stage
 from lorestudio.systems.deeplore.stages.budget import budget_stage
-from lorestudio.systems.deeplore.stages.contextual_gating import selection_gating_stage
+from lorestudio.systems.deeplore.stages.gates import RequiresExcludesStage, resolve, selection_gating_stage
 from lorestudio.systems.deeplore.stages.placement import placement_stage
-from lorestudio.systems.deeplore.stages.requires_excludes import RequiresExcludesStage, resolve
 from lorestudio.systems.deeplore.stages.snapshot import snapshot_stage
 from lorestudio.systems.deeplore.state import Accepted, RunState
 from lorestudio.systems.deeplore.text import truncate_to_sentence

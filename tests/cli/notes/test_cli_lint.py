@@ -8,8 +8,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.cli.notes import lint as module
-from lorestudio.vault.lint.model import CheckGroup
-from lorestudio.vault.lint.table import all_checks
+from lorestudio.vault.lint.model import CheckGroup, all_checks
 
 Run = Callable[..., Result]
 DOCS = Path(__file__).resolve().parents[3] / "resources" / "docs"

@@ -10,7 +10,7 @@ from shutil import copy
 import pytest
 from click.testing import Result
 
-from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from tests.cli.provider import provider
 from tests.llm.server import completion, reply
 

@@ -10,8 +10,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.studio.chat.controls import ControlsPart
-from lorestudio.studio.chat.presets import Preset, PresetFolder
+from lorestudio.studio.chat.controls import ControlsPart, Preset, PresetFolder
 from lorestudio.trace.storage.serialize import from_json
 
 Run = Callable[..., Result]

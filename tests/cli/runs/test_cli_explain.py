@@ -13,7 +13,7 @@ from lorestudio.cli.runs.explain import EntryExplained, entry_lines
 from lorestudio.domain.resources import resource
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.held_runs import HeldRuns
+from lorestudio.studio.tryout.preview import HeldRuns
 from lorestudio.studio.tryout.why_not import WhyNotFinder
 from lorestudio.systems.registry import KINDS, system_of
 

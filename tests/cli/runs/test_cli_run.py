@@ -89,7 +89,7 @@ def test_a_second_scenario_that_fails_while_it_runs_writes_nothing(
     lorestudio: Run, tmp_path: Path, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from lorestudio.exchange.problems import InputError  # noqa: PLC0415  # only here
-    from lorestudio.studio.scenario import running as scenarios  # noqa: PLC0415  # only here
+    from lorestudio.studio.replay import scenario as scenarios  # noqa: PLC0415  # only here
 
     real = scenarios.run_scenario
 

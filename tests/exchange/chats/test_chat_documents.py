@@ -12,10 +12,9 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
-from lorestudio.exchange.chats.loading import load_chat
-from lorestudio.exchange.chats.plain_text import lost_as_text, read_plain_text
+from lorestudio.exchange.chats.loading import load_chat, lost_as_text, read_plain_text
 from lorestudio.exchange.chats.sillytavern import LoadedChat, parse_chat
-from lorestudio.exchange.json_spelling import changed_text, same_value
+from lorestudio.exchange.json_file import changed_text, same_value
 from lorestudio.exchange.problems import InputError
 
 HEADER = (

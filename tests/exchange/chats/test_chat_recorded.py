@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lorestudio.domain.entry import Entry
+from lorestudio.exchange.chats.document import read_message
 from lorestudio.exchange.chats.recorded import (
     ACTIVE_BOOKS,
     BOOK_VIEWER,
@@ -13,7 +14,6 @@ from lorestudio.exchange.chats.recorded import (
     noted_tokens,
     recorded_entries,
 )
-from lorestudio.exchange.chats.records import read_message
 
 ROW = {"title": "Lamp", "filename": "a/Lamp.md", "matchedBy": "oil", "priority": 20, "tokens": 7, "vaultSource": "W"}
 

@@ -11,8 +11,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange import json_file
 from lorestudio.exchange.chats.loading import load_chat
-from lorestudio.exchange.chats.metadata import read_controls
-from lorestudio.exchange.chats.state import plan_state, state_json
+from lorestudio.exchange.chats.metadata import plan_state, read_controls, state_json
 from lorestudio.exchange.problems import InputError
 
 HEADER = (

@@ -6,8 +6,8 @@ import pytest
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.records import replace
+from lorestudio.exchange.chats.document import read_message
 from lorestudio.exchange.chats.notepad import notes_of, turned, with_notes
-from lorestudio.exchange.chats.records import read_message
 
 
 def record(**fields: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.exchange.chats.plain_text import read_plain_text
+from lorestudio.exchange.chats.loading import read_plain_text
 from lorestudio.exchange.problems import InputError
 
 

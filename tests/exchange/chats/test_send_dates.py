@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lorestudio.exchange.chats.records import sent_at
+from lorestudio.exchange.chats.document import sent_at
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.exchange.chats.records import read_message
+from lorestudio.exchange.chats.document import read_message
 from lorestudio.exchange.chats.sillytavern import LoadedChat, parse_chat
 from lorestudio.exchange.problems import InputError
 

@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 
 from lorestudio.exchange.containers import archive, opened
 from lorestudio.exchange.containers import zipped as packed_files
-from lorestudio.exchange.lorebooks.crossing import alike, effective
+from lorestudio.exchange.lorebooks.crossing import Fidelity, alike, effective
 from lorestudio.exchange.lorebooks.documents import Lore
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.lorebooks.formats import BY_NAME, FORMATS, LoreFormat, parse_lore, read_lore, write_lore
-from lorestudio.exchange.lorebooks.native import NEW_ENTRY
 from lorestudio.exchange.lorebooks.notes import entry_of, note_of
-from lorestudio.exchange.lorebooks.report import Fidelity
 from lorestudio.exchange.problems import InputError
 from lorestudio.vault.entries import ParseRules
 from tests.examples import examples

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorestudio.domain.entry import Entry
-from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.exchange.lorebooks.crossing import Fidelity
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.lorebooks.notes import changed_note, entry_of, meaning, note_of, restored, values_of
-from lorestudio.exchange.lorebooks.report import Fidelity
 from lorestudio.exchange.problems import InputError
 from lorestudio.vault.entries import ParseRules, parse_note
 from tests.examples import examples

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from lorestudio.exchange.lorebooks.recognition import may_be_chat, what_it_is
+from lorestudio.exchange.lorebooks.formats import may_be_chat, what_it_is
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.studio.lorebooks.importing import read_books
 from lorestudio.studio.project.project import open_project

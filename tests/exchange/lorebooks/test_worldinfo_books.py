@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.exchange.lorebooks.books import BookRole, InsertionStrategy, Lorebook, in_order, in_play
 from lorestudio.exchange.lorebooks.entry import BookEntry
+from lorestudio.exchange.lorebooks.reading import BookRole, InsertionStrategy, Lorebook, in_order, in_play
 
 GLOBAL, CHARACTER, CHAT, PERSONA = BookRole.GLOBAL, BookRole.CHARACTER, BookRole.CHAT, BookRole.PERSONA
 

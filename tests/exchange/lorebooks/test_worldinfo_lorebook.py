@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lorestudio.exchange.lorebooks.books import BookRole
 from lorestudio.exchange.lorebooks.entry import BookError, BookPlace, Extra
-from lorestudio.exchange.lorebooks.reading import load_lorebook, read_lorebook
+from lorestudio.exchange.lorebooks.reading import BookRole, load_lorebook, read_lorebook
 
 
 def remarks(entry: dict[str, object]) -> str:

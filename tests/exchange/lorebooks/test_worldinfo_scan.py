@@ -8,16 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.tokens import CharacterEstimate
-from lorestudio.exchange.lorebooks.books import InsertionStrategy, Lorebook, in_order
-from lorestudio.exchange.lorebooks.entry import BookError, BookPlace, Extra, Logic, split_decorators
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, BookError, BookPlace, Extra, Logic, split_decorators
 from lorestudio.exchange.lorebooks.keys import KeyMatching, occurs
-from lorestudio.exchange.lorebooks.native import NEW_ENTRY
-from lorestudio.exchange.lorebooks.reading import read_lorebook
+from lorestudio.exchange.lorebooks.reading import InsertionStrategy, Lorebook, in_order, read_lorebook
 from lorestudio.settings.worldinfo import V1_12, V1_18, WorldInfoSettings
 from lorestudio.systems.macros import Macros
 from lorestudio.systems.worldinfo.haystack import TextSource
-from lorestudio.systems.worldinfo.scan import LoopPart, Scanner
-from lorestudio.systems.worldinfo.timed import TimedEffect, TimedState, after, at
+from lorestudio.systems.worldinfo.scan import LoopPart, Scanner, TimedEffect, TimedState, after, at
 
 WORDS = CharacterEstimate("characters", 1)
 PLAIN = WorldInfoSettings(match_whole_words=False)

@@ -10,20 +10,17 @@ from hypothesis import strategies as st
 from lorestudio.domain.chat import AuthorsNote, Message
 from lorestudio.domain.entry import Entry, Position, VaultIndex
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.exchange.lorebooks.books import BookRole
-from lorestudio.exchange.lorebooks.entry import BookPlace, Extra, Logic
-from lorestudio.exchange.lorebooks.native import NEW_ENTRY
-from lorestudio.exchange.lorebooks.reading import read_lorebook
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, BookPlace, Extra, Logic
+from lorestudio.exchange.lorebooks.reading import BookRole, read_lorebook
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import Moment
-from lorestudio.systems.worldinfo.decision import Surroundings
-from lorestudio.systems.worldinfo.mapping import as_book_entry
+from lorestudio.systems.worldinfo.decision import Surroundings, as_book_entry
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.explain import explain, explain_stage
 from lorestudio.trace.journey import FOREIGN_IDS, Journeys, renumbered
-from lorestudio.trace.matching.similarity import similarities
 from lorestudio.trace.model import RunOutcome, Turn
+from lorestudio.trace.scores import similarities
 from lorestudio.trace.summary import summary
 
 WORLD = (

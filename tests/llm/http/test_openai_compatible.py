@@ -8,7 +8,7 @@ import pytest
 
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.http.openai_compatible import OpenAiCompatible
+from lorestudio.llm.http.apis import OpenAiCompatible
 from lorestudio.llm.messages import ChatReply, ChatRequest, TokenUsage
 from tests.llm.server import KEY, REQUEST, SCHEMA, Behaviour, Server, chunk, completion, events, reply
 

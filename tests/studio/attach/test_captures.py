@@ -12,12 +12,20 @@ import pytest
 
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.attach import AttachSettings
-from lorestudio.studio.attach.attaching import arrived, attached, steps
-from lorestudio.studio.attach.captures import Attachment, Capture, Captures, capture_of, load_attachment, redacted
+from lorestudio.settings.studio import AttachSettings
+from lorestudio.studio.attach.captures import (
+    Attachment,
+    Capture,
+    Captures,
+    arrived,
+    attached,
+    capture_of,
+    load_attachment,
+    redacted,
+    steps,
+)
 from lorestudio.studio.attach.endpoint import new_token
-from lorestudio.studio.attach.exchange import Exchange
-from lorestudio.studio.attach.wire import TEXT, read_prompt, read_replies
+from lorestudio.studio.attach.exchange import TEXT, Exchange, read_prompt, read_replies
 from tests.studio.attach.loopback import ask, provider, whole
 from tests.studio.attach.test_endpoint import KEY, ROWS, request
 

@@ -16,10 +16,16 @@ from lorestudio.domain.records import replace
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.studio.attach.captures import Capture
-from lorestudio.studio.attach.comparing import CapturedAnswers, PromptComparison, captured_answers, comparison
+from lorestudio.studio.attach.comparing import (
+    CapturedAnswers,
+    PromptComparison,
+    RequestKind,
+    captured_answers,
+    comparison,
+    matched,
+)
+from lorestudio.studio.attach.exchange import SentMessage, SentPrompt
 from lorestudio.studio.attach.finding import Grade, SearchedEntry, find_lore, unknown_lines
-from lorestudio.studio.attach.turns import RequestKind, matched
-from lorestudio.studio.attach.wire import SentMessage, SentPrompt
 from lorestudio.studio.project.project import Project, demo_project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.replay.simulator import Simulator

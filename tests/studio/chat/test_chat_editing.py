@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
-from lorestudio.exchange.chats.records import message_record
+from lorestudio.exchange.chats.document import message_record
 from lorestudio.exchange.chats.sillytavern import parse_chat
 from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.editing import Voice

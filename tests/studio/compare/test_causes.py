@@ -18,9 +18,19 @@ from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.rules import changed_rules
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.studio.compare.causes import MOST_TRIED, Causes, RunSide, What, can_find, effects, find_causes
+from lorestudio.studio.compare.causes import (
+    MOST_TRIED,
+    Causes,
+    RunSide,
+    What,
+    can_find,
+    edited_side,
+    effects,
+    find_causes,
+    replay_differences,
+    side_of,
+)
 from lorestudio.studio.compare.differences import input_differences, note_changes, renamed
-from lorestudio.studio.compare.sides import edited_side, replay_differences, side_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator

@@ -7,8 +7,16 @@ import asyncio
 import pytest
 
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.compare.comparing import Candidate, compare_candidates, run_candidate
-from lorestudio.studio.compare.comparison import Contender, compare, comparison_as_markdown, comparison_rows, total_rows
+from lorestudio.studio.compare.comparison import (
+    Candidate,
+    Contender,
+    compare,
+    compare_candidates,
+    comparison_as_markdown,
+    comparison_rows,
+    run_candidate,
+    total_rows,
+)
 from lorestudio.studio.project.project import demo_project
 from lorestudio.trace.model import EntryRef, Injection, RunOutcome, Trace, Turn
 

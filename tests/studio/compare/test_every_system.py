@@ -16,14 +16,20 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import scenario_bytes
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.compare.causes import What, can_find, effects, find_causes
+from lorestudio.studio.compare.causes import (
+    What,
+    can_find,
+    effects,
+    find_causes,
+    replay_differences,
+    side_of,
+    turn_diffs,
+)
 from lorestudio.studio.compare.differences import input_differences
-from lorestudio.studio.compare.sides import replay_differences, side_of, turn_diffs
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.rerun import Rerun
+from lorestudio.studio.replay.scenario import export_turn, run_scenarios
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.scenario.export import export_turn
-from lorestudio.studio.scenario.running import run_scenarios
 from lorestudio.systems.base import SystemKind
 from lorestudio.systems.differences import DifferenceKind
 from lorestudio.systems.registry import KINDS, system_of

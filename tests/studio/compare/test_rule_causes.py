@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lorestudio.studio.compare.comparing import by_rules, compare_candidates
-from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
+from lorestudio.studio.compare.comparison import by_rules, compare_candidates, comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.project import Project, open_project
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def test_a_rule_about_reading_notes_is_found_too(tmp_path: Path) -> None:
 def test_where_nothing_changes_no_rule_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = made(tmp_path, {"Gate": "keys: [gate]"}, ["nothing"])
     runs: list[str] = []
-    monkeypatch.setattr("lorestudio.studio.compare.comparing.by_rules", lambda _project, rules: runs.append(rules))
+    monkeypatch.setattr("lorestudio.studio.compare.comparison.by_rules", lambda _project, rules: runs.append(rules))
     chosen = [by_rules(project, each) for each in ("2.0.2", "2.6")]
     found = asyncio.run(compare_candidates(project, chosen))
     assert (found.why, found.reasons, runs) == ({}, (), [])

@@ -8,8 +8,16 @@ from pathlib import Path
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.studio.compare.causes import RunSide, What, effects, find_causes
-from lorestudio.studio.compare.sides import replay_differences, side_of, turn_diffs, with_vaults_of
+from lorestudio.studio.compare.causes import (
+    RunSide,
+    What,
+    effects,
+    find_causes,
+    replay_differences,
+    side_of,
+    turn_diffs,
+    with_vaults_of,
+)
 from lorestudio.studio.compare.text import change_lines, comparison_json, comparison_markdown, tokens_words
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator

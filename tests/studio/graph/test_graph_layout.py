@@ -9,11 +9,22 @@ import pytest
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.graph import preparing
+from lorestudio.studio.graph import layout as preparing
 from lorestudio.studio.graph.analysis import GraphStudy, local_graph, study
 from lorestudio.studio.graph.graph import build_graph
-from lorestudio.studio.graph.layout import LARGEST, SMALLEST, Start, lay_out, radii, rings
-from lorestudio.studio.graph.preparing import GraphWish, LayoutStore, PreparedGraph, SavedLayout, prepare
+from lorestudio.studio.graph.layout import (
+    LARGEST,
+    SMALLEST,
+    GraphWish,
+    LayoutStore,
+    PreparedGraph,
+    SavedLayout,
+    Start,
+    lay_out,
+    prepare,
+    radii,
+    rings,
+)
 from lorestudio.studio.project.project import Project
 from tests.studio.graphs import clusters, index_of, linked
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.lorebooks.exporting import ExportChoice, plan_export
 from lorestudio.studio.lorebooks.importing import (

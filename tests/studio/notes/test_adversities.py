@@ -28,8 +28,7 @@ from lorestudio.studio.notes.trash import Trash
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.problems import ProblemFinder
 from lorestudio.studio.project.project import open_project
-from lorestudio.systems.facts.database import MemoryFileError
-from lorestudio.systems.facts.store import FactStore
+from lorestudio.systems.facts.store import FactStore, MemoryFileError
 from lorestudio.vault.files import SaveError, VaultError
 from lorestudio.vault.writer import ChangedOnDisk
 from tests.digests import digest

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.replacing import plan_links
+from lorestudio.studio.notes.search import plan_links
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.studio.notes.batch_edit import LEAST_PRIORITY, moved_priorities, plan_priorities, stepped_priorities
-from lorestudio.trace.limits import rank
+from lorestudio.trace.model import rank
 from tests.studio.note_worlds import applied, write_vault
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lorestudio.studio.notes.replacing import plan_repairs
+from lorestudio.studio.notes.search import plan_repairs
 from lorestudio.vault.lint.fixes import Repair
 
 

@@ -6,8 +6,15 @@ import pytest
 
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.replacing import Replacer, plan_replace
-from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search
+from lorestudio.studio.notes.search import (
+    FoundNote,
+    Replacer,
+    SearchOptions,
+    SearchPlace,
+    parse_query,
+    plan_replace,
+    search,
+)
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from tests.studio.note_worlds import applied, write_vault
 

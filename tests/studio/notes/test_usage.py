@@ -13,7 +13,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.notes.usage import COLUMNS, read_usage, usage_csv, usage_of, usage_rows, when_utc
 from lorestudio.trace.timeline import Fired
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 
 NOTE = "---\ntags: [lorebook]\nkeys: [x]\n---\nText.\n"
 

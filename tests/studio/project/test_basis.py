@@ -11,8 +11,8 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.history import ChatHistory, HiddenSince
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.basis import ChatBasis
 from lorestudio.settings.files import SettingsError
+from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.basis import (
     KeptBasis,
     basis_path,

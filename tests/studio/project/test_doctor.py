@@ -8,7 +8,7 @@ import pytest
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.records import replace
-from lorestudio.settings.basis import ChatBasis
+from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project import doctor
 from lorestudio.studio.project.answering import Connections, KeySource, Profile, ProfileFile, default_profiles_path
 from lorestudio.studio.project.doctor import CheckResult, examine

@@ -14,12 +14,12 @@ from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.project.library import Library, LibraryListener, LibraryNews, changes_text, read_once
 from lorestudio.vault.cache import VaultCache
-from lorestudio.vault.index_refresh import IndexChanges, RefreshReason
-from lorestudio.vault.obsidian.breaker import CircuitBreakers
-from lorestudio.vault.obsidian.vault import ObsidianVault
+from lorestudio.vault.index import IndexChanges, RefreshReason
+from lorestudio.vault.obsidian import ObsidianVault
+from lorestudio.vault.obsidian_host import CircuitBreakers
 from lorestudio.vault.sources import FolderSource, ObsidianSource, VaultSource
 from lorestudio.vault.watching import WatchTimes
-from tests.vault.obsidian.obsidian_server import KEY, ObsidianServer, running
+from tests.vault.obsidian_server import KEY, ObsidianServer, running
 
 WAIT_S = 20
 QUICK = WatchTimes(debounce_ms=50, check_s=0.1, poll_s=0.1, retry_s=1)
@@ -230,7 +230,7 @@ def age(folder: Path) -> None:
 
 
 def test_a_manual_refresh_reads_every_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lorestudio.vault.folder_scan.SETTLING_NS", -(10**12))
+    monkeypatch.setattr("lorestudio.vault.folder.SETTLING_NS", -(10**12))
 
     async def work() -> None:
         async with library(folder) as opened:

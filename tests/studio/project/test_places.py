@@ -7,8 +7,8 @@ import pytest
 from lorestudio.studio.project.places import KEY_VARIABLE, is_address, vault_sources
 from lorestudio.studio.project.project import open_project
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.obsidian.address import obsidian_address
-from tests.vault.obsidian.obsidian_server import KEY, ObsidianServer, running
+from lorestudio.vault.obsidian_host import obsidian_address
+from tests.vault.obsidian_server import KEY, ObsidianServer, running
 
 NOTE = "---\ntags: [lorebook]\nkeys: [gate]\n---\n# The Gate\nIt is shut."
 

@@ -13,7 +13,7 @@ from lorestudio.llm.profiles import Profile, save_profiles
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.attach.captures import Attachment, keep_attachment
-from lorestudio.systems.facts.database import Database
+from lorestudio.systems.facts.store import Database
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
 

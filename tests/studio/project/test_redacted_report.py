@@ -18,7 +18,7 @@ from lorestudio.settings.deeplore import dump
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.project.settings import Mode, with_mode
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.report.formats import Format, report_text
+from lorestudio.studio.report.page import Format, report_text
 from lorestudio.studio.report.source import ReportSource, gather, without_words
 from lorestudio.trace.journey import Journeys
 from tests.studio.report.worlds import MARK, replayed, secret_world

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.exchange.chats.loading import chat_of_text
-from lorestudio.exchange.lorebooks.books import BookRole
+from lorestudio.exchange.lorebooks.reading import BookRole
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.sillytavern import look_into, open_found
 from lorestudio.studio.prompt.setup import Persona

@@ -16,9 +16,8 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4
 from lorestudio.llm.tokenizers import CountingWay, TokenizerCounter, read_tokenizer
-from lorestudio.studio.compare.causes import find_causes
-from lorestudio.studio.compare.comparing import Candidate, compare_candidates
-from lorestudio.studio.compare.sides import side_of, turn_diffs
+from lorestudio.studio.compare.causes import find_causes, side_of, turn_diffs
+from lorestudio.studio.compare.comparison import Candidate, compare_candidates
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.project.tokens import (
     BY_SCRIPT,

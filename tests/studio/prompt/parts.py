@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lorestudio.trace.prompt.assembled import AssembledMessage, AssembledPart, AssembledPrompt
+from lorestudio.trace.prompt import AssembledMessage, AssembledPart, AssembledPrompt
 
 
 def parts_of_entry(prompt: AssembledPrompt, entry: int) -> tuple[tuple[AssembledMessage, AssembledPart], ...]:

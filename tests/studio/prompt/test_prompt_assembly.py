@@ -18,8 +18,8 @@ from lorestudio.studio.prompt.setup import Persona, PromptSetup, read_persona
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import words_of
 from lorestudio.trace.model import EntryRef, PromptBlock, PromptPart, RunOutcome, Trace, Turn
-from lorestudio.trace.prompt.assembled import AssembledPrompt, Left, MessageRole, Origin, PromptSection
-from lorestudio.trace.prompt.cache import ChatPieces, PromptPiece, prompt_pieces
+from lorestudio.trace.prompt import AssembledPrompt, Left, MessageRole, Origin, PromptSection
+from lorestudio.trace.prompt_cache import ChatPieces, PromptPiece, prompt_pieces
 from tests.studio.prompt.parts import parts_of_entry
 
 SYSTEM, USER, ASSISTANT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT

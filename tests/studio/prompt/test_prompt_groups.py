@@ -7,15 +7,14 @@ import pytest
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.records import replace
-from lorestudio.exchange.character_card import CardData, CharacterCard
-from lorestudio.exchange.group_file import GroupChat, GroupFields, Member
+from lorestudio.exchange.character_card import CardData, CharacterCard, GroupChat, GroupFields, Member
 from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts, ScriptPlace
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.card import next_speaker
 from lorestudio.studio.prompt.messages import example_blocks
 from lorestudio.studio.prompt.setup import PromptSetup, all_scripts, remarks_of, with_group
 from lorestudio.trace.model import RunOutcome, Trace, Turn
-from lorestudio.trace.prompt.assembled import AssembledPrompt, MessageRole, Origin, PromptSection
+from lorestudio.trace.prompt import AssembledPrompt, MessageRole, Origin, PromptSection
 
 SYSTEM, USER, ASSISTANT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT
 

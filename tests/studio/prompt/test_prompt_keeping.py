@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.records import replace
-from lorestudio.exchange.character_card import load_card
+from lorestudio.exchange.character_card import load_card, load_group
 from lorestudio.exchange.chat_preset import load_preset
-from lorestudio.exchange.group_file import load_group
 from lorestudio.exchange.regex_scripts import load_scripts
 from lorestudio.studio.prompt.setup import (
     MAIN_PROMPT,

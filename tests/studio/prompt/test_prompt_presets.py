@@ -12,7 +12,7 @@ from lorestudio.exchange.chat_preset import ChatPreset, parse_preset
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import Persona, PromptSetup, with_preset
 from lorestudio.trace.model import EntryRef, PromptBlock, PromptPart, RunOutcome, Trace, Turn
-from lorestudio.trace.prompt.assembled import AssembledPrompt, Left, MessageRole, Origin, PromptSection
+from lorestudio.trace.prompt import AssembledPrompt, Left, MessageRole, Origin, PromptSection
 from tests.studio.prompt.parts import parts_of_entry
 
 SYSTEM, USER, ASSISTANT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT

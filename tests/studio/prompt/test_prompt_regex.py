@@ -16,7 +16,7 @@ from lorestudio.studio.prompt.setup import PromptSetup, remarks_of, scripts_of
 from lorestudio.systems.macros import Macros
 from lorestudio.systems.registry import words_of
 from lorestudio.trace.model import EntryRef, PromptBlock, PromptPart, RunOutcome, Trace, Turn
-from lorestudio.trace.prompt.assembled import AssembledPrompt, source_words
+from lorestudio.trace.prompt import AssembledPrompt, source_words
 from tests.studio.prompt.parts import parts_of_entry
 
 CHAT = Chat(

@@ -21,7 +21,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.costs import live_cost, note_cost
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 from tests.simulators import answered
 
 AI_ONLY: dict[str, Any] = {"ai_search_enabled": True, "ai_search_mode": "ai-only"}

@@ -9,7 +9,7 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.order import clock_ms
+from lorestudio.studio.replay.ranges import clock_ms
 from lorestudio.studio.replay.simulator import Simulator
 
 CHAT = Chat(

@@ -24,7 +24,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import to_json
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 from tests.examples import examples
 from tests.simulators import answered
 

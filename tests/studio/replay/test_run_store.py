@@ -30,10 +30,10 @@ from lorestudio.studio.replay import run_store
 from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
-from lorestudio.trace.storage.packed import PackedTrace
+from lorestudio.trace.storage.serialize import PackedTrace
 from lorestudio.trace.storage.store import KEPT_RUNS
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 from tests.scripted_answers import ScriptedAnswers
 from tests.simulators import answered
 

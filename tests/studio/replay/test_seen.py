@@ -15,26 +15,26 @@ from lorestudio.domain.resources import resource
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts, ScriptPlace
-from lorestudio.settings.basis import ChatBasis
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.compare.differences import input_differences
 from lorestudio.studio.project.basis import KeptBasis
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.rerun import Rerun
+from lorestudio.studio.replay.scenario import export_turn
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline import TimelineMaker
 from lorestudio.studio.report.source import gather, without_words
-from lorestudio.studio.scenario.export import export_turn
 from lorestudio.studio.tryout.bench import Bench
 from lorestudio.systems.differences import DifferenceKind
 from lorestudio.trace.model import AS_STORED, ReadMessage, SeenChat, Trace
-from lorestudio.trace.prompt.assembled import Origin
+from lorestudio.trace.prompt import Origin
 from lorestudio.trace.summary import seen_brief
 from lorestudio.trace.text import as_text
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 from tests.simulators import system
 
 SETTINGS = DeepLoreSettings(enabled=True)

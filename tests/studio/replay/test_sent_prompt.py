@@ -9,7 +9,7 @@ from lorestudio.exchange.character_card import CardData, CharacterCard
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.studio.replay.timeline import MOST_MESSAGES, TimelineMaker, is_countable, sent_pieces
-from lorestudio.trace.prompt.cache import CacheTurn, CauseKind, PromptPiece, cache_turn
+from lorestudio.trace.prompt_cache import CacheTurn, CauseKind, PromptPiece, cache_turn
 from tests.studio.prompt.test_prompt_assembly import CARD, CHAT, block, trace
 
 SETUP = PromptSetup(card=CARD, persona=Persona("Wren", "A courier."), main="Write {{char}}.")

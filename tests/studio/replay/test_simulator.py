@@ -21,7 +21,7 @@ from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.order import Superseded, generations
+from lorestudio.studio.replay.ranges import Superseded, generations
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Decided, Moment, System, SystemKind
 from lorestudio.systems.registry import KINDS
@@ -30,7 +30,7 @@ from lorestudio.trace.model import Outcome, RunOutcome, StageRecord, Trace
 from lorestudio.trace.storage.serialize import from_json, to_json
 from lorestudio.trace.vocabulary import plain
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 
 SETTINGS = DeepLoreSettings(enabled=True)
 

@@ -16,7 +16,7 @@ from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.order import generations
+from lorestudio.studio.replay.ranges import generations
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import MOST_FAR, Bench, BenchResult, NotReplayedError
 from lorestudio.systems.registry import KINDS, system_of

@@ -7,19 +7,17 @@ import asyncio
 import pytest
 
 from lorestudio.domain.chat import Generation
-from lorestudio.settings.differences import differences
+from lorestudio.settings.sections import differences
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import Bench
 from lorestudio.studio.tryout.control_trials import Trials
-from lorestudio.studio.tryout.held_runs import HeldRuns
-from lorestudio.studio.tryout.preview import Previewer
-from lorestudio.studio.tryout.why_not import WhyNotFinder
-from lorestudio.studio.tryout.why_not_answers import conclusion
+from lorestudio.studio.tryout.preview import HeldRuns, Previewer
+from lorestudio.studio.tryout.why_not import WhyNotFinder, conclusion
 from lorestudio.systems.registry import KINDS, system_of
 from lorestudio.trace.journey import Journeys
-from lorestudio.trace.limits import token_limit
-from lorestudio.trace.matching.scores import Bm25Figures
+from lorestudio.trace.model import token_limit
+from lorestudio.trace.scores import Bm25Figures
 from tests.studio.previews import TEXTS, note, project_of
 
 LAST = Generation(5)

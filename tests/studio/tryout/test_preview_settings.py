@@ -13,8 +13,7 @@ from lorestudio.studio.project.project import demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Previewer
 from lorestudio.systems.registry import system_of
-from lorestudio.trace.limits import positional, token_limit
-from lorestudio.trace.model import Trace
+from lorestudio.trace.model import Trace, positional, token_limit
 from tests.studio.previews import comparable, note, project_of
 
 LAST = Generation(5)

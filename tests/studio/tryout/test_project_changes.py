@@ -9,8 +9,8 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.studio.tryout.project_changes import ProjectChanges, edited_text, plan_change
-from lorestudio.systems.changes import Change, NoteEdit
-from lorestudio.systems.deeplore.ideas.situation import setting
+from lorestudio.systems.deeplore.ideas import setting
+from lorestudio.systems.ideas import Change, NoteEdit
 from lorestudio.systems.registry import MAIN, kind_of
 from tests.studio.previews import TEXTS, project_of
 

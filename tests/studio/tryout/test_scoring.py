@@ -16,7 +16,7 @@ from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.project.settings import Mode, with_mode
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.trace.matching.scores import Bm25Figures, ScoreNode, score_tree, tree_text
+from lorestudio.trace.scores import Bm25Figures, ScoreNode, score_tree, tree_text
 from tests.studio.report.worlds import replayed, secret_world
 
 

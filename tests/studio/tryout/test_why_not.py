@@ -26,9 +26,8 @@ from lorestudio.studio.project.project import Project, demo_project, open_projec
 from lorestudio.studio.project.settings import Mode, with_mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.project_changes import edited_text
-from lorestudio.studio.tryout.why_not import WhyNotFinder
-from lorestudio.studio.tryout.why_not_answers import Holds, WhyNot, conclusion
-from lorestudio.systems.changes import RunPart
+from lorestudio.studio.tryout.why_not import Holds, WhyNot, WhyNotFinder, conclusion
+from lorestudio.systems.ideas import RunPart
 from lorestudio.systems.registry import KINDS, system_of
 from tests.examples import examples
 

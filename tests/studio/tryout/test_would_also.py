@@ -10,8 +10,7 @@ from lorestudio.domain.records import replace
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.project.settings import Mode, with_mode
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.held_runs import HeldRuns
-from lorestudio.studio.tryout.preview import Previewer
+from lorestudio.studio.tryout.preview import HeldRuns, Previewer
 from lorestudio.trace.held_run import WouldState
 from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Phase

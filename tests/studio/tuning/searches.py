@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from lorestudio.studio.compare.comparing import candidate
+from lorestudio.studio.compare.comparison import candidate
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.tuning.expectations import Expectation, ReplyMark, Should, answered
 from lorestudio.studio.tuning.trials import TuningTrial, trial_of

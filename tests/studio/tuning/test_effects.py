@@ -19,8 +19,7 @@ from lorestudio.studio.chat.controls import ControlsPart, toggled
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.effects import Effects, TurnEffect, WholeChat, one_step, sensitivity
-from lorestudio.studio.tuning.expectations import Expectation, Should, shown_swipes
-from lorestudio.studio.tuning.outcomes import turn_outcome
+from lorestudio.studio.tuning.expectations import Expectation, Should, shown_swipes, turn_outcome
 from lorestudio.systems.registry import KINDS, kind_of, system_of
 from lorestudio.vault.edited_vaults import NoteText
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.records import replace
-from lorestudio.studio.tuning.expectations import Expectation, Should, judge
-from lorestudio.studio.tuning.outcomes import TurnOutcome
+from lorestudio.studio.tuning.expectations import Expectation, Should, TurnOutcome, judge
 from lorestudio.studio.tuning.scores import METRICS, Interval, Scores, TurnScore, blocks, bootstrap, score
 
 INDEX = VaultIndex((Entry(0, "Lamp.md", "", "Lamp"), Entry(1, "Tide.md", "", "Tide"), Entry(2, "Bell.md", "", "Bell")))

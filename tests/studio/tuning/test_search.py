@@ -20,7 +20,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Value
-from lorestudio.studio.compare.comparing import candidate
+from lorestudio.studio.compare.comparison import candidate
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.tuning import search as searching
 from lorestudio.studio.tuning.expectations import Expectation, Should, load
@@ -36,8 +36,7 @@ from lorestudio.studio.tuning.search import (
     search,
 )
 from lorestudio.studio.tuning.space import Axis, NumberSpan, Point
-from lorestudio.studio.tuning.trials import PointRunner, trial_of
-from lorestudio.studio.tuning.workers import Workers
+from lorestudio.studio.tuning.trials import PointRunner, Workers, trial_of
 from tests.studio.tuning.searches import LAMP, lamp_trial, make_world, noise_trial
 
 GRID = ("scanDepth=1..6", "maxEntries=1..3")
@@ -373,7 +372,7 @@ def test_what_is_not_installed_is_said(world: Project, monkeypatch: pytest.Monke
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr("lorestudio.studio.tuning.workers.import_module", missing)
+    monkeypatch.setattr("lorestudio.studio.tuning.trials.import_module", missing)
     with pytest.raises(InputError, match=r'optuna: .*not installed.*pip install "lorestudio\[tune\]"'):
         search(lamp_trial(world, "scanDepth=1..2"))
     with pytest.raises(InputError, match=r"joblib: .*not installed"):

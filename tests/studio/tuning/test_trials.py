@@ -16,14 +16,13 @@ import pytest
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.compare.comparing import candidate
+from lorestudio.studio.compare.comparison import candidate
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tuning.outcomes import TurnOutcome, turn_outcome
+from lorestudio.studio.tuning.expectations import TurnOutcome, turn_outcome
 from lorestudio.studio.tuning.search import Plan, SearchWay, TriedPoint, search
 from lorestudio.studio.tuning.space import Point
-from lorestudio.studio.tuning.trials import PointRunner, trial_of
-from lorestudio.studio.tuning.workers import ATTEMPTS, Crew, Workers
+from lorestudio.studio.tuning.trials import ATTEMPTS, Crew, PointRunner, Workers, trial_of
 from lorestudio.systems.known import Known
 from lorestudio.systems.registry import KINDS, kind_of, system_of
 from tests.studio.tuning.searches import LAMP, lamp_trial, make_world, text_of
@@ -196,6 +195,6 @@ def test_a_dask_cluster_comes_to_the_same(world: Project) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_that_is_not_there_is_said(world: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("lorestudio.studio.tuning.workers._PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr("lorestudio.studio.tuning.trials._PATIENCE_SECONDS", 0.2)
     with pytest.raises(InputError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         Crew(lamp_trial(world), Workers(address="tcp://127.0.0.1:9"))

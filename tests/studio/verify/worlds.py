@@ -7,12 +7,12 @@ from typing import Any
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.exchange.chats.records import read_message
+from lorestudio.exchange.chats.document import read_message
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.verify.causes import Verified, verify
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 
 TEXTS = {
     "Lamp.md": "---\ntags: [lorebook]\nkeys: [lamp]\n---\nA brass lamp.\n",

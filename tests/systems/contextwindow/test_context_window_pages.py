@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.systems.contextwindow.mapping import MappedVault
+from lorestudio.systems.contextwindow.mapping import ContextWindow, LoreEntry, MappedVault, WindowTurn
 from lorestudio.systems.contextwindow.pages import (
     PageStrategy,
     Paging,
@@ -18,7 +18,6 @@ from lorestudio.systems.contextwindow.pages import (
     page_size,
     redistributed,
 )
-from lorestudio.systems.contextwindow.window import ContextWindow, LoreEntry, WindowTurn
 
 
 def everything_used(_place: int, limit: int) -> int:

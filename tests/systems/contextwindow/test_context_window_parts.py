@@ -5,12 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.settings.contextwindow import CountingSettings
-from lorestudio.systems.contextwindow.counting import WordList, WordListCounter
-from lorestudio.systems.contextwindow.locks import Lock, LockTable, Refused
+from lorestudio.systems.contextwindow.mapping import ContextWindow, Lock, LockTable, LoreEntry, Refused, WindowTurn
 from lorestudio.systems.contextwindow.pages import Sharing, fit
 from lorestudio.systems.contextwindow.selecting import matches, select
-from lorestudio.systems.contextwindow.truncating import Method
-from lorestudio.systems.contextwindow.window import ContextWindow, LoreEntry, WindowTurn
+from lorestudio.systems.contextwindow.tokens import Method, WordList, WordListCounter
 
 WORDS = [
     "ancient",

@@ -17,14 +17,14 @@ from lorestudio.exchange.chats.notepad import (
     withdrawn,
 )
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.deeplore.scribe.extraction import (
+from lorestudio.systems.deeplore.scribe import (
     EXTRACTION,
     NOTHING,
     answered_notes,
     extraction_request,
     without_asides,
 )
-from lorestudio.systems.deeplore.stages.notes import NOTEPAD_INSTRUCTION
+from lorestudio.systems.deeplore.stages.placement import NOTEPAD_INSTRUCTION
 
 
 def test_the_prompt_asks_for_the_tags_that_are_read():

@@ -21,8 +21,7 @@ from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
 from lorestudio.systems.deeplore.reads import NEVER_READ, OF_ALL, OF_SEARCHED, Reads, reads_all_entries, settings_read
 from lorestudio.systems.deeplore.run import matching_settings, run
-from lorestudio.systems.randomness import Mulberry32
-from lorestudio.systems.runner import run_stages
+from lorestudio.systems.runner import Mulberry32, run_stages
 from lorestudio.trace.model import Turn
 from tests.examples import examples
 from tests.systems.worlds import World, changed, inputs, state_of

@@ -12,7 +12,7 @@ from lorestudio.llm.errors import LlmError, failed, timed_out
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.deeplore.scribe.session_notes import ChatNotes, NotesDesk, SessionNotes
+from lorestudio.systems.deeplore.scribe import ChatNotes, NotesDesk, SessionNotes
 
 CHAT = Chat((Message("U", "Hello.", is_user=True), Message("Ann", "Hello.")), "U", "Ann")
 

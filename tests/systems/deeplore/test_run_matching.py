@@ -13,9 +13,8 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.state import Counters, EngineState
 from lorestudio.settings.behaviour import fixed
 from lorestudio.systems.base import Decided
-from lorestudio.systems.deeplore.following import Lots
 from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
-from lorestudio.systems.deeplore.run import KEPT, KEPT_RECORDED
+from lorestudio.systems.deeplore.run import KEPT, KEPT_RECORDED, Lots
 from lorestudio.trace.model import Phase, StageRecord
 from tests.examples import examples
 from tests.systems.test_invariants import WORLDS

@@ -4,11 +4,11 @@ import pytest
 
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.systems.base import Wake
 from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
 from lorestudio.systems.deeplore.matching.key_search import DeepLoreWakes
-from lorestudio.systems.key_search import Wake
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 
 NOTES = {
     "Bell": ("keys: [bell]", "The Lamp and the LAMPS burn; the tide comes."),

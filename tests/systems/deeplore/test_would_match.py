@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from lorestudio.systems.deeplore.matching.key_places import KeyMatch, would_match
+from lorestudio.systems.deeplore.matching.key_search import KeyMatch, would_match
 from lorestudio.systems.deeplore.stages.keywords import keywords_stage
 from tests.examples import examples
 from tests.systems.test_invariants import WORLDS

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from lorestudio.llm.errors import LlmError
-from lorestudio.systems.facts.conversations import MOST_ATTEMPTS, Conversations
 from lorestudio.systems.facts.options import FactOptions
 from lorestudio.systems.facts.records import FactError, ThreadState
+from lorestudio.systems.facts.session import MOST_ATTEMPTS, Conversations
 from lorestudio.systems.facts.store import FactStore
 from lorestudio.systems.facts.threads import HOUR, MINUTE, Timeouts, timeouts
 from tests.systems.facts.world import Model

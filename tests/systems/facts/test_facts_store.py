@@ -7,9 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from lorestudio.systems.facts.database import MemoryFileError
 from lorestudio.systems.facts.records import FactError, Memory, Thread, ThreadState
-from lorestudio.systems.facts.store import FactStore
+from lorestudio.systems.facts.store import FactStore, MemoryFileError
 from tests.systems.facts.world import memory
 
 EAST = np.array([1.0, 0.0])

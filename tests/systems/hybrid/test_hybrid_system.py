@@ -11,8 +11,7 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.systems.base import Hold, Moment
-from lorestudio.systems.hybrid.book import WorldEntry, texts_of
-from lorestudio.systems.hybrid.retrieval import embedded_text, query_text
+from lorestudio.systems.hybrid.retrieval import WorldEntry, embedded_text, query_text, texts_of
 from lorestudio.systems.hybrid.system import HybridSystem, rendered_entry
 from lorestudio.trace.explain import explain
 from lorestudio.trace.held_run import would_also

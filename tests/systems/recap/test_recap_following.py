@@ -20,8 +20,16 @@ from lorestudio.systems.recap import session as session_module
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import alters_runs, read_chat_file, with_recaps, write_chat_file
 from lorestudio.systems.recap.overview import picture, prompt_at
-from lorestudio.systems.recap.session import RecapSession, follow, keep_recap_settings, opened, recap_settings
-from lorestudio.systems.recap.triggers import MessageEvent, MessageHappening, happenings
+from lorestudio.systems.recap.session import (
+    MessageEvent,
+    MessageHappening,
+    RecapSession,
+    follow,
+    happenings,
+    keep_recap_settings,
+    opened,
+    recap_settings,
+)
 from tests.systems.recap.files import SETTINGS, TALE, records, write_chat
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_3_35
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.systems.recap import triggers
+from lorestudio.systems.recap import session
 from lorestudio.systems.recap.asking import (
     QuestionPreset,
     WorkContext,
@@ -268,7 +268,7 @@ class TestTriggers:
         return World(chat("a", "b", "c", "d", "e", "f"), **settings)
 
     def on_message(self, world, index=5, queue=None, **how):
-        found = triggers.on_message(world.chat, index, queue or QueueState(), world.context, **how)
+        found = session.on_message(world.chat, index, queue or QueueState(), world.context, **how)
         return [(item.type, item.params.get("index", item.params.get("endIndex"))) for item in found]
 
     def test_a_reply_brings_recaps_and_the_search(self):
@@ -280,7 +280,7 @@ class TestTriggers:
     def test_recaps_that_are_queued_are_not_queued_again(self):
         world = self.world(auto_recap_message_limit=1)
         asked = world.worker
-        asyncio.run(asked.enqueue(triggers.due_recaps(world.chat, asked.state, world.context)[0]))
+        asyncio.run(asked.enqueue(session.due_recaps(world.chat, asked.state, world.context)[0]))
         assert self.on_message(world, queue=asked.state) == []  # and a busy queue is not searched beside
 
     def test_a_swipe_is_not_searched_while_the_newest_are_left_alone(self):
@@ -293,9 +293,9 @@ class TestTriggers:
 
     def test_an_edited_message_with_a_recap_gets_a_new_one(self):
         world = self.world()
-        assert triggers.on_edit(world.chat, 1, world.context) == ()
+        assert session.on_edit(world.chat, 1, world.context) == ()
         changed = world.chat.with_message(1, set_data(world.chat.messages[1], "memory", "x"))
-        assert [item.params for item in triggers.on_edit(changed, 1, world.context)] == [{"index": 1}]
+        assert [item.params for item in session.on_edit(changed, 1, world.context)] == [{"index": 1}]
 
     def test_a_swipe_of_a_message_with_a_recap_gets_one_of_its_own(self):
         world = self.world()
@@ -304,14 +304,14 @@ class TestTriggers:
             "swipe_info": [{"extra": {"auto_recap": {"memory": "x"}}}, {}],
         }  # fmt: skip
         changed = world.chat.with_message(1, swiped)
-        assert [item.params for item in triggers.on_swipe(changed, 1, world.context)] == [{"index": 1}]
+        assert [item.params for item in session.on_swipe(changed, 1, world.context)] == [{"index": 1}]
         with_own = changed.with_message(1, set_data(swiped, "memory", "y"))
-        assert triggers.on_swipe(with_own, 1, world.context) == ()
+        assert session.on_swipe(with_own, 1, world.context) == ()
 
     def test_opening_a_chat_looks_behind_the_last_break(self):
         world = self.world(auto_scene_break_on_load=True)
         opened = world.chat.with_messages(scenes.toggle(world.chat.messages, 1))
-        after, found = triggers.on_load(opened, QueueState(), world.context)
+        after, found = session.on_load(opened, QueueState(), world.context)
         flags = [message.get("extra", {}).get("auto_recap", {}).get(scenes.CHECKED) for message in after.messages]
         assert flags[:3] == [True, True, None]
         assert [item.params for item in found] == [{"startIndex": 2, "endIndex": 5, "offset": 0}]

@@ -12,15 +12,13 @@ import pytest
 import lorestudio
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.compare.causes import find_causes
-from lorestudio.studio.compare.comparing import candidate, compare_candidates
-from lorestudio.studio.compare.sides import side_of
+from lorestudio.studio.compare.causes import find_causes, side_of
+from lorestudio.studio.compare.comparison import candidate, compare_candidates
 from lorestudio.studio.project.doctor import examine
 from lorestudio.studio.project.settings import SystemSettingsFiles
 from lorestudio.studio.replay.run_store import RunStore
+from lorestudio.studio.replay.scenario import export_turn, run_scenario
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.scenario.export import export_turn
-from lorestudio.studio.scenario.running import run_scenario
 from lorestudio.studio.tryout.bench import Bench
 from lorestudio.studio.tryout.preview import Previewer
 from lorestudio.studio.tryout.why_not import WhyNotFinder

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.scenario.running import run_scenarios
+from lorestudio.studio.replay.scenario import run_scenarios
 
 MESSAGES = [
     {"name": "Wren", "is_user": True, "mes": "A kite."},

@@ -26,7 +26,7 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.trace.model import Phase
-from lorestudio.ui.features.budget.bar import BudgetBar
+from lorestudio.ui.features.budget.pane import BudgetBar
 from lorestudio.ui.shell import app as ui_app
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.layout import DEBUG, PANE_ORDER

@@ -10,8 +10,8 @@ from lorestudio.domain.chat import Generation
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Previewer
-from lorestudio.trace.matching.found_keys import KeyMatch, WouldMatch
-from lorestudio.ui.features.notes.facts import match_words
+from lorestudio.trace.found_keys import KeyMatch, WouldMatch
+from lorestudio.ui.features.notes.pane import match_words
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.state.drafts import Draft, Drafts, LivePreview, unsaved_notes
 from tests.ui.conftest import drain

@@ -19,7 +19,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.state import project_files
 from lorestudio.ui.state.session import Session
 from tests.ui.worlds import MemoryKeyring, make_chat, make_project, make_trace
-from tests.vault.obsidian.obsidian_server import KEY, ObsidianServer, running
+from tests.vault.obsidian_server import KEY, ObsidianServer, running
 
 
 def write(folder: Path, title: str, text: str = "It is shut.") -> Path:

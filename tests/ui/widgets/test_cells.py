@@ -25,7 +25,7 @@ from lorestudio.ui.widgets.cells import (
     Words,
     one_line,
 )
-from lorestudio.ui.widgets.marks import Mark
+from lorestudio.ui.widgets.paint import Mark
 from lorestudio.ui.widgets.record_table import RecordTable
 from tests.ui.drawing import drawn, words_drawn
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from lorestudio.ui.widgets.check_table import CheckList, CheckRow, change_table
+from lorestudio.ui.widgets.record_table import CheckList, CheckRow, change_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

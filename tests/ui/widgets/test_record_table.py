@@ -27,8 +27,16 @@ from lorestudio.ui.shell.qt import (
     V_RIGHT,
 )
 from lorestudio.ui.widgets.cells import Column, same_words, titled
-from lorestudio.ui.widgets.check_table import CheckList, CheckRow, change_table
-from lorestudio.ui.widgets.record_table import RecordTable, RecordView, as_markdown, as_text, csv_bytes
+from lorestudio.ui.widgets.record_table import (
+    CheckList,
+    CheckRow,
+    RecordTable,
+    RecordView,
+    as_markdown,
+    as_text,
+    change_table,
+    csv_bytes,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

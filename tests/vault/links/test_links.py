@@ -16,7 +16,7 @@ from lorestudio.vault.links.references import (
     heading_text,
     references,
 )
-from lorestudio.vault.note.property_texts import split_places
+from lorestudio.vault.note.spans import split_places
 
 PIECES = st.lists(
     st.sampled_from([

@@ -9,8 +9,7 @@ import pytest
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.vault.lint.linter import Scope
-from lorestudio.vault.lint.model import CheckGroup
-from lorestudio.vault.lint.table import all_checks
+from lorestudio.vault.lint.model import CheckGroup, all_checks
 from tests.vault.lint.vaults import codes, lint, note
 
 if TYPE_CHECKING:

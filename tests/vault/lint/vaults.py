@@ -8,7 +8,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index_refresh import build_index
+from lorestudio.vault.index import build_index
 from lorestudio.vault.lint.linter import Linter, Report, Scope
 from lorestudio.vault.lint.model import Finding
 from lorestudio.vault.lint.settings import SettingsFile

@@ -1,8 +1,15 @@
-"""Entries of the book in a character card, and of a book of that kind on its own (rules: lorebooks 4, 5)."""
+"""Entries of the book in a character card, and of a book of that kind on its own (rules: lorebooks 4, 5).
+
+Decorators: lines `@@name value` at the beginning of an entry's text (rules: lorebooks 5).
+
+Read here is what has a counterpart in World Info; such lines leave the text. All others stay where they are.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias
 
 from pydantic.alias_generators import to_camel
 
@@ -12,15 +19,198 @@ from lorestudio.exchange.lorebooks.crossing import (
     EntryForm,
     FieldLink,
     Raw,
+    alike,
+    chance,
     effective,
     mapping,
     number,
+    split_keys,
     text,
     texts,
     without_kept,
 )
-from lorestudio.exchange.lorebooks.entry import BookPlace
-from lorestudio.exchange.lorebooks.kinds.decorators import DECORATED, is_decorated, without_decorators
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, BookPlace, Logic
+
+_LINE: Final = re.compile(r"@@(?!@)(\w+)[ \t]*(.*)")
+_WHOLE: Final = re.compile(r"\d{1,5}")
+_ROLES: Final = ("system", "user", "assistant")
+_PLACES: Final = {"before_desc": BookPlace.BEFORE, "after_desc": BookPlace.AFTER}
+Values: TypeAlias = Mapping[str, list[str]]
+_Reader: TypeAlias = Callable[[Values], dict[str, Json]]
+
+_FOR_EVER: Final = 10000
+"""Messages that an entry stays for, where it is to stay for good: the most that SillyTavern's editor takes."""
+
+
+DECORATED: Final = "the decorators in its first lines become World Info's own fields, as near as it has them"
+
+
+def without_decorators(content: str, *, may_have_keys: bool = True) -> tuple[dict[str, Json], str]:
+    """The World Info fields that the decorators of a text say, and the text without those lines.
+
+    A line whose fallback (`@@@`) follows stays, as it is the next program's to choose; so do further keys of an entry
+    that has secondary keys already.
+    """
+    if not content.startswith("@@"):
+        return {}, content
+    lines = content.split("\n")
+    amount = next((place for place, line in enumerate(lines) if not line.startswith("@@")), len(lines))
+    found: dict[str, list[tuple[int, str]]] = {}
+    for place, line in enumerate(lines[:amount]):
+        parts = _LINE.fullmatch(line)
+        if parts is not None and not lines[min(place + 1, len(lines) - 1)].startswith("@@@"):
+            found.setdefault(parts[1], []).append((place, parts[2].strip()))
+    fields: dict[str, Json] = {}
+    used: set[int] = set()
+    for names, read in _READERS:
+        values = [found[name] for name in names if name in found]
+        said = read({name: [value for _place, value in found[name]] for name in names if name in found})
+        if said and not fields.keys() & said.keys() and (may_have_keys or "keysecondary" not in said):
+            fields |= said
+            used |= {place for each in values for place, _value in each}
+    return fields, "\n".join(line for place, line in enumerate(lines) if place not in used)
+
+
+NOT_QUITE: Final[Mapping[str, str]] = {
+    "delay": "it counts the model's messages only",
+    "sticky": "for good is 10,000 messages, and nothing shorter can be said",
+}
+"""Of those, what a decorator says only approximately."""
+
+
+def is_decorated(content: str) -> bool:
+    """Whether a text says something with decorators that World Info has a field for."""
+    return bool(without_decorators(content)[0])
+
+
+def _one(values: Values, name: str) -> str:
+    return values[name][0] if len(values.get(name, ())) == 1 else ""
+
+
+def _whole(values: Values, name: str) -> int | None:
+    value = _one(values, name)
+    return int(value) if _WHOLE.fullmatch(value) else None
+
+
+def _depth(values: Values) -> dict[str, Json]:
+    depth, role = _whole(values, "depth"), _one(values, "role")
+    if depth is None or ("role" in values and role not in _ROLES):
+        return {}
+    place: dict[str, Json] = {"position": int(BookPlace.AT_DEPTH), "depth": depth}
+    return place | ({"role": _ROLES.index(role)} if role else {})
+
+
+def _position(values: Values) -> dict[str, Json]:
+    place = _PLACES.get(_one(values, "position"))
+    return {} if place is None else {"position": int(place)}
+
+
+def _numbered(name: str, ours: str) -> tuple[tuple[str, ...], _Reader]:
+    def read(values: Values) -> dict[str, Json]:
+        value = _whole(values, name)
+        return {} if value is None else {ours: value}
+
+    return (name,), read
+
+
+def _probability(values: Values) -> dict[str, Json]:
+    value = _whole(values, "probability")
+    return {} if value is None else {"probability": value, "useProbability": True}
+
+
+def _more_keys(values: Values) -> dict[str, Json]:
+    """`additional_keys`: one line asks for any of its keys, several lines with a key each for all of them."""
+    lines = [split_keys(value) for value in values.get("additional_keys", ())]
+    if len(lines) == 1:
+        return _secondary(lines[0], Logic.AND_ANY)
+    single = [keys[0] for keys in lines if len(keys) == 1]
+    return _secondary(single, Logic.AND_ALL) if len(single) == len(lines) else {}
+
+
+def _no_keys(values: Values) -> dict[str, Json]:
+    return _secondary(split_keys(_one(values, "exclude_keys")), Logic.NOT_ANY)
+
+
+def _not_all_keys(values: Values) -> dict[str, Json]:
+    return _secondary(split_keys(_one(values, "exclude_keys_all")), Logic.NOT_ALL)
+
+
+def _secondary(keys: list[str], logic: Logic) -> dict[str, Json]:
+    return {"keysecondary": list(keys), "selectiveLogic": int(logic), "selective": True} if keys else {}
+
+
+def _flag(name: str, ours: str, value: Json) -> tuple[tuple[str, ...], _Reader]:
+    return (name,), lambda values: {ours: value} if values.get(name) == [""] else {}
+
+
+_READERS: Final[tuple[tuple[tuple[str, ...], _Reader], ...]] = (
+    (("depth", "role"), _depth),
+    (("position",), _position),
+    (("additional_keys",), _more_keys),
+    (("exclude_keys",), _no_keys),
+    (("exclude_keys_all",), _not_all_keys),
+    (("probability",), _probability),
+    _numbered("scan_depth", "scanDepth"),
+    _numbered("activate_only_after", "delay"),
+    _flag("keep_activate_after_match", "sticky", _FOR_EVER),
+    _flag("match_full_word", "matchWholeWords", True),
+    _flag("match_partial_word", "matchWholeWords", False),
+)
+"""Which lines are read together, and what they say."""
+
+MEANT: Final[Mapping[str, str]] = {
+    "position": "@@depth, @@position", "depth": "@@depth", "role": "@@role",
+    "selectiveLogic": "@@additional_keys, @@exclude_keys, @@exclude_keys_all", "probability": "@@probability",
+    "scanDepth": "@@scan_depth", "delay": "@@activate_only_after", "sticky": "@@keep_activate_after_match",
+    "matchWholeWords": "@@match_full_word, @@match_partial_word",
+}  # fmt: skip
+"""The World Info fields that decorators can say, and with which."""
+
+
+def with_decorators(entry: Raw) -> str:
+    """The text of a World Info entry below the decorators that say what Risu has no field for."""
+    content = entry.get("content")
+    return "\n".join((*_lines(entry), content if isinstance(content, str) else ""))
+
+
+def _lines(entry: Raw) -> Iterator[str]:
+    yield from _place_lines(entry)
+    yield from _key_lines(entry)
+    odds = chance(entry)
+    if odds != NEW_ENTRY["probability"] and odds == int(odds):
+        yield f"@@probability {int(odds)}"
+    for name, line in (("scanDepth", "scan_depth"), ("delay", "activate_only_after")):
+        value = number(entry.get(name))
+        if value is not None and not alike(name, value, NEW_ENTRY[name]):
+            yield f"@@{line} {int(value)}"
+    if (number(entry.get("sticky")) or 0) >= _FOR_EVER:
+        yield "@@keep_activate_after_match"
+    words = entry.get("matchWholeWords")
+    if isinstance(words, bool):
+        yield "@@match_full_word" if words else "@@match_partial_word"
+
+
+def _place_lines(entry: Raw) -> Iterator[str]:
+    place, depth, role = (effective(entry, name) for name in ("position", "depth", "role"))
+    if place == BookPlace.AT_DEPTH and isinstance(depth, int):
+        yield f"@@depth {depth}"
+        if isinstance(role, int) and 0 < role < len(_ROLES):
+            yield f"@@role {_ROLES[role]}"
+    elif place == BookPlace.AFTER:
+        yield "@@position after_desc"
+
+
+def _key_lines(entry: Raw) -> Iterator[str]:
+    keys, logic = texts(entry.get("keysecondary")), effective(entry, "selectiveLogic")
+    if not keys or not effective(entry, "selective") or any("," in key for key in keys):
+        return
+    if logic == Logic.AND_ALL:
+        yield from (f"@@additional_keys {key}" for key in keys)
+    elif logic == Logic.NOT_ANY:
+        yield f"@@exclude_keys {', '.join(keys)}"
+    elif logic == Logic.NOT_ALL:
+        yield f"@@exclude_keys_all {', '.join(keys)}"
+
 
 EXTENSIONS: Final = frozenset({
     "position", "exclude_recursion", "prevent_recursion", "delay_until_recursion", "display_index", "probability",

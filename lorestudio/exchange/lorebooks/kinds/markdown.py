@@ -14,6 +14,7 @@ from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.crossing import (
     EntryForm,
     FieldLink,
+    LoreReport,
     Raw,
     effective,
     from_world_info,
@@ -28,7 +29,6 @@ from lorestudio.exchange.lorebooks.crossing import (
 )
 from lorestudio.exchange.lorebooks.documents import WORLD_INFO_TITLE, Lore, Written
 from lorestudio.exchange.lorebooks.entry import DEFAULT_ORDER
-from lorestudio.exchange.lorebooks.report import LoreReport
 from lorestudio.exchange.problems import InputError
 from lorestudio.vault import front_matter
 from lorestudio.vault.note.document import NoteDocument

@@ -19,7 +19,7 @@ from lorestudio.exchange.lorebooks.crossing import (
 )
 from lorestudio.exchange.lorebooks.entry import Logic
 from lorestudio.exchange.lorebooks.keys import is_plain
-from lorestudio.exchange.lorebooks.kinds.decorators import (
+from lorestudio.exchange.lorebooks.kinds.card_book import (
     DECORATED,
     MEANT,
     NOT_QUITE,

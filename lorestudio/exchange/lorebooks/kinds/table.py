@@ -14,6 +14,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.exchange.lorebooks.crossing import (
     EntryForm,
     FieldLink,
+    LoreReport,
     Raw,
     alike,
     chance,
@@ -27,9 +28,7 @@ from lorestudio.exchange.lorebooks.crossing import (
     texts,
 )
 from lorestudio.exchange.lorebooks.documents import WORLD_INFO_TITLE, Lore, Written
-from lorestudio.exchange.lorebooks.entry import BookPlace
-from lorestudio.exchange.lorebooks.native import NEW_ENTRY
-from lorestudio.exchange.lorebooks.report import LoreReport
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, BookPlace
 from lorestudio.exchange.problems import InputError
 
 TITLE: Final = "Table (CSV)"

@@ -26,7 +26,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.notes.book_entries import read_text, save_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, HistoryError, NoteFileChange
-from lorestudio.studio.notes.json_lines import append_lines, json_line, read_lines
+from lorestudio.studio.notes.changes.journal import append_lines, json_line, read_lines
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
 from lorestudio.vault.data_folder import place_key, refused, utc_now
 from lorestudio.vault.file_lock import locked

@@ -18,7 +18,7 @@ from rank_bm25 import BM25
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import fold, length
 from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, Kept, Places
-from lorestudio.trace.matching.scores import Bm25Figures, TermFigures
+from lorestudio.trace.scores import Bm25Figures, TermFigures
 
 K1 = 1.5
 B = 0.75

@@ -9,7 +9,7 @@ from typing import Any
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
-from lorestudio.systems.deeplore.ai.cache import entity_names
+from lorestudio.systems.deeplore.ai.replies import entity_names
 from lorestudio.systems.deeplore.gating import is_forced
 from lorestudio.systems.deeplore.matching.bm25 import EntryBM25
 from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, compare

@@ -1,21 +1,26 @@
-"""AI selection: the model chooses among the candidates, and what is done when it does not.
+"""AI selection: the category prefilter, a first, cheap question to the model in large vaults; the candidate
+manifest, so that it can be read; the model's choice among the candidates, and what is done when it makes none
+(rules: deeplore 4.5, 4.4).
 
 Rules: deeplore 4.6, 4.7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.domain.chat import transcript
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, trim, truthy
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.systems.deeplore.ai import breaker, cache, prompts
+from lorestudio.systems.deeplore.ai import asking, prompts, replies
 from lorestudio.systems.deeplore.ai.asking import Conversation, ask, conversation, give_probe_back
+from lorestudio.systems.deeplore.ai.prompts import build
 from lorestudio.systems.deeplore.ai.replies import (
     Selected,
     above,
@@ -30,7 +35,7 @@ from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import stage
-from lorestudio.trace.model import AiRecord, Phase, ReplyItem, StageRecord
+from lorestudio.trace.model import AiRecord, ItemResult, Phase, ReplyItem, StageRecord, TitleMatch
 
 PAUSED = "AI search temporarily paused"
 CONFIDENCES = ("high", "medium", "low")
@@ -55,7 +60,7 @@ class SearchResult(Struct, frozen=True):
 @stage("AI selection", Phase.SELECT)
 async def ai_selection_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     """The model's choice replaces the candidates; what is forced stays, and failures fall back as the settings say."""
-    before = breaker.observed(state.ai, ctx.moment.clock_ms)
+    before = asking.observed(state.ai, ctx.moment.clock_ms)
     if state.manifest is None or not state.manifest.text:
         return replace(_nothing_to_offer(state, ledger), ai=AiRecord(before, before))
     search = await _search(state, ctx, ledger)
@@ -65,7 +70,7 @@ async def ai_selection_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> St
         record = _fall_back(state, ctx, ledger, search)
     else:
         record = _take(state, ledger, search, ctx.settings.ai_confidence_threshold)
-    return replace(record, ai=AiRecord(before, breaker.observed(state.ai, ctx.moment.clock_ms), search.items))
+    return replace(record, ai=AiRecord(before, asking.observed(state.ai, ctx.moment.clock_ms), search.items))
 
 
 def _nothing_to_offer(state: RunState, ledger: Ledger) -> StageRecord:
@@ -82,22 +87,22 @@ async def _search(state: RunState, ctx: Inputs, ledger: Ledger) -> SearchResult:
     talk = _conversation(state, ctx, ledger)
     if manifest is None or not talk.text:
         return SearchResult(why="there is no conversation to judge by")
-    asked = cache.question(talk.text, manifest.text, state.candidates, ctx.index.vault.digest, settings)
+    asked = replies.question(talk.text, manifest.text, state.candidates, ctx.index.vault.digest, settings)
     cached = state.ai.cache
-    found = cache.look_up(cached, asked, ctx.index.names, settings.ai_search_mode)
+    found = replies.look_up(cached, asked, ctx.index.names, settings.ai_search_mode)
     if found.tier == 2 and ctx.is_fixed("cache_same_candidates"):
-        found = cache.look_up(cached, asked, ctx.index.names, "ai-only")
+        found = replies.look_up(cached, asked, ctx.index.names, "ai-only")
         if not found.hit:
             state.note_switch("cache_same_candidates", ledger.name, "the model was asked again")
     if found.hit and cached is not None:
         state.ai = replace(state.ai, cached_hits=state.ai.cached_hits + 1)
-        picks = cache.replay(cached, state.candidates or ctx.index.visible)
+        picks = replies.replay(cached, state.candidates or ctx.index.visible)
         items = cached_items(cached.picks, picks)
         return SearchResult(picks, cached=True, tier=found.tier, why=found.why, items=items)
-    granted, state.ai = breaker.acquire(state.ai, ctx.moment.clock_ms)
+    granted, state.ai = asking.acquire(state.ai, ctx.moment.clock_ms)
     if not granted:
         return SearchResult(error=PAUSED, why=found.why)
-    if breaker.throttled(state.ai, ctx.moment.clock_ms):
+    if asking.throttled(state.ai, ctx.moment.clock_ms):
         return SearchResult(error=THROTTLED, why=found.why)
     wanted = prompts.wanted(settings, len(ctx.index.visible), len(ctx.index.constants), new_chat=talk.new_chat)
     system = prompts.selection_prompt(settings, wanted)
@@ -138,13 +143,13 @@ def _conversation(state: RunState, ctx: Inputs, ledger: Ledger) -> Conversation:
 
 
 async def _ask(
-    state: RunState, ctx: Inputs, ledger: Ledger, request: ChatRequest, asked: cache.CacheQuestion, why: str
+    state: RunState, ctx: Inputs, ledger: Ledger, request: ChatRequest, asked: replies.CacheQuestion, why: str
 ) -> SearchResult:
     try:
         reply = await ask(state, ctx, request)
     except LlmError as error:
         if error.fails_by_status if ctx.rules.breaker_status else error.counts_as_failure:
-            state.ai = breaker.failed(state.ai, ctx.moment.clock_ms)
+            state.ai = asking.failed(state.ai, ctx.moment.clock_ms)
         else:
             give_probe_back(state, ctx, ledger)
         return SearchResult(error=error.message or str(error), why=why)
@@ -152,14 +157,14 @@ async def _ask(
     items = extract_list(reply.content, strict=ctx.rules.strict_replies)
     picks = normalize(items or [])
     if items is None or (items and not picks):
-        state.ai = breaker.failed(state.ai, ctx.moment.clock_ms)
+        state.ai = asking.failed(state.ai, ctx.moment.clock_ms)
         what = UNREADABLE if items is None else UNUSABLE
         return SearchResult(error=what, cached=None, why=why, items=tuple(map(unreadable, items or ())))
     matching = match_titles(picks, state.candidates)
     threshold = ctx.settings.ai_confidence_threshold
     selected = tuple(choice for choice in matching.selected if above(threshold, choice.confidence))
     below = tuple(choice for choice in matching.selected if not above(threshold, choice.confidence))
-    state.ai = replace(breaker.succeeded(state.ai), cache=cache.remember(asked, selected))
+    state.ai = replace(asking.succeeded(state.ai), cache=replies.remember(asked, selected))
     on_record = reply_items(items, matching, threshold)
     return SearchResult(selected, below=below, unknown=matching.unknown, why=why, items=on_record)
 
@@ -258,3 +263,222 @@ def _details(search: SearchResult) -> dict[str, Json]:
             for choice in search.selected
         ],
     }
+
+
+@stage("manifest", Phase.SELECT)
+def manifest_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
+    """What the model will be offered; entries without a summary may be left out of it."""
+    manifest = build(
+        state.candidates,
+        ctx.index.vault.fields,
+        ctx.settings,
+        state.counters,
+        bootstrapping=state.bootstrapping,
+        count_forced=ctx.is_fixed("header_count"),
+    )
+    state.manifest = manifest
+    offered = {entry.id for entry in manifest.selectable}
+    for entry in state.candidates:
+        if entry.id not in offered and not state.is_forced(entry):
+            ledger.keep(entry, "not_offered")
+    if ctx.is_fixed("header_count") and ledger.decided and manifest.text:
+        state.note_switch("header_count", ledger.name, "the header counts only what is always included")
+    return ledger.close(
+        state.candidates,
+        note="" if manifest.text else "nothing_to_offer",
+        details={
+            "candidates": [entry.id for entry in state.candidates],
+            "offered": [entry.id for entry in manifest.selectable],
+            "header": manifest.header,
+            "text": manifest.text,
+        },
+    )
+
+
+FEWEST_ENTRIES: Final = 40
+FEWEST_CATEGORIES: Final = 4
+REPLY_TOKENS: Final = 512
+_SAMPLE: Final = 5
+_MARKERS: Final = frozenset({
+    "lorebook", "lorebook-always", "lorebook-seed", "lorebook-bootstrap", "lorebook-guide", "lorebook-never",
+    "lorebook-constant",
+})  # fmt: skip
+UNCATEGORIZED: Final = "Uncategorized"
+
+
+def category(entry: Entry, *, folders: bool = False) -> str:
+    """The first tag that means something; the top folder only for an entry whose tags all mark it for DeepLore.
+
+    With `folders` the top folder is the category of an entry without any tag too.
+    """
+    if not entry.tags and not folders:
+        return UNCATEGORIZED
+    meaningful = next((tag for tag in entry.tags if tag.lower() not in _MARKERS), None)
+    if meaningful is not None:
+        return meaningful
+    return entry.filename.split("/")[0] if "/" in entry.filename else UNCATEGORIZED
+
+
+def clusters(entries: Sequence[Entry], *, folders: bool = False) -> dict[str, list[Entry]]:
+    """Entries by category, in order of first sight."""
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(category(entry, folders=folders), []).append(entry)
+    return found
+
+
+def category_manifest(found: Mapping[str, Sequence[Entry]], *, vaults: bool = False) -> str:
+    """One line a category: its size and its first titles; with `vaults`, a repeated title says which vault's it is."""
+    return "\n".join(
+        f"[{name}] ({len(members)} entries): {', '.join(_samples(members[:_SAMPLE], vaults=vaults))}"
+        + (f" (+{len(members) - _SAMPLE} more)" if len(members) > _SAMPLE else "")
+        for name, members in found.items()
+    )
+
+
+def _samples(members: Sequence[Entry], *, vaults: bool) -> Iterator[str]:
+    seen: set[str] = set()
+    for entry in members:
+        yield f"{entry.title}@{entry.vault}" if vaults and entry.title in seen else entry.title
+        seen.add(entry.title)
+
+
+def chosen_categories(reply: Json, *, strict: bool = False) -> set[str] | None:
+    """The lower-cased names in the reply, None where it names none; `strict` as in `extract_list`."""
+    items = extract_list(reply, strict=strict)
+    if not items:
+        return None
+    names: set[str] = set()
+    for item in items:
+        if item is None:
+            return None
+        names.add(_name(item).lower())
+    names.discard("")
+    return names or None
+
+
+def category_items(reply: Json, found: Mapping[str, object], *, strict: bool = False) -> tuple[ReplyItem, ...]:
+    """Each item of the reply on record; several categories that differ only in case are one match."""
+    known: dict[str, list[str]] = {}
+    for name in found:
+        known.setdefault(name.lower(), []).append(name)
+    items: list[ReplyItem] = []
+    for item in extract_list(reply, strict=strict) or ():
+        asked = _name(item)
+        names = known.get(asked.lower(), [])
+        if not asked:
+            items.append(unreadable(item))
+        elif names:
+            items.append(ReplyItem(asked, TitleMatch.EXACT, ItemResult.CHOSEN, title=", ".join(names), similarity=1.0))
+        else:
+            items.append(ReplyItem(asked, TitleMatch.NOT_FOUND, ItemResult.DROPPED))
+    return tuple(items)
+
+
+def _name(item: Json) -> str:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, Mapping):
+        values = (item.get(key) for key in ("title", "name", "category", "label"))
+        return next((value for value in values if isinstance(value, str) and truthy(value)), "")
+    return ""
+
+
+@stage("category prefilter", Phase.SELECT)
+async def category_prefilter_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
+    """The model chooses categories; entries of the others leave unless one of their keys is in the conversation.
+
+    Anything doubtful leaves the candidates as they are.
+    """
+    if not ctx.settings.hierarchical_pre_filter:
+        return ledger.skipped("off", {"setting": "hierarchicalPreFilter"})
+    before = asking.observed(state.ai, ctx.moment.clock_ms)
+    record = await _prefilter(state, ctx, ledger)
+    items = record.ai.items if record.ai is not None else ()
+    return replace(record, ai=AiRecord(before, asking.observed(state.ai, ctx.moment.clock_ms), items))
+
+
+async def _prefilter(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
+    before = list(state.candidates)
+    forced = [entry for entry in before if state.is_forced(entry)]
+    selectable = [entry for entry in before if not state.is_forced(entry)]
+    if ctx.settings.manifest_summary_mode == "summary_only":
+        selectable = [entry for entry in selectable if trim(entry.summary)]
+    if len(selectable) < FEWEST_ENTRIES:
+        return _unchanged(ledger, before, "too few entries or categories")
+    folders = ctx.is_fixed("untagged_category")
+    found = clusters(selectable, folders=folders)
+    if folders:
+        exact = clusters(selectable)
+        if found != exact and max(len(found), len(exact)) >= FEWEST_CATEGORIES:
+            state.note_switch("untagged_category", ledger.name, "untagged notes go by their folder")
+    if len(found) < FEWEST_CATEGORIES:
+        return _unchanged(ledger, before, "too few entries or categories")
+    granted, state.ai = asking.acquire(state.ai, ctx.moment.clock_ms)
+    if not granted:
+        return _unchanged(ledger, before, "AI calls are paused")
+    transcript = _transcript(state, ctx, ledger)
+    model = ctx.settings.ai_search_model or ctx.model
+    request = ChatRequest(
+        kind="prefilter",
+        system=prompts.CATEGORIES,
+        user=prompts.categories_message(category_manifest(found, vaults=ctx.rules.category_vaults), transcript),
+        max_tokens=REPLY_TOKENS,
+        timeout_ms=ctx.settings.ai_search_timeout,
+        json_schema=prompts.CATEGORY_SCHEMA if ctx.rules.asked_by_schema else None,
+        reasoning_effort=prompts.effort_for(model, ctx.rules),
+        model=model,
+    )
+    try:
+        reply = await ask(state, ctx, request)
+    except LlmError as error:
+        state.ai = asking.released(state.ai)
+        return _unchanged(ledger, before, f"the call failed: {error}")
+    strict = ctx.rules.strict_replies
+    names = chosen_categories(reply.content, strict=strict)
+    answered = AiRecord(items=category_items(reply.content, found, strict=strict))
+    if names is None:
+        give_probe_back(state, ctx, ledger)
+        return replace(_unchanged(ledger, before, "the answer names no category"), ai=answered)
+    kept = [entry for entry in selectable if category(entry, folders=folders).lower() in names]
+    dropped = [entry for entry in selectable if category(entry, folders=folders).lower() not in names]
+    rescued = [entry for entry in dropped if _mentioned(entry, transcript.lower())]
+    if len(kept) + len(rescued) < len(selectable) * (1 - ctx.settings.hierarchical_aggressiveness):
+        give_probe_back(state, ctx, ledger)
+        return replace(_unchanged(ledger, before, "it would leave too few"), ai=answered)
+    state.ai = asking.released(state.ai)
+    return replace(_narrow(state, ledger, [*forced, *kept], rescued, folders=folders), ai=answered)
+
+
+def _transcript(state: RunState, ctx: Inputs, ledger: Ledger) -> str:
+    """What the model reads of the chat: a trailing reply too, neither seeds nor summary."""
+    depth = ctx.settings.ai_search_scan_depth
+    told = transcript(ctx.moment.chat, depth)
+    if ctx.is_fixed("window_filter"):
+        exact, told = told, transcript(ctx.moment.chat, depth, searched_only=True)
+        if told != exact:
+            state.note_switch("window_filter", ledger.name, "the model reads further back past hidden messages")
+    return told
+
+
+def _narrow(state: RunState, ledger: Ledger, kept: list[Entry], rescued: list[Entry], *, folders: bool) -> StageRecord:
+    offered = len(state.candidates)
+    remaining = {entry.id for entry in (*kept, *rescued)}
+    for entry in state.candidates:
+        if entry.id not in remaining:
+            ledger.remove(entry, "prefilter_dropped", category=category(entry, folders=folders))
+    for entry in rescued:
+        ledger.keep(entry, "prefilter_rescued", category=category(entry, folders=folders))
+    state.candidates = [*kept, *rescued]
+    return ledger.close(
+        state.candidates, details={"offered": offered, "kept": [entry.id for entry in state.candidates]}
+    )
+
+
+def _unchanged(ledger: Ledger, before: list[Entry], why: str) -> StageRecord:
+    details: dict[str, Json] = {"why": why, "offered": len(before), "kept": None}
+    return ledger.skipped("prefilter_unchanged", details)
+
+
+def _mentioned(entry: Entry, transcript: str) -> bool:
+    return any(key and key.lower() in transcript for key in entry.keys)

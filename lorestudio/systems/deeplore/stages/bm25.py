@@ -10,8 +10,8 @@ from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck
 from lorestudio.systems.deeplore.words import BM25
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import stage
-from lorestudio.trace.matching.scores import Bm25Figures
 from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
+from lorestudio.trace.scores import Bm25Figures
 
 DEFAULT_THRESHOLD = 0.5
 

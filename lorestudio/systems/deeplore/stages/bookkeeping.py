@@ -11,7 +11,7 @@ from lorestudio.domain.state import Counters, LoggedGeneration, Tally
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.counts import counted
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.stages.recent_lore import logged
+from lorestudio.systems.deeplore.stages.gates import logged
 from lorestudio.systems.deeplore.state import RunState, counters_as_json
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import stage

@@ -5,8 +5,7 @@ from __future__ import annotations
 from lorestudio.domain.entry import ANY_REFINE, Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.matching.keys import KeyHit, KeyMatcher
-from lorestudio.systems.deeplore.matching.scan import ScanWindow
+from lorestudio.systems.deeplore.matching.keys import KeyHit, KeyMatcher, ScanWindow
 from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck_decides, passes
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import stage

@@ -6,7 +6,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.state import Snapshot
 from lorestudio.systems.deeplore.gating import Policy
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.systems.deeplore.matching.scan import ScanWindow
+from lorestudio.systems.deeplore.matching.keys import ScanWindow
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import stage

@@ -15,8 +15,7 @@ from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import iconed, tool
 
 if TYPE_CHECKING:
-    from lorestudio.ui.features.attach.dialog import LiveCaptureDialog
-    from lorestudio.ui.features.attach.live import LiveCapture
+    from lorestudio.ui.features.attach.dialog import LiveCapture, LiveCaptureDialog
 
 
 class AttachFeature(Feature):
@@ -34,7 +33,7 @@ class AttachFeature(Feature):
     @cached_property
     def live(self) -> LiveCapture:
         """What listens; loaded when it is first wanted, for it takes a tenth of the window's start."""
-        from lorestudio.ui.features.attach.live import LiveCapture
+        from lorestudio.ui.features.attach.dialog import LiveCapture
 
         live = LiveCapture(self.context.session.jobs, self)
         live.changed.connect(self._show)

@@ -20,9 +20,8 @@ from lorestudio.studio.project.basis import KeptBasis, basis_path, keep_basis
 from lorestudio.ui.features.chat.composer import Composer
 from lorestudio.ui.features.chat.files import ChatFiles
 from lorestudio.ui.features.chat.pane import ChatPane
-from lorestudio.ui.features.chat.reply import ReplyCost, ReplyWork, local_now
-from lorestudio.ui.features.chat.streaming_reply import StreamingReply
-from lorestudio.ui.features.prompt.setup import PromptSetups
+from lorestudio.ui.features.chat.prompt_setup import PromptSetups
+from lorestudio.ui.features.chat.reply import ReplyCost, ReplyWork, StreamingReply, local_now
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr

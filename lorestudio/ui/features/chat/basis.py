@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.records import replace
-from lorestudio.settings.basis import ChatBasis
 from lorestudio.settings.declaration import Declaration, Value, declared
+from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.basis import HiddenRow, hidden_rows
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.words import count, number, tr

@@ -27,8 +27,8 @@ from lorestudio.ui.features.chat.model import ChatRow, Speaker
 from lorestudio.ui.shell.qt import ITEM, V_LEFT, Index, plain
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import number, tr
-from lorestudio.ui.widgets.marks import KeyMark
 from lorestudio.ui.widgets.paint import (
+    KeyMark,
     Line,
     Wrapper,
     chip_width,

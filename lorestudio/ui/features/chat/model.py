@@ -13,7 +13,7 @@ from lorestudio.domain.records import replace
 from lorestudio.trace.model import AS_STORED, SeenChat, Trace
 from lorestudio.ui.shell.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, Index
 from lorestudio.ui.shell.words import count, shorten, tr
-from lorestudio.ui.widgets.marks import KeyMark, KeyQuery
+from lorestudio.ui.widgets.paint import KeyMark, KeyQuery
 
 
 class Speaker(StrEnum):

@@ -18,7 +18,7 @@ from lorestudio.settings.sections import dump_section
 from lorestudio.studio.project.answering import AnswerKind, Profile, Source
 from lorestudio.studio.project.settings import Mode
 from lorestudio.systems.registry import KINDS
-from lorestudio.trace.matching.found_keys import keys_of
+from lorestudio.trace.found_keys import keys_of
 from lorestudio.trace.model import AS_STORED, Trace
 from lorestudio.ui.features.chat.delegate import MessageDelegate
 from lorestudio.ui.features.chat.message_list import MessageList
@@ -38,8 +38,7 @@ from lorestudio.ui.state.choices import (
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import column, holding, letters, named, row, stack
-from lorestudio.ui.widgets.marks import KeyQuery
-from lorestudio.ui.widgets.paint import whole_parts
+from lorestudio.ui.widgets.paint import KeyQuery, whole_parts
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.work_pane import ProgressStrip
 

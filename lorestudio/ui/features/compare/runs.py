@@ -17,9 +17,8 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken, Progress
-from lorestudio.studio.compare.causes import Causes, RunSide, What, effects
+from lorestudio.studio.compare.causes import Causes, RunSide, What, edited_side, effects, run_side, with_settings_of
 from lorestudio.studio.compare.differences import input_differences, same_system
-from lorestudio.studio.compare.sides import edited_side, run_side, with_settings_of
 from lorestudio.studio.compare.text import HEADINGS, SIGNS, cause_words, change_lines
 from lorestudio.studio.project.answering import AnswerKind, AnswerSource, Source, load_recorded
 from lorestudio.studio.project.project import Project

@@ -20,9 +20,17 @@ from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.records import replace
 from lorestudio.settings.rules import NEW, OLD, VERSIONS
 from lorestudio.settings.store import SettingsProfile
-from lorestudio.studio.compare.comparing import Candidate, CandidateStore, by_rules, compare_candidates
-from lorestudio.studio.compare.comparison import Comparison, TurnComparison, names_of
-from lorestudio.studio.compare.comparison_store import ComparisonStore, in_slot
+from lorestudio.studio.compare.comparison import (
+    Candidate,
+    CandidateStore,
+    Comparison,
+    ComparisonStore,
+    TurnComparison,
+    by_rules,
+    compare_candidates,
+    in_slot,
+    names_of,
+)
 from lorestudio.studio.project.answering import AnswerKind, load_recorded
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator

@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QMenu, QToolButton
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.studio.chat.controls import ControlsPart, has_rule, toggled, unusable
-from lorestudio.studio.chat.presets import PresetFolder
+from lorestudio.studio.chat.controls import ControlsPart, PresetFolder, has_rule, toggled, unusable
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.control_trials import Change
 from lorestudio.ui.features.chat.pane import ChatPane

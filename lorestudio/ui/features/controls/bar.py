@@ -16,8 +16,7 @@ from lorestudio.ui.features.controls.chips import ControlChip
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.chips import GAP, Wrapping, chip_height, draw_ground, in_lines
-from lorestudio.ui.widgets.layouts import label, named, tool
+from lorestudio.ui.widgets.layouts import GAP, Wrapping, chip_height, draw_ground, in_lines, label, named, tool
 from lorestudio.ui.widgets.paint import draw_glyph
 
 _CROSS: Final = 16

@@ -16,8 +16,7 @@ from lorestudio.domain.javascript import length, trim
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import NOTEPAD_LIMIT, ChatControls
 from lorestudio.exchange import json_file
-from lorestudio.exchange.chats.metadata import STATE_KEYS
-from lorestudio.exchange.chats.state import ADVICE, StatePlan, plan_state, state_json
+from lorestudio.exchange.chats.metadata import ADVICE, STATE_KEYS, StatePlan, plan_state, state_json
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat.controls import ControlsPart
 from lorestudio.studio.project.project import Project
@@ -27,9 +26,9 @@ from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
-from lorestudio.ui.widgets.bars import MessageBar
-from lorestudio.ui.widgets.check_table import CheckList, CheckRow, change_table
 from lorestudio.ui.widgets.layouts import answers, button, column, label, named, resize_for_letters, row
+from lorestudio.ui.widgets.pane import MessageBar
+from lorestudio.ui.widgets.record_table import CheckList, CheckRow, change_table
 
 COUNT_MS: Final = 200
 """Tokens are counted after a pause in typing."""

@@ -26,8 +26,16 @@ from lorestudio.domain.javascript import to_string
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.chat.controls import ControlsPart, context_values
-from lorestudio.studio.chat.presets import BrokenPreset, KnownPresets, Preset, PresetFolder, apply_preset, checked_name
+from lorestudio.studio.chat.controls import (
+    BrokenPreset,
+    ControlsPart,
+    KnownPresets,
+    Preset,
+    PresetFolder,
+    apply_preset,
+    checked_name,
+    context_values,
+)
 from lorestudio.ui.features.controls.chips import PART_WORDS
 from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.qt import ITEM

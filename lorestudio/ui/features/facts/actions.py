@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QMenu
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.systems.facts import NAME, SOURCE
 from lorestudio.ui.features.chat.pane import ChatPane
-from lorestudio.ui.features.facts.extraction import MemoryWork
-from lorestudio.ui.features.facts.extraction_worker import FAILED, ExtractionWish
+from lorestudio.ui.features.facts.extraction import FAILED, ExtractionWish, MemoryWork
 from lorestudio.ui.features.facts.store import MemoryStore
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.shell.actions import Action, Where
@@ -24,8 +23,7 @@ from lorestudio.ui.widgets import dialogs
 
 if TYPE_CHECKING:
     from lorestudio.systems.facts.picture import MemoryRow
-    from lorestudio.ui.features.facts.list_page import MemoryPage
-    from lorestudio.ui.features.facts.pane import MemoriesPane
+    from lorestudio.ui.features.facts.pane import MemoriesPane, MemoryPage
 
 MENU: Final = "Chat/Memories"
 ONE: Final = "Chat/Chosen memory"

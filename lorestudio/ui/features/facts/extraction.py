@@ -1,32 +1,216 @@
-"""Drawing facts out of the open chat, and making vectors anew: one at a time, with progress, cost and an end."""
+"""Drawing facts out of the open chat, and making vectors anew: one at a time, with progress, cost and an end.
+
+What drawing facts out and making vectors do in a worker, and what there is to say of it at the end.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.records import replace
+from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.answering import AnswerKind, Question, Source
-from lorestudio.ui.features.facts.extraction_worker import (
-    FACTS,
-    VECTORS,
-    Ended,
-    ExtractionWish,
-    Under,
-    extract,
-    news_of,
-    refresh,
-)
-from lorestudio.ui.features.facts.store import MemoryStore
+from lorestudio.studio.project.answering import AnswerKind, Asked, Question, Source, load_recorded, make_answers
+from lorestudio.ui.features.facts.store import MemoryStore, Place
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr, with_full_stop
 from lorestudio.ui.state.replay_worker import Withdrawn
 from lorestudio.ui.widgets.dialogs import ModelCost
+
+if TYPE_CHECKING:
+    from lorestudio.systems.facts.session import Drawn, FactsSession
+    from lorestudio.systems.facts.threads import Passage
+
+FAILED: Final = "memories-failed"
+"""The key of the notice about passages that could not be read."""
+
+NEWS_SECONDS: Final = 0.1
+"""Progress of quick steps is told at most this often."""
+
+
+class ExtractionWish(Struct, frozen=True):
+    """What a person wants read: what waits, everything, or one passage by its key."""
+
+    again: bool = False
+    only: str = ""
+    agreed: bool = False
+
+
+class Ended(Struct, frozen=True):
+    """What came of it; with `cost` nothing was begun. `quoted`: plain rules took sentences as they stand."""
+
+    drawn: tuple[Drawn, ...] = ()
+    made: int = 0
+    stopped: bool = False
+    cost: str = ""
+    quoted: bool = False
+
+
+FACTS: Final = "facts"
+VECTORS: Final = "vectors"
+
+
+class Under(Struct, frozen=True):
+    """What is under way: facts or vectors, "" for neither. `passage` is the key of the one that is read."""
+
+    kind: str = ""
+    done: int = 0
+    of: int = 0
+    failed: int = 0
+    passage: str = ""
+    stopping: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """How far it is."""
+        if self.stopping:
+            return tr("Stopping…")
+        if self.kind == VECTORS:
+            return tr("Making vectors: {done} of {of}…", done=self.done, of=self.of)
+        if not self.kind:
+            return ""
+        if not self.of:
+            return tr("Looking what waits…")
+        text = tr("Reading passage {now} of {of}…", now=min(self.done + 1, self.of), of=self.of)
+        return f"{text} {tr('{failed} failed.', failed=self.failed)}" if self.failed else text
+
+
+def extract(
+    place: Place,
+    source: Source,
+    wish: ExtractionWish,
+    counter: TokenCounter | None,
+    job: Job,
+) -> Ended:
+    """Draw facts out; with a counter, only find out what that costs where it costs anything."""
+    chat = place.chat
+    if chat is None:
+        return Ended()
+    answers, model = None, ""
+    fresh = wish.again and source.waits
+    if source.kind is not AnswerKind.STAND_IN:  # where no model is asked, plain rules draw facts out
+        asked = Asked(job, lambda question: job(Withdrawn(question)))
+        answers, model = make_answers(source, place.path, place.connections, None, asked, fresh=fresh)
+    drawn: list[Drawn] = []
+    with place.open(answers, model, writes=True) as opened:
+        passages = opened.waiting(chat, place.path, again=wish.again)
+        if wish.only:
+            passages = tuple(each for each in passages if f"{each.first}-{each.last}" == wish.only)
+        if counter is not None and passages:
+            cost = job.run(lambda: _cost(opened, place, source, passages, counter, fresh=fresh))
+            if cost:
+                return Ended(cost=cost)
+
+        def heard(done: int, of: int, last: Drawn | None) -> None:
+            if last is not None:
+                drawn.append(last)
+            now = passages[done] if done < of else None
+            key = f"{now.first}-{now.last}" if now is not None else ""
+            job(Under(FACTS, done, of, sum(bool(each.problem) for each in drawn), key))
+
+        try:
+            job.run(lambda: opened.extract(chat, place.path, passages, heard))
+        except Cancelled:
+            return Ended(tuple(drawn), stopped=True, quoted=answers is None)
+    return Ended(tuple(drawn), quoted=answers is None)
+
+
+async def _cost(
+    opened: FactsSession,
+    place: Place,
+    source: Source,
+    passages: Sequence[Passage],
+    counter: TokenCounter,
+    *,
+    fresh: bool,
+) -> str:
+    """What a person has to know before, "" where nothing is asked of a provider."""
+    from lorestudio.systems.facts.session import facts_cost
+
+    told: list[str] = []
+    if source.kind is AnswerKind.PROVIDER and place.chat is not None:
+        is_recorded = None
+        if place.path is not None and not fresh:
+            is_recorded = (await asyncio.to_thread(load_recorded, place.path)).holds
+        cost = await facts_cost(opened, place.chat, place.path, passages, counter, is_recorded)
+        told.append(cost.sentence)
+        if not cost.calls and not place.embedder:
+            return ""
+    if place.embedder:
+        told.append(tr("{name} makes the vectors: one request for each fact.", name=place.embedder))
+    return " ".join(told)
+
+
+def refresh(place: Place, owner: str, job: Job) -> Ended:
+    """Make the vectors of an owner's memories anew, of all without one. Raises LlmError; what was made before stays."""
+    made, last = 0, 0.0
+
+    def heard(done: int, of: int) -> None:
+        nonlocal made, last
+        made = done
+        now = time.monotonic()
+        if now - last >= NEWS_SECONDS or done == of:
+            last = now
+            job(Under(VECTORS, done, of))
+
+    with place.open() as opened:
+        stale = opened.stale(owner)
+        try:
+            job.run(lambda: opened.refresh(stale, heard))
+        except Cancelled:
+            return Ended(made=made, stopped=True)
+    return Ended(made=made)
+
+
+def news_of(ended: Ended) -> list[Notice]:
+    """What there is to say at the end: what was kept, and what failed."""
+    results = [each.result for each in ended.drawn if each.result is not None]
+    failed = [each for each in ended.drawn if each.problem]
+    told: list[Notice] = []
+    if results:
+        again = () if any(each.extracted for each in results) else ("memories.again",)
+        parts = [
+            count(sum(each.saved for each in results), "new memory", "new memories"),
+            tr("{amount} with newer words", amount=sum(each.superseded for each in results)),
+            tr("{amount} known already", amount=sum(each.deduped for each in results)),
+        ]
+        found = sum(each.extracted for each in results)
+        facts, read = count(found, "fact", "facts"), count(len(results), "passage", "passages")
+        text = tr("{facts} out of {read}: {parts}.", facts=facts, read=read, parts=", ".join(parts))
+        if ended.quoted and found:
+            taken = count(found, "sentence", "sentences")
+            text = tr(
+                "{taken} out of {read}, as they stand: {parts}. No model was asked, which would write facts of them.",
+                taken=taken, read=read, parts=", ".join(parts),
+            )  # fmt: skip
+            again = ("profiles.edit",)
+        if not found:  # also where the model answered with something else (rules: fact-memory 5.4)
+            text = tr("No facts were found in {read}. Who reads them is chosen in the Memories pane.", read=read)
+        good = found and not failed and not ended.quoted
+        told.append(Notice(text, "good" if good else "neutral", "", again, "memories"))
+    if failed:
+        which = count(len(failed), "passage", "passages")
+        where = tr("#{first} to #{last}", first=failed[0].passage.first, last=failed[0].passage.last)
+        text = tr(
+            "{which} could not be read, {where}: {why} Nothing of them was kept; “Draw out facts” tries again.",
+            which=which, where=where, why=with_full_stop(failed[0].problem),
+        )  # fmt: skip
+        details = "\n".join(f"#{each.passage.first} to #{each.passage.last}: {each.problem}" for each in failed)
+        told.append(Notice(text, "error", details, ("memories.extract", "profiles.edit"), FAILED))
+    if not ended.drawn and not ended.stopped:
+        told.append(Notice(tr("Nothing is waiting: the facts of this chat are kept."), key="memories"))
+    elif ended.stopped:
+        told.append(Notice(tr("Stopped. What is kept stays, and the rest waits."), key="memories-stopped"))
+    return told
 
 
 class MemoryWork(QObject):

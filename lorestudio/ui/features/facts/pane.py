@@ -1,20 +1,373 @@
-"""The memories pane: the work and its state on top, below it the memories, the passages and the profile."""
+"""The memories pane: the work and its state on top, below it the memories, the passages and the profile.
+
+The page of memories: what is listed, in which order, and the chosen one below.
+
+What stands above the list of memories: words, whose, which tag, in which order, only pinned ones.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QAction, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu, QSizePolicy, QToolButton, QWidget
 
-from lorestudio.systems.facts.picture import FactsPicture
-from lorestudio.ui.features.facts.extraction_worker import Under
-from lorestudio.ui.features.facts.list_page import MemoryPage
-from lorestudio.ui.features.facts.origins import PassagePage, ProfilePage
+from lorestudio.systems.facts.picture import FactsPicture, MemoryRow
+from lorestudio.ui.features.facts.extraction import Under
+from lorestudio.ui.features.facts.origins import MemoryDetail, PassagePage, ProfilePage
+from lorestudio.ui.features.facts.store import Hits
+from lorestudio.ui.features.facts.table import (
+    ORDERS,
+    SIMILARITY,
+    WHEN,
+    MemoryTable,
+    MemoryView,
+    usual_direction,
+)
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.shell.words import count, number, shorten, tr
+from lorestudio.ui.widgets.layouts import column, combo, holding, named, row, split, tight, tool
+from lorestudio.ui.widgets.pane import EmptyState, FilterStrip, FoldingRow
 from lorestudio.ui.widgets.work_pane import WorkPane
+
+_TAGS_MOST: Final = 200
+"""More tags than this make no list that anybody reads; the field finds the others."""
+
+
+class _SearchField(QLineEdit):
+    """Escape empties it, Down goes to the list."""
+
+    left = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: see the class."""
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        elif event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Escape):
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class FilterBar(FoldingRow):
+    """`changed` follows what is beside the `field` with the words, `searched` carries those on Enter.
+
+    `scoped` says whether memories of all chats are wanted, `ordered` carries a column.
+    """
+
+    changed = Signal()
+    searched = Signal(str)
+    scoped = Signal(bool)
+    ordered = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        self._theme = theme
+        upper, lower = QWidget(parent), QWidget(parent)
+        super().__init__(upper, lower, parent)
+        self.set_margins(8, 3, 8, 2)
+        self.field = _SearchField(self)
+        self.field.setPlaceholderText(tr("Filter by words; Enter searches by meaning"))
+        self.field.setClearButtonEnabled(True)
+        named(self.field, tr("Filter by words, or search by meaning"))
+        find_tip = tr("List the memories most similar to this text (Enter)")
+        self.find_button = tool(self, tr("Search by meaning"), self._search, tip=find_tip)
+        self.scope = self._combo(tr("Whose memories"), (tr("This chat"), tr("All chats")))
+        self.tag = self._combo(tr("Only with this tag"), (tr("All tags"),))
+        self.order = QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.orders = QMenu(self.order)
+        for place, words in ORDERS.items():
+            act = self.orders.addAction(tr(words))
+            act.setCheckable(True)
+            act.setData(place)
+        self.order.setMenu(self.orders)
+        self.only_pinned = named(QCheckBox(tr("Pinned"), self), "", tr("List pinned memories only"))
+        upper.setLayout(row((self.field, 1), self.find_button, self.order, spacing=5, margins=0))
+        lower.setLayout(row((self.scope, 1), (self.tag, 1), self.only_pinned, spacing=5, margins=0))
+        self.field.returnPressed.connect(self._search)
+        self.scope.activated.connect(lambda place: self.scoped.emit(place == 1))
+        self.tag.activated.connect(lambda _place: self.changed.emit())
+        self.only_pinned.clicked.connect(lambda _on: self.changed.emit())
+        self.orders.triggered.connect(lambda act: self.ordered.emit(int(act.data())))
+        theme.changed.connect(self._paint)
+        self._paint()
+
+    def _combo(self, name: str, items: tuple[str, ...]) -> QComboBox:
+        box = combo(self, name)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.setMinimumContentsLength(4)
+        box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        box.addItems(list(items))
+        return box
+
+    @property
+    def chosen_tag(self) -> str:
+        """The tag that memories must have, "" for any."""
+        return self.tag.currentText() if self.tag.currentIndex() > 0 else ""
+
+    def show_tags(self, tags: tuple[str, ...]) -> None:
+        """Offer these tags; the chosen one stays where it is among them."""
+        tags = tags[:_TAGS_MOST]
+        if [self.tag.itemText(place) for place in range(1, self.tag.count())] == list(tags):
+            return
+        chosen = self.chosen_tag
+        self.tag.clear()
+        self.tag.addItems([tr("All tags"), *tags])
+        self.tag.setCurrentIndex(tags.index(chosen) + 1 if chosen in tags else 0)
+
+    def show_order(self, place: int, *, scored: bool) -> None:
+        """Show what the list is ordered by."""
+        name = tr("Order of the list: {order}", order=tr(ORDERS[place]))
+        named(self.order, name, name)
+        for act in self.orders.actions():
+            act.setChecked(act.data() == place)
+            act.setVisible(act.data() != SIMILARITY or scored)
+
+    def write(self, text: str) -> None:
+        """Put words into the field; nothing is emitted about them."""
+        self.field.blockSignals(True)
+        self.field.setText(text)
+        self.field.blockSignals(False)
+
+    def clear(self) -> None:
+        """Let everything through."""
+        self.only_pinned.setChecked(False)
+        self.tag.setCurrentIndex(0)
+        self.write("")
+
+    def _search(self) -> None:
+        self.searched.emit(self.field.text())
+
+    def _paint(self) -> None:
+        self.find_button.setIcon(self._theme.icon("search"))
+        self.order.setIcon(self._theme.icon("list"))
+
+
+BESIDE: Final = ((520, 330), (640, 560))
+"""A page at least as wide, and not as high (device-independent pixels), has the chosen memory beside the list."""
+
+
+class MemoryPage(QWidget):
+    """`cleared` follows the end of a search by meaning, which the `bar` asks for.
+
+    `menu_wanted` carries where on the screen a menu is asked for, `chosen` the row that is looked at or None, `wanted`
+    an action's id.
+    """
+
+    cleared = Signal()
+    menu_wanted = Signal(QPoint)
+    chosen = Signal(object)
+    wanted = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setAccessibleName(tr("Memories"))
+        self._picture: FactsPicture | None = None
+        self._quotes = False
+        self._hits: Hits | None = None
+        self._searching = False
+        self._order, self._descending = WHEN, True
+        self._before = (WHEN, True)
+        self.bar = FilterBar(theme, self)
+        self.strip = FilterStrip(theme, self)
+        self.model = MemoryTable(theme, self)
+        self.view = MemoryView(theme, self.model, self)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.empty = EmptyState(theme, "star", self)
+        self.detail = MemoryDetail(theme, self)
+        listed = holding(column(self.view, self.empty, margins=(0, 2, 0, 0)), self)
+        self.splitter = split(listed, self.detail, stretch=0)
+        tight(self.bar, self.strip, (self.splitter, 1), of=self)
+        self._connect()
+        self.detail.hide()
+        self.order_by(WHEN)
+
+    def _connect(self) -> None:
+        self.bar.field.textChanged.connect(self._typed)
+        self.bar.changed.connect(self._fill)
+        self.bar.ordered.connect(self.order_by)
+        self.bar.field.left.connect(self.view.setFocus)
+        self.view.horizontalHeader().sectionClicked.connect(self._head_clicked)
+        self.view.customContextMenuRequested.connect(
+            lambda place: self.menu_wanted.emit(self.view.viewport().mapToGlobal(place))
+        )
+        self.view.chosen.connect(self._choose)
+        self.view.pressed.connect(lambda _row: self.wanted.emit("memories.edit"))
+        self.strip.cleared.connect(self.cleared)
+        self.empty.pressed.connect(self._press)
+        self.detail.left.connect(self.view.setFocus)
+
+    # ---- what is shown ----------------------------------------------------------------------------------------------
+
+    @property
+    def current(self) -> MemoryRow | None:
+        """The memory that is looked at."""
+        row: MemoryRow | None = self.view.current
+        return row
+
+    def show_picture(self, picture: FactsPicture | None, *, chat: bool) -> None:
+        """Show the memories as they are now; without a chat they are those of all."""
+        self._picture = picture
+        if picture is not None:
+            self.bar.scope.setEnabled(chat)
+            self.bar.scope.setCurrentIndex(int(picture.everything))
+            self.bar.show_tags(picture.tags)
+        self.model.set_rows(picture.rows if picture is not None else ())
+        self._fill()
+
+    def show_hits(self, hits: Hits | None, searching: str) -> None:
+        """Show what a search found, that it is under way, or all again."""
+        found, had = hits is not None, self._hits is not None
+        self._hits, self._searching = hits, bool(searching)
+        self.model.scores = hits.scores if hits is not None else {}
+        self.view.show_scores(shown=found)
+        if searching:
+            self.strip.say(tr("searching for “{what}”…", what=shorten(searching, 60)))
+        elif hits is not None:
+            self.strip.say(tr("the most similar to “{what}”", what=shorten(hits.text, 60)))
+        else:
+            self.strip.hide()
+        if found and not had:
+            self._before = (self._order, self._descending)
+            self.order_by(SIMILARITY)
+        elif had and not found:
+            self.bar.write("")
+            self.order_by(*self._before)
+        else:
+            self.order_by(self._order, self._descending)
+
+    def order_by(self, place: int, descending: bool | None = None) -> None:
+        """Put the list in the order of a column; that of the same one again turns round."""
+        self._order = place
+        self._descending = usual_direction(place) if descending is None else descending
+        self.bar.show_order(place, scored=self._hits is not None)
+        direction = Qt.SortOrder.DescendingOrder if self._descending else Qt.SortOrder.AscendingOrder
+        self.view.horizontalHeader().setSortIndicator(place, direction)
+        self.model.sort(place, direction)
+        self._fill()
+
+    def choose(self, memory: str) -> bool:
+        """Look at a memory, past any filter; False where it is not listed."""
+        if self.model.place_of(memory) < 0:
+            self.show_all()
+        self.view.choose(memory)
+        return self.model.place_of(memory) >= 0
+
+    def show_all(self) -> None:
+        """Take away what keeps memories from being listed."""
+        self.bar.clear()
+        if self._hits is not None:
+            self.cleared.emit()
+        self._fill()
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _fill(self) -> None:
+        """List what the bar lets through; the words of a search by meaning are no filter."""
+        words = self.bar.field.text() if self._hits is None and not self._searching else ""
+        scores = self._hits.scores if self._hits is not None else None
+        tag, pinned = self.bar.chosen_tag, self.bar.only_pinned.isChecked()
+
+        def passes(row: MemoryRow) -> bool:
+            found = scores is None or row.id in scores
+            return found and (not pinned or bool(row.memory.pinned)) and (not tag or tag in row.memory.tag_names)
+
+        self.model.set_filter(words)
+        self.model.show_only(passes)
+        shown = bool(self.model.rows)
+        self.view.setVisible(shown)
+        self.empty.setVisible(not shown)
+        if not shown:
+            self._say_empty(filtered=bool(words.strip() or tag or pinned))
+
+    def use_rules(self, quotes: bool) -> None:
+        """Whether no model draws facts out, but plain rules take sentences as they stand."""
+        if quotes != self._quotes:
+            self._quotes = quotes
+            self._fill()
+
+    def _say_empty(self, *, filtered: bool) -> None:
+        picture = self._picture
+        everything = (("all", tr("List all memories")),)
+        if picture is None:
+            self.empty.say(tr("Reading the memories…"), "")
+        elif self._hits is not None and not filtered:
+            self.empty.say(tr("Nothing found"), tr("No memory has a vector to compare."), everything)
+        elif picture.rows:
+            self.empty.say(tr("Nothing fits"), tr("No memory has these words, this tag and this pin."), everything)
+        elif picture.waiting:
+            waits = count(picture.waiting, "passage of it waits", "passages of it wait")
+            text = tr("{waits} to be read. Facts are drawn out of them and kept as memories.", waits=waits)
+            doors: tuple[tuple[str, str], ...] = (("memories.extract", tr("Draw out facts")),)
+            if self._quotes:
+                text = tr(
+                    "{waits} to be read. A model draws facts out of them. Without one, plain rules take sentences with "
+                    "words such as “I” and “my” as they stand, which is often half of what was meant.",
+                    waits=waits,
+                )
+                doors = (("profiles.edit", tr("Connect a model…")), ("memories.extract", tr("Take sentences")))
+            self.empty.say(tr("No memories of this chat yet"), text, doors)
+        elif picture.everything:
+            text = tr("Open a chat and have its facts drawn out: who promised what, who owns what.")
+            self.empty.say(tr("No memories yet"), text)
+        elif not picture.total:
+            text = tr("Its passages held no facts. Choose who reads them, and have them read once more.")
+            again = (("memories.again", tr("Read the whole chat again…")),)
+            self.empty.say(tr("No memories of this chat"), text, again)
+        else:
+            elsewhere = count(picture.total, "memory", "memories")
+            text = tr("Its passages held no facts. There are {amount} in all.", amount=elsewhere)
+            self.empty.say(tr("No memories of this chat"), text, (("scope", tr("Show those of all chats")),))
+
+    def _choose(self, row: MemoryRow | None) -> None:
+        there = row is not None
+        if there != self.detail.isVisibleTo(self):
+            self.detail.setVisible(there)
+            if there:
+                self._divide()
+        self.chosen.emit(row)
+
+    def _divide(self) -> None:
+        """The list and the chosen memory share the room; the list keeps the chosen row in sight."""
+        size = self.splitter.width() if self.splitter.orientation() == Qt.Orientation.Horizontal else self.height()
+        self.splitter.setSizes([size * 11 // 20, size * 9 // 20])
+        QTimer.singleShot(0, self.view, lambda: self.view.scrollTo(self.view.currentIndex()))
+
+    def _press(self, name: str) -> None:
+        if name == "all":
+            self.show_all()
+        elif name == "scope":
+            self.bar.scoped.emit(True)
+        else:
+            self.wanted.emit(name)
+
+    def _typed(self, text: str) -> None:
+        if self._hits is None:
+            self._fill()
+        elif not text:
+            self.cleared.emit()
+
+    def _head_clicked(self, place: int) -> None:
+        self.order_by(place, not self._descending if place == self._order else None)
+
+    def note(self) -> str:
+        """What is listed, in a few words for the title."""
+        picture = self._picture
+        if picture is None:
+            return ""
+        listed, there = len(self.model.rows), len(picture.rows)
+        memories = count(there, "memory", "memories")
+        return memories if listed == there else tr("{listed} of {memories}", listed=number(listed), memories=memories)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a wide and low page has the chosen memory beside the list."""
+        super().resizeEvent(event)
+        beside = any(self.width() >= wide and self.height() < low for wide, low in BESIDE)
+        wanted = Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical
+        if wanted != self.splitter.orientation():
+            self.splitter.setOrientation(wanted)
+            self._divide()
 
 
 class MemoriesPane(WorkPane):

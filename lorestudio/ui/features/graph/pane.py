@@ -17,8 +17,7 @@ from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
 from lorestudio.domain.records import replace
 from lorestudio.studio.graph.analysis import local_graph, shortest_path
 from lorestudio.studio.graph.graph import NoteGraph, Point
-from lorestudio.studio.graph.layout import rings
-from lorestudio.studio.graph.preparing import GraphWish, LayoutStore, PreparedGraph, SavedLayout, prepare
+from lorestudio.studio.graph.layout import GraphWish, LayoutStore, PreparedGraph, SavedLayout, prepare, rings
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.ui.features.graph.bar import ColourLegend, EdgeLegend, GraphBar
 from lorestudio.ui.features.graph.items import shown_graph

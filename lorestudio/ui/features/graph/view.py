@@ -28,7 +28,7 @@ from PySide6.QtWidgets import QApplication, QGraphicsScene, QGraphicsView, QWidg
 
 from lorestudio.studio.graph.analysis import Gaps, GraphStudy, graph_json, local_graph
 from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, Point
-from lorestudio.studio.graph.preparing import LayoutStore, PreparedGraph, SavedLayout
+from lorestudio.studio.graph.layout import LayoutStore, PreparedGraph, SavedLayout
 from lorestudio.ui.features.graph.items import MARGIN, Drawing, EdgeLayer, NodeLayer, TitleLayer
 from lorestudio.ui.features.graph.looks import NodeLook, node_sentence
 from lorestudio.ui.shell.qt import later

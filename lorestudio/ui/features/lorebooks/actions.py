@@ -46,7 +46,7 @@ class LorebooksFeature(Feature):
         return self._work.ready and self.context.idle()
 
     def _import(self) -> None:
-        from lorestudio.ui.features.lorebooks.import_dialog import ImportBooksDialog
+        from lorestudio.ui.features.lorebooks.dialogs import ImportBooksDialog
 
         now = self.context
         dialog = ImportBooksDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window)
@@ -60,14 +60,14 @@ class LorebooksFeature(Feature):
         self.context.say(Notice(text, "good", actions=("propose.summaries", "vault.undo"), key=_IMPORTED))
 
     def _export(self) -> None:
-        from lorestudio.ui.features.lorebooks.export_dialog import ExportBookDialog
+        from lorestudio.ui.features.lorebooks.dialogs import ExportBookDialog
 
         now = self.context
         if now.session.project is not None:
             ExportBookDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window).open()
 
     def _sync(self) -> None:
-        from lorestudio.ui.features.lorebooks.sync_dialog import SyncDialog
+        from lorestudio.ui.features.lorebooks.dialogs import SyncDialog
 
         now = self.context
         if now.session.project is not None:

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.studio.notes.replacing import plan_links
+from lorestudio.studio.notes.search import plan_links
 from lorestudio.studio.notes.vault_notes import VaultNotes
-from lorestudio.systems.key_search import Wake, WakeFinder
+from lorestudio.systems.base import Wake, WakeFinder
 from lorestudio.systems.registry import MAIN
 from lorestudio.ui.features.vault.table import note_title
 from lorestudio.ui.shell.qt import later, plain

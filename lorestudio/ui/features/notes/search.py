@@ -18,8 +18,16 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.replacing import Replacer, plan_replace
-from lorestudio.studio.notes.search import FoundNote, SearchHit, SearchOptions, SearchQuery, parse_query, search
+from lorestudio.studio.notes.search import (
+    FoundNote,
+    Replacer,
+    SearchHit,
+    SearchOptions,
+    SearchQuery,
+    parse_query,
+    plan_replace,
+    search,
+)
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme

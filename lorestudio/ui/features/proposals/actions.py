@@ -17,11 +17,9 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.notes.changes.log import ChangeLog
-from lorestudio.studio.notes.note_locks import NoteLocks, default_locks, is_locked
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.proposals.making import default_records
-from lorestudio.studio.proposals.model import ProposalKind, ProposalPlan
-from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
+from lorestudio.studio.proposals.model import NoteLocks, ProposalKind, ProposalPlan, default_locks, is_locked
+from lorestudio.studio.proposals.planning import Guard, default_records, plan_draft, plan_keys, plan_summaries
 from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature

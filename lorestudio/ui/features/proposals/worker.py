@@ -13,14 +13,19 @@ from PySide6.QtCore import QObject, Signal
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.notes.changes.log import ChangeLog
-from lorestudio.studio.notes.note_locks import NoteLocks
 from lorestudio.studio.project.answering import AnswerKind, Asked, CostEstimate, Question, Source
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.proposals.accepting import AcceptedProposals, write_accepted
-from lorestudio.studio.proposals.judging import Judge
-from lorestudio.studio.proposals.making import Maker, ProposalsEnded, proposal_answers, proposals_cost
-from lorestudio.studio.proposals.model import Material, Proposal, ProposalKind, ProposalPlan, ProposalTask, Value
-from lorestudio.studio.proposals.planning import Guard
+from lorestudio.studio.proposals.judging import AcceptedProposals, Judge, write_accepted
+from lorestudio.studio.proposals.model import (
+    Material,
+    NoteLocks,
+    Proposal,
+    ProposalKind,
+    ProposalPlan,
+    ProposalTask,
+    Value,
+)
+from lorestudio.studio.proposals.planning import Guard, Maker, ProposalsEnded, proposal_answers, proposals_cost
 from lorestudio.systems.asking import Asking
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import sentence_of, tr

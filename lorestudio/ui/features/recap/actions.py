@@ -20,7 +20,7 @@ from lorestudio.ui.widgets import dialogs
 
 if TYPE_CHECKING:
     from lorestudio.ui.features.recap.pane import RecapPane
-    from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
+    from lorestudio.ui.features.systems.dialogs import SystemSettingsDialog
 
 _MENU: Final = "Chat/Recap"
 
@@ -196,7 +196,7 @@ class RecapFeature(Feature):
 
     def edit_settings(self) -> None:
         """Show the settings of recap memory."""
-        from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
+        from lorestudio.ui.features.systems.dialogs import SystemSettingsDialog
 
         context = self.context
         intro = tr("They hold for every chat. Nothing is made by itself unless “Keep recaps up to date” is on.")

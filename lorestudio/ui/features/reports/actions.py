@@ -7,9 +7,9 @@ from functools import partial
 from typing import TypeVar
 
 from lorestudio.exchange.scenario_file import scenario_bytes
-from lorestudio.studio.report.formats import Format, report_text
+from lorestudio.studio.replay.scenario import export_turn
+from lorestudio.studio.report.page import Format, report_text
 from lorestudio.studio.report.source import gather, without_words
-from lorestudio.studio.scenario.export import export_turn
 from lorestudio.trace.text import as_text
 from lorestudio.ui.features.reports.dialog import Made, PreviewDialog, ReportDialog, ReportWish, ScenarioDialog
 from lorestudio.ui.shell.actions import Action

@@ -18,7 +18,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QPushButton, QTextBrowser, QWidget
 
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.studio.report.formats import Format
+from lorestudio.studio.report.page import Format
 from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, sentence_of, tr

@@ -15,8 +15,8 @@ from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.settings_files import Merge, changes_list
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
-from lorestudio.settings.differences import differences
 from lorestudio.settings.files import real_path
+from lorestudio.settings.sections import differences
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.settings.profiles import (
@@ -150,7 +150,7 @@ class SettingsFeature(Feature):
 
     def export(self) -> None:
         """Show what would be carried where, of the system that is chosen for this chat."""
-        from lorestudio.ui.features.settings.export_dialog import ExportDialog
+        from lorestudio.ui.features.settings.file_dialogs import ExportDialog
 
         project = self._project
         if project is None:
@@ -176,7 +176,7 @@ class SettingsFeature(Feature):
 
     def import_settings(self) -> None:
         """Show what a file says otherwise."""
-        from lorestudio.ui.features.settings.import_dialog import ImportDialog
+        from lorestudio.ui.features.settings.file_dialogs import ImportDialog
 
         project = self._project
         if project is not None:

@@ -11,17 +11,15 @@ from lorestudio.domain.chat import Generation
 from lorestudio.settings.declaration import Declaration
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.studio.project.settings import setting_warnings
-from lorestudio.ui.features.settings.editor import SettingEditor
-from lorestudio.ui.features.settings.tree import SettingsTree, SettingsView
+from lorestudio.ui.features.settings.editor import SettingEditor, SettingsTree, SettingsView
 from lorestudio.ui.features.settings.trial import SettingTrial
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.drafts import LivePreview
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.layouts import holding, named, split, stack, tight
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.pane import EmptyState, MessageBar, Pane
 
 
 class SettingsPane(Pane):

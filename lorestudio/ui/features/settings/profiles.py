@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
 
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.settings.differences import differences
+from lorestudio.settings.sections import differences
 from lorestudio.settings.store import SettingsProfile, SettingsProfiles
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.shell.qt import ITEM, plain
@@ -22,8 +22,8 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.check_table import CheckList, change_columns, change_table, setting_rows
 from lorestudio.ui.widgets.layouts import button, column, combo, label, named, resize_for_letters, row
+from lorestudio.ui.widgets.record_table import CheckList, change_columns, change_table, setting_rows
 
 _KEY: Final = "settings_profiles/{chat}"
 

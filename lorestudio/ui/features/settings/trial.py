@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.settings.declaration import Declaration, Section, Value
 from lorestudio.settings.deeplore import same, setting_value
-from lorestudio.settings.differences import SettingChange, differences, value_text
+from lorestudio.settings.sections import SettingChange, differences, value_text
 from lorestudio.studio.tryout.preview import Preview
 from lorestudio.systems.registry import MAIN
 from lorestudio.trace.diff import EntryChange, TraceDiff, compare

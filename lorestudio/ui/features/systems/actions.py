@@ -11,7 +11,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog
 
 from lorestudio.settings.declaration import Section, Value
-from lorestudio.settings.differences import differences, value_text
+from lorestudio.settings.sections import differences, value_text
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
 from lorestudio.systems.registry import KINDS, kind_of
@@ -28,8 +28,7 @@ from lorestudio.ui.widgets.record_table import csv_bytes
 
 if TYPE_CHECKING:
     from lorestudio.ui.features.compare.systems_pane import SystemsPane
-    from lorestudio.ui.features.systems.books_dialog import BooksDialog
-    from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
+    from lorestudio.ui.features.systems.dialogs import BooksDialog, SystemSettingsDialog
 
 
 class SystemsFeature(Feature):
@@ -145,7 +144,7 @@ class SystemsFeature(Feature):
 
     def open_settings(self, system: str) -> SystemSettingsDialog:
         """Show the settings of a system beside DeepLore."""
-        from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
+        from lorestudio.ui.features.systems.dialogs import SystemSettingsDialog
 
         kind, context = kind_of(system), self.context
         if self.dialog is not None:
@@ -164,7 +163,7 @@ class SystemsFeature(Feature):
 
     def open_books(self) -> BooksDialog:
         """Show the lorebooks that World Info scans."""
-        from lorestudio.ui.features.systems.books_dialog import BooksDialog
+        from lorestudio.ui.features.systems.dialogs import BooksDialog
 
         if self.books is not None:
             self.books.close()

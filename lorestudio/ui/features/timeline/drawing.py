@@ -20,8 +20,8 @@ from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.shell.qt import V_LEFT
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.marks import Mark
 from lorestudio.ui.widgets.paint import (
+    Mark,
     draw_focus,
     draw_glyph,
     draw_words,

@@ -14,7 +14,7 @@ from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.studio.replay.timeline_grid import RowOrder, TimelineGrid
 from lorestudio.trace.timeline import Ending
 from lorestudio.ui.shell.words import count, tr
-from lorestudio.ui.widgets.marks import BLANK, Mark, fate_mark
+from lorestudio.ui.widgets.paint import BLANK, Mark, fate_mark
 
 
 class Shown(Struct, frozen=True):

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.trace.diff import InjectionChanges, Key
-from lorestudio.trace.prompt.cache import CacheMiss, CacheTotals, CacheTurn, CauseKind, CauseTotal
+from lorestudio.trace.prompt_cache import CacheMiss, CacheTotals, CacheTurn, CauseKind, CauseTotal
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import FIT, Column, same_words, titled

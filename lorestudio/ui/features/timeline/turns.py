@@ -16,7 +16,7 @@ from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.timeline import TimelineMaker, TimelineTurn
 from lorestudio.studio.replay.timeline_grid import TimelineGrid
-from lorestudio.trace.prompt.cache import CacheTotals, cache_totals
+from lorestudio.trace.prompt_cache import CacheTotals, cache_totals
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import tr

@@ -34,7 +34,7 @@ from lorestudio.ui.state.ai_calls import (
     stage_failure,
     why_no_call,
 )
-from lorestudio.ui.state.live_run import LiveRun
+from lorestudio.ui.state.replay_worker import LiveRun
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.layouts import (
     column,

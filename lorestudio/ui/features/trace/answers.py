@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.verify.agreement import ComparedReply, WentIn
-from lorestudio.systems.changes import Change
+from lorestudio.systems.ideas import Change
 from lorestudio.trace.diff import EntryChange, Key, TraceDiff, injections_by_key
 from lorestudio.trace.explain import explain_stage
 from lorestudio.trace.held_run import WouldAlso, WouldCell
@@ -61,8 +61,21 @@ from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.state.ai_calls import stage_failure
 from lorestudio.ui.state.expected import ExpectedMark
-from lorestudio.ui.widgets.marks import BLANK, BROKEN, DECIDING, Mark, cell_mark, fate_mark, would_mark
-from lorestudio.ui.widgets.paint import Wrapper, draw_focus, draw_glyph, draw_mark, draw_words, hairline
+from lorestudio.ui.widgets.paint import (
+    BLANK,
+    BROKEN,
+    DECIDING,
+    Mark,
+    Wrapper,
+    cell_mark,
+    draw_focus,
+    draw_glyph,
+    draw_mark,
+    draw_words,
+    fate_mark,
+    hairline,
+    would_mark,
+)
 
 WHY: Final = 0
 TOKENS: Final = 1

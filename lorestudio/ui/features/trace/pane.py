@@ -19,7 +19,6 @@ from lorestudio.trace.journey import PHASES, Journeys
 from lorestudio.trace.model import Outcome, Phase, Trace, Turn
 from lorestudio.trace.summary import SummaryPiece, seen_brief, seen_lines, summary_pieces
 from lorestudio.trace.text import as_markdown, as_text, turn_words
-from lorestudio.ui.features.prompt.page import PromptPage
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
 from lorestudio.ui.features.trace.answers import (
     AnswerTable,
@@ -30,19 +29,18 @@ from lorestudio.ui.features.trace.answers import (
     row_changes,
 )
 from lorestudio.ui.features.trace.flow import FlowPage, FunnelList, FunnelStep
+from lorestudio.ui.features.trace.prompt_page import PromptPage
 from lorestudio.ui.features.trace.summary import LiveBar, Said, SummaryLine, said_of
 from lorestudio.ui.shell.qt import ENTRY_ID, ITEM, plain
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.state.ai_calls import failures, switch_lines
 from lorestudio.ui.state.choices import source_title
-from lorestudio.ui.state.drafts import preview_words, tried
+from lorestudio.ui.state.drafts import LiveEffects, preview_words, tried
 from lorestudio.ui.state.expected import ExpectedMark, ExpectedMarks
-from lorestudio.ui.state.live_effects import LiveEffects
-from lorestudio.ui.state.live_run import LiveRun, live_trace
+from lorestudio.ui.state.replay_worker import LiveRun, live_trace
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.bars import FilterStrip
 from lorestudio.ui.widgets.cells import CellDelegate
 from lorestudio.ui.widgets.layouts import (
     column,
@@ -58,7 +56,7 @@ from lorestudio.ui.widgets.layouts import (
     tight,
     tool,
 )
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.pane import EmptyState, FilterStrip, Pane
 
 PROMPT, LOG, AI = 2, 3, 4
 """Tabs that are filled when they are first looked at."""

@@ -17,8 +17,8 @@ from lorestudio.trace.summary import SummaryPiece, too_broad
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.bars import TonedBar
 from lorestudio.ui.widgets.layouts import button, label, row
+from lorestudio.ui.widgets.pane import TonedBar
 
 
 class LiveBar(TonedBar):

@@ -18,7 +18,7 @@ from lorestudio.studio.tuning.scoring import ScoredChat, value_words
 from lorestudio.trace.wording import signed_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
-from lorestudio.ui.state.live_effects import LiveEffects
+from lorestudio.ui.state.drafts import LiveEffects
 from lorestudio.ui.widgets.cells import FIT, Column, titled
 from lorestudio.ui.widgets.chart import BarChart, Bars, Layer
 from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split, stack, tight

@@ -16,13 +16,18 @@ from lorestudio.settings.declaration import Declaration, declared
 from lorestudio.settings.store import SettingsProfile
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tuning.carrying import candidate_at, keep_as_profile, plan_notes, settings_file, to_carry_over
 from lorestudio.studio.tuning.expectations import expectations_path, load
-from lorestudio.studio.tuning.report import tuning_page
+from lorestudio.studio.tuning.report import (
+    candidate_at,
+    keep_as_profile,
+    plan_notes,
+    settings_file,
+    to_carry_over,
+    tuning_page,
+)
 from lorestudio.studio.tuning.search import GOALS, Plan, SearchOutcome, SearchWay, TriedPoint, search
 from lorestudio.studio.tuning.space import point_words, space_of
-from lorestudio.studio.tuning.trials import TuningTrial
-from lorestudio.studio.tuning.workers import Workers
+from lorestudio.studio.tuning.trials import TuningTrial, Workers
 from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.compare.systems import Offer
 from lorestudio.ui.features.notes.plan_dialog import PlanDialog

@@ -31,10 +31,10 @@ from lorestudio.studio.notes.book_entries import plan_copies, plan_new_entry, pl
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError
 from lorestudio.studio.notes.note_files import plan_delete, plan_duplicate
 from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename, says_title
-from lorestudio.studio.notes.replacing import plan_repairs
+from lorestudio.studio.notes.search import plan_repairs
 from lorestudio.studio.notes.usage import usage_csv, usage_rows
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_aliases
-from lorestudio.trace.limits import rank
+from lorestudio.trace.model import rank
 from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.features.problems.pane import ProblemsPane
 from lorestudio.ui.features.vault.pane import VaultPane
@@ -358,7 +358,7 @@ class VaultFeature(Feature):
 
     def make_entries(self) -> None:
         """Propose which ordinary notes to make entries of."""
-        from lorestudio.ui.features.notes.entries_dialog import EntriesDialog
+        from lorestudio.ui.features.notes.note_dialogs import EntriesDialog
 
         project = self.context.session.project
         if project is not None:

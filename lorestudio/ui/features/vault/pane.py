@@ -31,7 +31,7 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
 from lorestudio.ui.widgets.layouts import column, label, named, row, stack, tool
-from lorestudio.ui.widgets.marks import Mark, fate_mark
+from lorestudio.ui.widgets.paint import Mark, fate_mark
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordView
 

@@ -15,12 +15,12 @@ from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import Usage
 from lorestudio.studio.notes.usage import UNUSED
-from lorestudio.trace.limits import rank
+from lorestudio.trace.model import rank
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.cells import Column, Glyph, Look, Marked, Piece, Words, one_line, titled
-from lorestudio.ui.widgets.marks import Kind, Mark, entry_kind
+from lorestudio.ui.widgets.paint import Kind, Mark, entry_kind
 from lorestudio.ui.widgets.record_table import RecordTable
 
 Note: TypeAlias = Entry | LeftOutNote

@@ -19,8 +19,7 @@ from lorestudio.ui.shell.theme import scaled
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Glyph, Look, Marked, Piece, Strip, Words
-from lorestudio.ui.widgets.marks import Mark, entry_kind
-from lorestudio.ui.widgets.paint import Wrapper
+from lorestudio.ui.widgets.paint import Mark, Wrapper, entry_kind
 from lorestudio.ui.widgets.tree import RecordTree, TreeRow
 
 NOTES_TYPE: Final = "application/x-lorestudio-notes"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
-from lorestudio.settings.basis import ALONE, FOLLOWED
 from lorestudio.settings.declaration import Value
+from lorestudio.settings.studio import ALONE, FOLLOWED
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.verify.agreement import ComparedReply
 from lorestudio.studio.verify.causes import Verified, verify

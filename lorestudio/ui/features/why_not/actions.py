@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from lorestudio.settings.declaration import Value
 from lorestudio.studio.tryout.project_changes import plan_change
-from lorestudio.systems.changes import Change
+from lorestudio.systems.ideas import Change
 from lorestudio.trace.diff import Key
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.features.why_not.page import WhyNotPage

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.tryout.why_not_answers import PARTS, Answer, WhyNot, conclusion, further_groups, moves, standing
-from lorestudio.systems.changes import Change
+from lorestudio.studio.tryout.why_not import PARTS, Answer, WhyNot, conclusion, further_groups, moves, standing
+from lorestudio.systems.ideas import Change
 from lorestudio.ui.features.why_not.search import WhyNotSearch
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, sentence_case, tr

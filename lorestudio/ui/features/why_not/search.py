@@ -15,9 +15,8 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.held_runs import HeldRuns
-from lorestudio.studio.tryout.why_not import WENT_IN, WhyNotFinder
-from lorestudio.studio.tryout.why_not_answers import Answer, Holds, WhyNot, WhyNotNews
+from lorestudio.studio.tryout.preview import HeldRuns
+from lorestudio.studio.tryout.why_not import WENT_IN, Answer, Holds, WhyNot, WhyNotFinder, WhyNotNews
 from lorestudio.trace.diff import Key
 from lorestudio.trace.held_run import WouldAlso
 from lorestudio.trace.journey import Fate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.systems.deeplore.ai.cache import entity_names, mentioned
+from lorestudio.systems.deeplore.ai.replies import entity_names, mentioned
 from tests.systems.worlds import entries_of, entry
 
 

@@ -11,8 +11,14 @@ import pytest
 from lorestudio.domain.lifecycle import Stopped
 from lorestudio.domain.state import AiState, EngineState
 from lorestudio.systems.deeplore.ai.replies import SHOWN
-from lorestudio.systems.deeplore.stages.ai_selection import PAUSED, THROTTLED, UNREADABLE, UNUSABLE, ai_selection_stage
-from lorestudio.systems.deeplore.stages.manifest import manifest_stage
+from lorestudio.systems.deeplore.stages.ai_selection import (
+    PAUSED,
+    THROTTLED,
+    UNREADABLE,
+    UNUSABLE,
+    ai_selection_stage,
+    manifest_stage,
+)
 from lorestudio.systems.deeplore.stages.without_keys import whole_vault_stage
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.trace.model import Breaker, BreakerState

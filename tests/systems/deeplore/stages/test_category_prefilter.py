@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.state import AiState
-from lorestudio.systems.deeplore.stages.category_prefilter import (
+from lorestudio.systems.deeplore.stages.ai_selection import (
     category,
     category_manifest,
     category_prefilter_stage,

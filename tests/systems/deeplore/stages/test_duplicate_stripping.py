@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.state import EngineState, LoggedGeneration, LoggedInjection
-from lorestudio.systems.deeplore.stages.recent_lore import duplicate_stripping_stage
+from lorestudio.systems.deeplore.stages.gates import duplicate_stripping_stage
 from tests.systems.worlds import Draft, Ran, entry, prepared, rules, run_stage, world
 
 STAGE = duplicate_stripping_stage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.folder_filter import folder_filter_stage
+from lorestudio.systems.deeplore.stages.gates import folder_filter_stage
 from tests.systems.worlds import Ran, entry, rules, run_stage, world
 
 STAGE = folder_filter_stage

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.manifest import manifest_stage
+from lorestudio.systems.deeplore.stages.ai_selection import manifest_stage
 from tests.systems.deeplore.answers import asking
 from tests.systems.worlds import World, entry, run_stage, world
 

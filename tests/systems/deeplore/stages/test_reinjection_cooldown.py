@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.recent_lore import reinjection_cooldown_stage
+from lorestudio.systems.deeplore.stages.gates import reinjection_cooldown_stage
 from lorestudio.trace.model import RunOutcome
 from tests.systems.worlds import Play, Ran, counting, entry, injected, rules, run_stage, world
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.requires_excludes import RequiresExcludesStage
+from lorestudio.systems.deeplore.stages.gates import RequiresExcludesStage
 from lorestudio.trace.model import RunOutcome
 from tests.systems.worlds import Draft, Ran, entry, rules, run_stage, world
 

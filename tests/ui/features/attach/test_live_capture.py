@@ -15,14 +15,14 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.llm.messages import ChatReply, ChatRequest
-from lorestudio.settings.attach import AttachSettings
+from lorestudio.settings.studio import AttachSettings
 from lorestudio.studio.attach.captures import Captures, load_attachment
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.journey import Journeys
-from lorestudio.trace.limits import positional
+from lorestudio.trace.model import positional
 from lorestudio.ui.features.attach.dialog import CaptureDialog, LiveCaptureDialog
 from tests.studio.attach.loopback import provider
 from tests.studio.attach.test_comparing import capture, captured

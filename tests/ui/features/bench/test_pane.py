@@ -15,8 +15,7 @@ from lorestudio.domain.records import replace
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout import bench as studio_bench
-from lorestudio.ui.features.bench.pane import BenchPane
-from lorestudio.ui.features.bench.results import ENTRY, KEY, TOKENS, WHY
+from lorestudio.ui.features.bench.pane import ENTRY, KEY, TOKENS, WHY, BenchPane
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
 from tests.studio.previews import CHAT, project_of

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from lorestudio.trace.budget import AI, ALWAYS, KEYWORD, BudgetView, Segment
-from lorestudio.ui.features.budget.bar import BudgetBar
+from lorestudio.ui.features.budget.pane import BudgetBar
 from lorestudio.ui.shell.theme import Theme
 from tests.ui.drawing import drawn, words_drawn
 

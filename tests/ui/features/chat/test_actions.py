@@ -15,13 +15,13 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind
 from lorestudio.llm.messages import AnswerSource
-from lorestudio.llm.stand_in_writing import PLACEHOLDER
+from lorestudio.llm.stand_in import PLACEHOLDER
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.project.answering import ChatReply, ChatRequest, LlmError, Source
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.ui.features.chat import reply as reply_work
 from lorestudio.ui.features.chat.composer import Composer
-from lorestudio.ui.features.prompt.setup import PromptSetupDialog
+from lorestudio.ui.features.chat.prompt_setup import PromptSetupDialog
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.widgets import dialogs
 from lorestudio.vault.file_lock import OpenVaults

@@ -13,7 +13,7 @@ from lorestudio.ui.features.chat.delegate import _AVATAR, _EDGE, _TOP, MOST_LINE
 from lorestudio.ui.features.chat.model import ChatRow, Speaker
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.widgets.marks import KeyMark
+from lorestudio.ui.widgets.paint import KeyMark
 from tests.ui.drawing import drawn, words_drawn
 
 LONG = "a word\n" * 60

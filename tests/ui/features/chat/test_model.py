@@ -6,11 +6,11 @@ import pytest
 from PySide6.QtCore import Qt
 
 from lorestudio.domain.records import replace
-from lorestudio.trace.matching.found_keys import FoundKey
+from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.model import SeenChat
 from lorestudio.ui.features.chat.model import ChatList, Speaker, chip_text
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ITEM
-from lorestudio.ui.widgets.marks import KeyQuery
+from lorestudio.ui.widgets.paint import KeyQuery
 from tests.ui.conftest import check
 from tests.ui.worlds import SKARN, make_chat, make_trace
 

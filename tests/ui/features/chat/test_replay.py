@@ -11,7 +11,7 @@ from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.chat.replay import RangeDialog
 from lorestudio.ui.state.replay_worker import ReplayNews
-from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.pane import MessageBar
 from tests.ui.conftest import drain
 
 NOTE = "---\ntags: [lorebook]\nkeys: [{keys}]\n---\n{name}.\n"

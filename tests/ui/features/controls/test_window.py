@@ -15,8 +15,7 @@ from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.studio.chat.controls import ControlsPart
-from lorestudio.studio.chat.presets import Preset
+from lorestudio.studio.chat.controls import ControlsPart, Preset
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.controls.chat_dialogs import ChatTextDialog

@@ -22,7 +22,7 @@ from lorestudio.settings.facts import FactsSettings
 from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.facts.session import FactsSession
-from lorestudio.ui.features.facts import extraction_worker as worker
+from lorestudio.ui.features.facts import extraction as worker
 from lorestudio.ui.features.facts.actions import ROW_MENU
 from lorestudio.ui.features.facts.pane import MemoriesPane
 from lorestudio.ui.features.facts.table import SIMILARITY, TEXT

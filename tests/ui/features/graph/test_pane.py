@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.records import replace
-from lorestudio.studio.graph import preparing
+from lorestudio.studio.graph import layout
 from lorestudio.studio.graph.graph import EdgeKind
 from lorestudio.ui.features.graph import pane as graph_pane
 from lorestudio.ui.features.graph.looks import ColourBy, graph_looks, pen_of, strokes
@@ -427,7 +427,7 @@ def test_a_dragged_node_is_pinned_and_comes_back_there(make_window: Make, qtbot:
 def test_a_large_vault_offers_the_surroundings_first(
     make_window: Make, qtbot: QtBot, tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(preparing, "LARGE", 3)
+    monkeypatch.setattr(layout, "LARGE", 3)
     window = make_window(make_project(tmp_path / "vault", entries=VAULT))
     window.run("go.graph")
     pane = settled(qtbot, window)

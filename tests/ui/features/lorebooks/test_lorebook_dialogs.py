@@ -11,13 +11,11 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.records import replace
-from lorestudio.exchange.lorebooks.native import NEW_ENTRY
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.ui.features.lorebooks import report_view
-from lorestudio.ui.features.lorebooks.export_dialog import ExportBookDialog
-from lorestudio.ui.features.lorebooks.import_dialog import ImportBooksDialog
-from lorestudio.ui.features.lorebooks.sync_dialog import SyncDialog
+from lorestudio.ui.features.lorebooks import dialogs
+from lorestudio.ui.features.lorebooks.dialogs import ExportBookDialog, ImportBooksDialog, SyncDialog
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.features.proposals.dialog import ProposalsDialog
 from tests.ui.conftest import settle
@@ -225,8 +223,8 @@ def test_what_both_changed_is_decided_one_by_one(window, book, tmp_path) -> None
 
 
 def test_an_import_tells_how_far_it_is_and_is_taken_back_when_stopped(window, book, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(report_view, "_PATIENCE", -1)
-    monkeypatch.setattr(report_view, "_EVERY", 1)
+    monkeypatch.setattr(dialogs, "_PATIENCE", -1)
+    monkeypatch.setattr(dialogs, "_EVERY", 1)
     dialog = shown(window, "book.import", ImportBooksDialog)
     seen = []
     dialog.progressed.connect(lambda done, total: seen.append((done, total, dialog.strip.label.text())))

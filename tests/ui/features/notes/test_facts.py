@@ -6,8 +6,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
-from lorestudio.trace.matching.found_keys import KeyMatch, WouldMatch
-from lorestudio.ui.features.notes.facts import ChipRow, NoteChip, match_words
+from lorestudio.trace.found_keys import KeyMatch, WouldMatch
+from lorestudio.ui.features.notes.pane import ChipRow, NoteChip, match_words
 from lorestudio.ui.shell.theme import Theme
 from tests.ui.drawing import drawn, words_drawn
 

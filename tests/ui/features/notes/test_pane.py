@@ -12,7 +12,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.recovery import Recovery
 from lorestudio.studio.tryout.preview import EditedNote, NoteText, Preview
-from lorestudio.trace.matching.found_keys import KeyMatch, WouldMatch
+from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.features.notes.history import HistoryDialog, RecoveryDialog
 from lorestudio.ui.features.notes.pane import SOURCE, TEXT, WRITE

@@ -10,8 +10,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.studio.project.project import Project, open_project
-from lorestudio.ui.features.problems.findings import MOST, FixDialog, ProblemTree
-from lorestudio.ui.features.problems.pane import ProblemsPane
+from lorestudio.ui.features.problems.pane import MOST, FixDialog, ProblemsPane, ProblemTree
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID
 from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.ui.state.selection import Selection

@@ -15,7 +15,6 @@ from lorestudio.domain.chat import Chat
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import failed
 from lorestudio.studio.notes.changes.log import ChangeLog
-from lorestudio.studio.notes.note_locks import NoteLocks
 from lorestudio.studio.project.answering import (
     AnswerKind,
     ChatReply,
@@ -27,6 +26,7 @@ from lorestudio.studio.project.answering import (
     Source,
 )
 from lorestudio.studio.project.project import open_project
+from lorestudio.studio.proposals.model import NoteLocks
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.proposals.actions import PassageDialog
 from lorestudio.ui.features.proposals.detail import look_of

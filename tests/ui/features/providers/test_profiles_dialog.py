@@ -158,7 +158,7 @@ def test_a_missing_keyring_is_explained(open_dialog, keyring, connections, qtbot
     dialog.key.setText(SECRET)
     dialog.save.click()
     settle(dialog, qtbot)
-    assert dialog.bar.property("tone") == "error"
+    assert dialog.bar.tone == "error"
     assert "The profile was saved, its key was not." in dialog.bar.label.text()
     assert SECRET not in connections.path.read_text(encoding="utf-8")
 
@@ -182,7 +182,7 @@ def test_the_connection_is_tested(open_dialog, client, qtbot) -> None:
     client.error = failed("401 Unauthorized", 401, who="Local")
     dialog.test.click()
     qtbot.waitUntil(lambda: "refused the key" in dialog.bar.label.text())
-    assert dialog.bar.property("tone") == "error"
+    assert dialog.bar.tone == "error"
     assert dialog.test.isVisible()
 
 

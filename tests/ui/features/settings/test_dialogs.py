@@ -17,7 +17,7 @@ from lorestudio.settings.store import SettingsProfiles
 from lorestudio.studio.project.project import demo_project, open_project
 from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.ui.features.settings.export_dialog import ExportTarget
+from lorestudio.ui.features.settings.file_dialogs import ExportTarget
 
 SILLYTAVERN = {
     "power_user": {},

@@ -14,7 +14,7 @@ from lorestudio.settings.declaration import Grouping
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.ui.features.settings.tree import SETTING, VALUE, SettingsTree
+from lorestudio.ui.features.settings.editor import SETTING, VALUE, SettingsTree
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY
 from lorestudio.ui.widgets.setting_fields import (
     ChoiceSettingField,

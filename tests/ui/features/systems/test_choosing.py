@@ -17,7 +17,7 @@ from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.journey import FOREIGN_IDS
-from lorestudio.ui.features.settings.tree import SettingsTree
+from lorestudio.ui.features.settings.editor import SettingsTree
 from lorestudio.ui.state.choices import ChoiceStore, RunChoice
 from tests.ui.conftest import drain
 from tests.ui.worlds import BELL, DAWNKEEP, make_project

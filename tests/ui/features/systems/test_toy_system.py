@@ -10,7 +10,7 @@ import pytest
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of
-from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
+from lorestudio.ui.features.systems.dialogs import SystemSettingsDialog
 from tests.systems.toy.registering import install, looked_again, toy_registered
 from tests.systems.toy.settings import ToySettings
 from tests.ui.features.systems.test_choosing import settled, systems_of

@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
 from lorestudio.ui.features.timeline.drawing import AXIS, ROW_HEIGHT, Geometry, picture
-from lorestudio.ui.features.timeline.heat_map import USUAL, ZOOMS, HeatMap
 from lorestudio.ui.features.timeline.map_content import MapContent
+from lorestudio.ui.features.timeline.pane import USUAL, ZOOMS, HeatMap
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme
 from tests.ui.drawing import drawn, words_drawn

@@ -24,13 +24,12 @@ from lorestudio.studio.replay.timeline_grid import RowOrder
 from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.timeline.actions import TimelineFeature
 from lorestudio.ui.features.timeline.drawing import picture
-from lorestudio.ui.features.timeline.heat_map import USUAL, ZOOMS, HeatMap
 from lorestudio.ui.features.timeline.map_content import MapContent
-from lorestudio.ui.features.timeline.pane import CACHE, ENTRIES, TURNS, TimelinePane
+from lorestudio.ui.features.timeline.pane import CACHE, ENTRIES, TURNS, USUAL, ZOOMS, HeatMap, TimelinePane
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.widgets.marks import fate_mark
+from lorestudio.ui.widgets.paint import fate_mark
 from lorestudio.ui.widgets.record_table import csv_bytes
 from tests.ui.worlds import ENTRIES as NOTES
 from tests.ui.worlds import make_project

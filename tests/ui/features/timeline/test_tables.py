@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lorestudio.trace.diff import InjectionChanges
-from lorestudio.trace.prompt.cache import CacheMiss, CacheTotals, CacheTurn, CauseKind, CauseTotal
+from lorestudio.trace.prompt_cache import CacheMiss, CacheTotals, CacheTurn, CauseKind, CauseTotal
 from lorestudio.ui.features.timeline.tables import advice, cache_text, cause_text, changes_text, totals_text
 
 ENTERED = CacheMiss(CauseKind.ENTERED, "Skarn", ("World", "Skarn.md"), 30)

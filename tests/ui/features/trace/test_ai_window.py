@@ -24,7 +24,7 @@ from lorestudio.ui.features.providers.question_dialog import QuestionDialog
 from lorestudio.ui.features.trace.ai_page import OVERVIEW, REPLY, SYSTEM, USER
 from lorestudio.ui.features.trace.pane import AI
 from lorestudio.ui.shell.qt import HORIZONTAL, MARK
-from lorestudio.ui.widgets.marks import BROKEN, DECIDING
+from lorestudio.ui.widgets.paint import BROKEN, DECIDING
 from tests.ui.conftest import drain
 from tests.ui.worlds import DAWNKEEP, SKARN, FakeClient, MemoryKeyring, ai_project, make_project
 

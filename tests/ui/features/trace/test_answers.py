@@ -11,7 +11,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.studio.verify.agreement import Agreement, ComparedEntry, ComparedReply, WentIn
-from lorestudio.systems.changes import Change
+from lorestudio.systems.ideas import Change
 from lorestudio.trace.diff import compare
 from lorestudio.trace.held_run import WouldAlso, WouldCell, WouldState
 from lorestudio.trace.journey import PHASES, CellState, JourneyCell
@@ -31,7 +31,7 @@ from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HELD, HORIZONTAL, ITEM, MARK, TOOLTIP, VERTICAL
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.expected import ExpectedMark
-from lorestudio.ui.widgets.marks import cell_mark
+from lorestudio.ui.widgets.paint import cell_mark
 from tests.ui.conftest import check
 from tests.ui.drawing import drawn, words_drawn
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, make_trace

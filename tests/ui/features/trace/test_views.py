@@ -14,19 +14,19 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.studio.project.project import demo_project, open_project
 from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.studio.replay.scenario import run_scenarios
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.report.formats import Format
-from lorestudio.studio.scenario.running import run_scenarios
+from lorestudio.studio.report.page import Format
 from lorestudio.trace.budget import budget_view
 from lorestudio.trace.flow import Measure
-from lorestudio.trace.matching.found_keys import FoundKey
+from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
 from lorestudio.trace.summary import summary
-from lorestudio.ui.features.prompt.page import LORE
 from lorestudio.ui.features.trace.flow import FlowView
 from lorestudio.ui.features.trace.pane import PROMPT
+from lorestudio.ui.features.trace.prompt_page import LORE
 from lorestudio.ui.shell.qt import DISPLAY, ENTRY_ID, LOOK
-from lorestudio.ui.widgets.marks import KeyQuery
+from lorestudio.ui.widgets.paint import KeyQuery
 from tests.ui.features.trace.test_flow import leaky_trace
 from tests.ui.shell.test_main_window import settle
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN

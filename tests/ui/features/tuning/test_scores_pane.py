@@ -11,7 +11,7 @@ from lorestudio.ui.features.tuning.scores_pane import EffectRow, ScoresPane
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.qt import ALIGNMENT, HORIZONTAL, V_RIGHT
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.state.live_effects import LiveEffects
+from lorestudio.ui.state.drafts import LiveEffects
 
 
 def turn(message: int, entered: tuple[str, ...] = (), left: tuple[str, ...] = (), tokens: int = 0) -> TurnEffect:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.records import replace
 from lorestudio.studio.project.project import open_project
-from lorestudio.ui.features.notes.entries_dialog import EntriesDialog
+from lorestudio.ui.features.notes.note_dialogs import EntriesDialog
 from tests.ui.conftest import settle
 from tests.ui.vaults import contents, write_vault
 

@@ -20,7 +20,7 @@ from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, EDIT, TOOLTIP
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.expected import ExpectedMark
-from lorestudio.ui.widgets.marks import fate_mark
+from lorestudio.ui.widgets.paint import fate_mark
 from lorestudio.ui.widgets.record_table import RecordView
 from tests.ui.drawing import drawn, words_drawn
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, make_project, make_trace

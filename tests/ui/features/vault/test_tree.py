@@ -10,7 +10,7 @@ from lorestudio.domain.records import replace
 from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.vault.tree import Branch, VaultTree
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
-from lorestudio.ui.widgets.marks import fate_mark
+from lorestudio.ui.widgets.paint import fate_mark
 from tests.ui.conftest import check
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, make_trace
 

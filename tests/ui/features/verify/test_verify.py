@@ -8,7 +8,7 @@ import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
-from lorestudio.settings.basis import FOLLOWED
+from lorestudio.settings.studio import FOLLOWED
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.verify.agreement import Agreement
 from lorestudio.ui.features.verify.pane import VerifyPane

@@ -10,7 +10,7 @@ from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import KINDS
-from lorestudio.trace.limits import token_limit
+from lorestudio.trace.model import token_limit
 from tests.ui.conftest import drain
 
 if TYPE_CHECKING:

@@ -1,16 +1,22 @@
 """The text editor over a note's document. In form mode the front matter is hidden and cannot be reached.
 
 Links in a line of Markdown: where they stand, and the half-typed one before the caret.
+
+Offering names while a link or a title is typed.
+
+The names that links may use: titles, file names and aliases, and what each leads to. Qt is not needed here.
 """
 
 from __future__ import annotations
 
+import heapq
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QStringListModel, Qt, Signal
 from PySide6.QtGui import (
     QDragMoveEvent,
     QDropEvent,
@@ -25,13 +31,24 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QApplication, QPlainTextDocumentLayout, QPlainTextEdit, QToolTip, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QCompleter,
+    QLineEdit,
+    QListView,
+    QPlainTextDocumentLayout,
+    QPlainTextEdit,
+    QToolTip,
+    QWidget,
+)
 
+from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.javascript import length
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import fixed_font, scaled
 from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.picker import score
 
 LINK: Final = re.compile(r"(!?)\[\[([^\[\]|\n]+)(?:\|([^\]\n]*))?\]\]")
 _OPEN: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
@@ -387,3 +404,216 @@ class BodyEdit(QPlainTextEdit):
         side = max(0, spare // 2)
         if self.viewportMargins().left() != side:
             self.setViewportMargins(side, 0, side, 0)
+
+
+MOST: Final = 40
+"""Nobody reads more offers than that."""
+
+
+class Name(Struct, frozen=True):
+    """A name that a link may use. `alias_of` is the title where the name is an alias, "" else."""
+
+    text: str
+    note: Entry | LeftOutNote
+    alias_of: str = ""
+
+    @property
+    def link(self) -> str:
+        """What stands between the brackets of a link by this name."""
+        return f"{self.alias_of}|{self.text}" if self.alias_of else self.text
+
+
+class TitleBook:
+    """Names by what they lead to, without regard to case. Made anew when the vault changes."""
+
+    def __init__(self, index: VaultIndex | None = None, aliases: Mapping[str, Iterable[str]] | None = None) -> None:
+        """`aliases` are further names by the lower-case title of the entry they belong to."""
+        self._names: list[Name] = []
+        self._folded: list[str] = []
+        self._targets: dict[str, Entry | LeftOutNote] = {}
+        self._titles: frozenset[str] = frozenset()
+        self.tags: tuple[str, ...] = ()
+        if index is not None:
+            self._read(index, aliases or {})
+
+    def _read(self, index: VaultIndex, aliases: Mapping[str, Iterable[str]]) -> None:
+        tags = Counter(tag for entry in index.entries for tag in entry.tags)
+        for entry in index.entries:
+            self._add(Name(entry.title, entry))
+            for alias in aliases.get(entry.title.lower(), ()):
+                self._add(Name(alias, entry, entry.title))
+        self._titles = frozenset(entry.title.lower() for entry in index.entries)
+        notes: tuple[Entry | LeftOutNote, ...] = (*index.entries, *index.left_out)
+        for note in notes:
+            if note.filename.endswith(".md"):
+                path = note.filename.removesuffix(".md")
+                self._targets.setdefault(path.lower(), note)
+                self._targets.setdefault(path.rpartition("/")[2].lower(), note)
+        self.tags = tuple(sorted(tags, key=lambda tag: (-tags[tag], tag)))
+
+    def _add(self, name: Name) -> None:
+        self._names.append(name)
+        self._folded.append(name.text.casefold())
+        self._targets.setdefault(name.text.lower(), name.note)
+
+    def find(self, target: str) -> Entry | LeftOutNote | None:
+        """The note that a link leads to; a heading or block behind `#` or `^` makes no difference."""
+        name = target.strip().removesuffix("\\")
+        for mark in ("#", "^"):
+            head, found, _rest = name.partition(mark)
+            if found and head.strip():
+                name = head.strip()
+        return self._targets.get(name.lower()) or self._targets.get(name.lower().removesuffix(".md"))
+
+    def is_title(self, name: str) -> bool:
+        """Whether an entry has this title; only titles count in requires, excludes and cascade links
+        (rules: deeplore 1.13).
+        """
+        return name.strip().lower() in self._titles
+
+    def offers(self, typed: str, *, titles_only: bool = False) -> list[Name]:
+        """Names that fit what was typed, best first, at most `MOST`."""
+        wanted = typed.casefold()
+        names = self._names
+        if not wanted:
+            return [name for name in names if not (titles_only and name.alias_of)][:MOST]
+        places = [place for place, folded in enumerate(self._folded) if wanted in folded]
+        if len(places) < MOST:  # only then is it worth looking for letters that stand apart
+            first, letters = wanted[0], set(wanted.replace(" ", ""))
+            known = set(places)
+            places += [
+                place
+                for place, folded in enumerate(self._folded)
+                if place not in known and first in folded and letters <= set(folded)
+            ]
+        scored = (
+            (points, -place)
+            for place in places
+            if not (titles_only and names[place].alias_of) and (points := score(typed, names[place].text)) is not None
+        )
+        return [names[-place] for _points, place in heapq.nlargest(MOST, scored)]
+
+
+_KEYS: Final = Qt.Key
+_MOVES: Final = {
+    _KEYS.Key_Up, _KEYS.Key_Down, _KEYS.Key_Left, _KEYS.Key_Right, _KEYS.Key_Escape, _KEYS.Key_Home, _KEYS.Key_End,
+}  # fmt: skip
+_TAKES: Final = {_KEYS.Key_Return, _KEYS.Key_Enter, _KEYS.Key_Tab}
+
+Offers = Callable[[str], Sequence[str]]
+"""What fits a typed text, best first."""
+
+
+def _offer_all(completer: QCompleter, names: QStringListModel, title: str) -> QListView:
+    """Let a completer show all names of the model as they stand, in a popup that is called so."""
+    completer.setModel(names)
+    completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+    completer.setMaxVisibleItems(10)
+    popup = QListView()
+    popup.setObjectName("Offers")
+    popup.setAccessibleName(title)
+    completer.setPopup(popup)
+    return popup
+
+
+class OffersCompleter(QCompleter):
+    """Shows what `offers` gives for the text typed into a line, in that order; Qt's own search is not used."""
+
+    def __init__(self, line: QLineEdit, offers: Offers, parent: QObject) -> None:
+        super().__init__(parent)
+        self._offers = offers
+        self._names = QStringListModel(self)
+        _offer_all(self, self._names, tr("Suggestions"))
+        line.textEdited.connect(self.fill)
+
+    def fill(self, text: str) -> None:
+        """Offer what fits a text."""
+        self._names.setStringList(list(self._offers(text)) if text else [])
+
+    def splitPath(self, path: str) -> list[str]:
+        """Qt: a name is one piece, whatever signs it has."""
+        return [path]
+
+
+class LinkCompleter(QObject):
+    """Offers titles and aliases behind `[[` in a body."""
+
+    def __init__(self, editor: BodyEdit, book: Callable[[], TitleBook]) -> None:
+        super().__init__(editor)
+        self._editor, self._book = editor, book
+        self._names: list[Name] = []
+        self.completer = QCompleter(self)
+        self._model = QStringListModel(self)
+        self._popup = _offer_all(self.completer, self._model, tr("Notes to link to"))
+        self.completer.setWidget(editor)
+        self.completer.activated.connect(self._take_text)
+        editor.installEventFilter(self)
+        self._popup.installEventFilter(self)  # it has the keys while it is there; the editor gets them past its filters
+        editor.textChanged.connect(self._text_changed)
+        editor.cursorPositionChanged.connect(self._moved)
+        self._typing = False
+
+    @property
+    def offered(self) -> list[str]:
+        """What the popup shows, [] while it is closed."""
+        return self._model.stringList() if self._popup.isVisible() else []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: Enter and Tab take the offer while there is one."""
+        if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            self._typing = event.key() not in _MOVES
+            if self._popup.isVisible() and event.key() in _TAKES:
+                self.take(max(self._popup.currentIndex().row(), 0))
+                return True
+        return super().eventFilter(watched, event)
+
+    def take(self, row: int) -> None:
+        """Write the offered name in place of what was typed, and close the link."""
+        self._popup.hide()
+        typed = self._half_typed()
+        if typed is None or not 0 <= row < len(self._names):
+            return
+        cursor = self._editor.textCursor()
+        cursor.movePosition(QTextCursor.MoveOperation.Left, _KEEP, length(typed))
+        rest = cursor.block().text().encode("utf-16-le")[2 * self._editor.textCursor().positionInBlock() :]
+        closed = rest.decode("utf-16-le", "replace").startswith("]]")
+        cursor.insertText(self._names[row].link + ("" if closed else "]]"))
+        if closed:
+            cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.MoveAnchor, 2)
+        self._editor.setTextCursor(cursor)
+
+    def _text_changed(self) -> None:
+        if self._editor.hasFocus() and self._typing:
+            self._offer()
+
+    def _moved(self) -> None:
+        if self._popup.isVisible() and self._half_typed() is None:
+            self._popup.hide()
+
+    def _offer(self) -> None:
+        typed = self._half_typed()
+        if typed is None:
+            self._popup.hide()
+            return
+        self._names = self._book().offers(typed)
+        self._model.setStringList(
+            [f"{name.text}   → {name.alias_of}" if name.alias_of else name.text for name in self._names]
+        )
+        if not self._names:
+            self._popup.hide()
+            return
+        box = self._editor.cursorRect()
+        box.translate(self._editor.viewport().pos())
+        box.setWidth(min(420, max(240, self._editor.width() - box.x())))
+        self.completer.complete(box)
+        self._popup.setCurrentIndex(self._model.index(0, 0))
+
+    def _take_text(self, text: str) -> None:
+        rows = self._model.stringList()
+        if text in rows:
+            self.take(rows.index(text))
+
+    def _half_typed(self) -> str | None:
+        cursor = self._editor.textCursor()
+        units = cursor.block().text().encode("utf-16-le", "surrogatepass")[: 2 * cursor.positionInBlock()]
+        return half_typed(units.decode("utf-16-le", "replace"))

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QCompleter, QLineEd
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.chips import GAP, Wrapping, chip_height, draw_ground, in_lines
+from lorestudio.ui.widgets.layouts import GAP, Wrapping, chip_height, draw_ground, in_lines
 from lorestudio.ui.widgets.paint import draw_glyph, draw_words
 
 _SEPARATORS: Final = re.compile(r"[,\n\r\u2028\u2029]+")

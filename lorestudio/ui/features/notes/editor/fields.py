@@ -18,8 +18,8 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, Q
 from lorestudio.domain.javascript import Json, number_text, to_number, to_string
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.features.notes.editor import schema as reading
+from lorestudio.ui.features.notes.editor.body import OffersCompleter, TitleBook
 from lorestudio.ui.features.notes.editor.chips_field import ChipsField
-from lorestudio.ui.features.notes.editor.completion import OffersCompleter, TitleBook
 from lorestudio.ui.features.notes.editor.schema import FIRES_WORDS, FieldKind, FieldSpec, Fires, TagNames, general_value
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr

@@ -21,10 +21,9 @@ from lorestudio.domain.javascript import Json, number, to_number
 from lorestudio.domain.json_text import parse_json
 from lorestudio.studio.notes.book_entries import ALWAYS as BOOK_ALWAYS
 from lorestudio.ui.features.notes.editor import schema as reading
-from lorestudio.ui.features.notes.editor.book_schema import BOOK_FIELDS
 from lorestudio.ui.features.notes.editor.fields import FIRES, FIRES_SPEC, FieldContext, FieldMaker, ListField, RawField
 from lorestudio.ui.features.notes.editor.form_row import Facts, FieldRemark, FieldRow, Mend, mended, remarks_on
-from lorestudio.ui.features.notes.editor.schema import ALWAYS, FieldKind, FieldSpec, Fires, TagNames, specs
+from lorestudio.ui.features.notes.editor.schema import ALWAYS, BOOK_FIELDS, FieldKind, FieldSpec, Fires, TagNames, specs
 from lorestudio.ui.features.vault.table import Note
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr

@@ -25,9 +25,8 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import length
 from lorestudio.studio.notes.book_entries import is_book_entry
-from lorestudio.ui.features.notes.editor.body import LINK, BodyEdit
+from lorestudio.ui.features.notes.editor.body import LINK, BodyEdit, LinkCompleter
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
-from lorestudio.ui.features.notes.editor.completion import LinkCompleter
 from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.form import PropertyForm
 from lorestudio.ui.shell.qt import later

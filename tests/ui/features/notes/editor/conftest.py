@@ -12,8 +12,8 @@ pytest.importorskip("PySide6.QtWidgets")
 from lorestudio.domain.entry import FieldDefinition, VaultIndex
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.ui.features.notes.editor.body import TitleBook
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
-from lorestudio.ui.features.notes.editor.completion import TitleBook
 from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
 from lorestudio.vault.entries import ParseRules, parse_note

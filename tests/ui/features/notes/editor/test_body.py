@@ -1,4 +1,7 @@
-"""The text of a note: what is hidden cannot be reached, and links are followed, made and completed."""
+"""The text of a note: what is hidden cannot be reached, and links are followed, made and completed.
+
+Names that links may use.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ from PySide6.QtGui import QDropEvent, QKeySequence, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from lorestudio.ui.features.notes.editor.body import half_typed, link_at
+from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.ui.features.notes.editor.body import MOST, TitleBook, half_typed, link_at
 from tests.ui.conftest import drain
 from tests.ui.features.notes.editor.notes import NASTY, PLAIN
+from tests.ui.worlds import ENTRIES, LEFT_OUT
 
 FRONT, _, BODY = PLAIN.partition("# Skarn")
 BODY = "# Skarn" + BODY
@@ -306,3 +311,38 @@ def test_a_note_that_was_just_made_is_written_where_its_text_begins(make_editor)
         QTest.keyClicks(editor.body, "A moth.")
         assert f"{place_of}A moth." in editor.buffer.text
         assert editor.body.hasFocus()
+
+
+BOOK = TitleBook(VaultIndex(ENTRIES, LEFT_OUT), {"skarn": ("the Grey One",)})
+
+
+@pytest.mark.parametrize(
+    ("target", "filename"),
+    [
+        ("Dawnkeep", "places/Dawnkeep.md"),
+        ("dawnkeep#The gate", "places/Dawnkeep.md"),
+        ("places/Dawnkeep", "places/Dawnkeep.md"),
+        ("Crown.md", "items/Crown.md"),
+        ("The grey one", "Skarn.md"),
+        ("README", "README.md"),
+        ("Nobody", None),
+        ("", None),
+    ],
+)
+def test_where_a_link_leads(target: str, filename: str | None) -> None:
+    found = BOOK.find(target)
+    assert (found.filename if found else None) == filename
+
+
+def test_only_titles_of_entries_count_for_deeplore() -> None:
+    assert BOOK.is_title("SKARN")
+    assert not BOOK.is_title("the Grey One")
+    assert not BOOK.is_title("README")
+
+
+def test_offers_are_ranked_and_few() -> None:
+    many = TitleBook(VaultIndex(tuple(Entry(n, f"{n}.md", "v", f"Dragon {n}") for n in range(3000))))
+    assert len(many.offers("dragon")) == MOST
+    assert many.offers("dragon 2999")[0].text == "Dragon 2999"
+    assert [name.link for name in BOOK.offers("grey")] == ["Skarn|the Grey One"]
+    assert BOOK.offers("grey", titles_only=True) == []

@@ -1,0 +1,337 @@
+"""Tokens of the context window: counted by a heuristic over a word list, no tokenizer, and texts and lists cut to a
+number of them: top, bottom or middle (rules: context-window 2, 3).
+
+Lengths are UTF-16 code units. A unit is a letter where its category is one of Lu, Ll, Lt, Lm and Lo; both halves of
+a surrogate pair are none.
+
+Cutting elements and turns to a limit, also with what a text mentions first (rules: context-window 10, 11).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from lorestudio.domain.digests import text_digest
+from lorestudio.domain.javascript import code_units
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.settings.contextwindow import CountingSettings
+
+LONGEST_WORD: Final = 50
+"""No longer entry of the word list is looked for."""
+
+MOST_UNITS: Final = 10_000
+"""A piece longer than this is counted by its length alone (rules: context-window 18)."""
+
+_LETTERS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo"})
+
+
+@dataclass(frozen=True)
+class WordList:
+    """Words that cost one token each, in lower case. `digest` tells one list from another."""
+
+    name: str
+    words: frozenset[str] = field(repr=False)
+    digest: str = ""
+
+    @classmethod
+    def of(cls, name: str, lines: Iterable[str]) -> WordList:
+        """The list of these lines; blank ones are dropped, nothing else is cleaned (rules: context-window 2.1)."""
+        words = frozenset(line.lower() for line in lines if line)
+        digest = text_digest("\n".join(sorted(words)))[:8]
+        return cls(name, words, digest)
+
+    @classmethod
+    def read(cls, path: Path) -> WordList:
+        """The list in a file, a word a line. Raises OSError and UnicodeDecodeError."""
+        return cls.of(path.name, path.read_text(encoding="utf-8").splitlines())
+
+
+class WordListCounter:
+    """Counts the tokens of a text. The same object gives the same counts; it may be used in every thread."""
+
+    exact: Final = False
+
+    def __init__(self, words: WordList, settings: CountingSettings | None = None) -> None:
+        self.words = words
+        self.settings = settings or CountingSettings()
+        self.name = f"word list {words.name}"
+        self.identity = f"word list {words.digest} {self.settings!r}"
+        self._count = lru_cache(maxsize=20_000)(self._counted)
+
+    def count(self, text: str) -> int:
+        """Tokens of a text, 0 for the empty one; an estimate."""
+        return self._count(text)
+
+    def _counted(self, text: str) -> int:
+        if not text:
+            return 0
+        total = sum(self._piece(piece, first=not place) for place, piece in enumerate(text.split(" ")))
+        return math.floor(total * (1.0 + self.settings.token_counting_bias) + 0.5)
+
+    def _piece(self, piece: str, *, first: bool) -> int:
+        """Tokens of what stands between two spaces: at least one where anything does."""
+        if not piece:
+            return 0
+        units = as_units(piece)
+        if len(units) > MOST_UNITS:
+            return self._by_length(len(units))
+        return sum(self._parts(units, first=first and self.settings.count_sub_words_in_first_word)) or 1
+
+    def _parts(self, units: str, *, first: bool) -> Iterator[int]:
+        """Tokens of the entries of the list and of what lies between and behind them, one after the other."""
+        options = self.settings
+        lowered = "".join(low if len(low := unit.lower()) == 1 else unit for unit in units)
+        letters = [is_letter(unit) for unit in units]
+        at, end = 0, len(units)
+        while at < end:
+            if not letters[at]:
+                after = _run(letters, at)
+                yield self._by_length(after - at)
+                at = after
+                continue
+            found = self._match(lowered, letters, at, first=first)
+            if not found:
+                yield self._by_length(end - at)
+                return
+            yield 1
+            if options.count_only_first_word_found:
+                return
+            at += found
+            gap = options.split_for_non_word_char and at < end and not letters[at]
+            if gap:
+                after = _run(letters, at)
+                yield self._by_length(after - at)
+                at = after
+            if (gap or options.always_split_if_whole_word_exists) and at < end and not options.count_sub_words_if_split:
+                yield self._by_length(end - at)
+                return
+
+    def _match(self, lowered: str, letters: list[bool], at: int, *, first: bool) -> int:
+        """How many units an entry of the list takes up at the front, 0 where there is none."""
+        if first:  # the longest anywhere; only its length counts, wherever it was found
+            return max((self._longest(lowered, start) for start in range(at, len(lowered))), default=0)
+        if self.settings.favor_whole_words:
+            return self._longest(lowered, at, whole=letters)
+        return self._longest(lowered, at)
+
+    def _longest(self, lowered: str, at: int, whole: list[bool] | None = None) -> int:
+        end = len(lowered)
+        for length in range(min(LONGEST_WORD, end - at), 0, -1):
+            if whole is not None and at + length < end and whole[at + length]:
+                continue
+            if lowered[at : at + length] in self.words.words:
+                return length
+        return 0
+
+    def _by_length(self, units: int) -> int:
+        return -(-units // self.settings.non_word_split_count)
+
+
+def as_units(text: str) -> str:
+    """The text with a character for each UTF-16 code unit; halves of surrogate pairs stand alone."""
+    if text.isascii() or max(text, default="") <= "\uffff":
+        return text
+    data = code_units(text)
+    return "".join(chr(data[at] | data[at + 1] << 8) for at in range(0, len(data), 2))
+
+
+def is_letter(unit: str) -> bool:
+    """Whether a UTF-16 code unit counts as a letter."""
+    return unicodedata.category(unit) in _LETTERS
+
+
+def _run(letters: list[bool], at: int) -> int:
+    """Where the run of non-letters that begins at `at` ends."""
+    while at < len(letters) and not letters[at]:
+        at += 1
+    return at
+
+
+class Method(StrEnum):
+    """What is dropped when not everything fits."""
+
+    TOP = "TruncateTop"
+    BOTTOM = "TruncateBottom"
+    MIDDLE = "TruncateMiddle"
+
+
+class CutReason(StrEnum):
+    """What became of one item of a list that was cut, and why."""
+
+    WITHIN_LIMIT = "within limit"
+    FITS = "fits"
+    MISFIT_STOP = "misfit, stop"
+    AFTER_STOP = "after stop"
+    MISFIT_SKIPPED = "misfit, skipped"
+    NO_BUDGET = "no budget left"
+    KEPT_ELSEWHERE = "text kept elsewhere"
+
+
+class CutItem(Struct, frozen=True):
+    """One item of a list: its place in the list before, its tokens, whether it is kept, and why."""
+
+    place: int
+    tokens: int
+    kept: bool
+    reason: CutReason
+
+
+def effective(limit: int, multiplier: int) -> int:
+    """The limit in tokens; a multiplier of 0 or less is none."""
+    return limit * multiplier if multiplier > 0 else limit
+
+
+def half(value: int, parts: int = 2) -> int:
+    """Integer division toward zero, also for negative budgets (rules: context-window 18)."""
+    return value // parts if value >= 0 else -(-value // parts)
+
+
+def cut(costs: Sequence[int], limit: int, method: Method) -> tuple[CutItem, ...]:
+    """What is kept of items that cost so many tokens each, in their order; items are never cut themselves.
+
+    Cutting in the middle can drop something though all of it would fit: each end has half of the limit.
+    """
+    everything = range(len(costs))
+    if method is Method.TOP:
+        found = _until_misfit(costs, reversed(everything), limit)
+    elif method is Method.BOTTOM:
+        found = _until_misfit(costs, everything, limit)
+    else:
+        budget = half(limit)
+        found = _until_misfit(costs, everything, budget)
+        first = next((place for place in everything if not found[place].kept), len(costs))
+        total = 0
+        for place in reversed(range(first, len(costs))):
+            fits = total + costs[place] <= budget
+            total += costs[place] if fits else 0
+            found[place] = CutItem(place, costs[place], fits, CutReason.FITS if fits else CutReason.MISFIT_SKIPPED)
+    return tuple(found[place] for place in everything)
+
+
+def truncated_list(
+    texts: Sequence[str], limit: int, multiplier: int, method: Method, counter: TokenCounter
+) -> tuple[CutItem, ...]:
+    """What is kept of a list of texts: all of it where it fits (rules: context-window 3.2)."""
+    costs, room = [counter.count(text) for text in texts], effective(limit, multiplier)
+    return whole(costs) if sum(costs) <= room else cut(costs, room, method)
+
+
+def whole(costs: Sequence[int]) -> tuple[CutItem, ...]:
+    """All items kept."""
+    return tuple(CutItem(place, cost, True, CutReason.WITHIN_LIMIT) for place, cost in enumerate(costs))
+
+
+def _until_misfit(costs: Sequence[int], order: Iterable[int], limit: int) -> dict[int, CutItem]:
+    found: dict[int, CutItem] = {}
+    total, stopped = 0, False
+    for place in order:
+        fits = not stopped and total + costs[place] <= limit
+        total += costs[place] if fits else 0
+        reason = CutReason.FITS if fits else CutReason.AFTER_STOP if stopped else CutReason.MISFIT_STOP
+        stopped = stopped or not fits
+        found[place] = CutItem(place, costs[place], fits, reason)
+    return found
+
+
+_NO_WORD: Final = re.compile("[^A-Za-z0-9_]+")
+
+
+class Cutting(Struct, frozen=True):
+    """How a list is cut. `text` with `preserve`: what shares a word with it is kept before all others."""
+
+    limit: int
+    multiplier: int = 0
+    method: Method = Method.TOP
+    text: str = ""
+    preserve: bool = False
+    source_compatible: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the text, in lower case: runs of unaccented letters, digits and underscores."""
+        return tuple(word for word in _NO_WORD.split(self.text.lower()) if word) if self.preserve else ()
+
+
+class CutList(Struct, frozen=True):
+    """What became of a list: `items` by place in the list before, `order` the places kept, as they stand now."""
+
+    items: tuple[CutItem, ...] = ()
+    order: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, items: tuple[CutItem, ...]) -> CutList:
+        """Those kept in the order that they have."""
+        return cls(items, tuple(item.place for item in items if item.kept))
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of what is kept."""
+        return sum(self.items[place].tokens for place in self.order)
+
+
+def cut_elements(elements: Sequence[str], how: Cutting, counter: TokenCounter) -> CutList:
+    """Which elements stay; all of them where the limit is 0 or less."""
+    if how.limit <= 0:
+        return CutList.of(whole([counter.count(text) for text in elements]))
+    if how.words:
+        return _preserving(elements, how, counter)
+    return CutList.of(truncated_list(elements, how.limit, how.multiplier, how.method, counter))
+
+
+def cut_turns(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> CutList:
+    """Which turns of these texts stay. Without words to preserve, one stays as soon as one of the same text does."""
+    found = cut_elements(texts, how, counter)
+    if how.words:
+        return found
+    surviving = {texts[place] for place in found.order}
+    return CutList.of(
+        tuple(
+            item if item.kept or texts[item.place] not in surviving
+            else CutItem(item.place, item.tokens, True, CutReason.KEPT_ELSEWHERE)
+            for item in found.items
+        )
+    )  # fmt: skip
+
+
+def _preserving(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> CutList:
+    """What matches first, then what is left of the budget for the others (rules: context-window 10, 17 row 16).
+
+    The original compares with the limit as it is and cuts with the multiplied one; here both are the multiplied one.
+    """
+    matching = [place for place, text in enumerate(texts) if any(word in text.lower() for word in how.words)]
+    others = [place for place in range(len(texts)) if place not in set(matching)]
+    limit, multiplier = how.limit, how.multiplier
+    if not how.source_compatible:
+        limit, multiplier = effective(limit, multiplier), 0
+    costs = [counter.count(text) for text in texts]
+    fits = sum(costs[place] for place in matching) <= limit
+    items = [CutItem(place, cost, False, CutReason.NO_BUDGET) for place, cost in enumerate(costs)]
+
+    def kept(group: Sequence[int], room: int, multiplier: int) -> list[int]:
+        """The places kept of a group: for each text that survives the earliest one that has it."""
+        chosen = truncated_list([texts[place] for place in group], room, multiplier, how.method, counter)
+        free, stay = list(group), []
+        for item in chosen:
+            if item.kept:
+                stay.append(next(place for place in free if texts[place] == texts[group[item.place]]))
+                free.remove(stay[-1])
+        for item in chosen:
+            place, stays = group[item.place], group[item.place] in stay
+            reason = item.reason if stays is item.kept else CutReason.KEPT_ELSEWHERE
+            items[place] = CutItem(place, item.tokens, stays, reason)
+        return stay
+
+    first = kept(matching, limit, 0 if fits else multiplier)
+    remaining = limit - sum(costs[place] for place in first)
+    second = kept(others, remaining, multiplier) if remaining > 0 else []
+    return CutList(tuple(items), (*first, *second))

@@ -1,1 +1,0 @@
-"""What Scribe keeps about a chat: notes of its session."""

@@ -1,1 +1,0 @@
-"""What was found in a text, and how near it came."""

@@ -1,0 +1,115 @@
+"""Cycles of Python objects are collected on the GUI thread alone, and the window makes none of Qt objects."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from lorestudio.ui.features.chat.pane import ModeBar
+from lorestudio.ui.shell.app import LOOK_MS, collect_if_due, collected_on_gui_thread
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.state.choices import RunChoice
+
+MANY = 5_000
+"""Cycles; Python's own collector would have begun long before."""
+
+
+@pytest.fixture(autouse=True)
+def _python_as_before() -> Iterator[None]:
+    before = gc.isenabled()
+    yield
+    (gc.enable if before else gc.disable)()
+
+
+class Knot:
+    """An object that only a collection can free, and that tells which thread did."""
+
+    def __init__(self, freed_by: list[int]) -> None:
+        self._me = self
+        self._freed_by = freed_by
+
+    def __del__(self) -> None:
+        self._freed_by.append(threading.get_ident())
+
+
+def knots_from_a_thread() -> list[int]:
+    freed_by: list[int] = []
+
+    def work() -> None:
+        for _ in range(MANY):
+            Knot(freed_by)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    return freed_by
+
+
+def test_a_worker_frees_its_own_cycles_where_nobody_prevents_it() -> None:
+    gc.enable()
+    assert knots_from_a_thread()
+
+
+def test_cycles_of_a_worker_are_freed_on_the_gui_thread() -> None:
+    with collected_on_gui_thread():
+        freed_by = knots_from_a_thread()
+        assert freed_by == []
+        collect_if_due()
+        assert freed_by == [threading.get_ident()] * MANY
+
+
+def test_the_window_looks_for_garbage_by_itself(qtbot: QtBot) -> None:
+    with collected_on_gui_thread():
+        freed_by = knots_from_a_thread()
+        qtbot.waitUntil(lambda: len(freed_by) == MANY, timeout=20 * LOOK_MS)
+
+
+def test_old_cycles_wait_until_the_person_turns_to_something_else() -> None:
+    thresholds = gc.get_threshold()
+    freed_by: list[int] = []
+    with collected_on_gui_thread():
+        try:
+            gc.collect()
+            old = Knot(freed_by)
+            gc.collect(0)
+            gc.collect(1)  # it survived both, so only a collection of everything looks at it again
+            del old
+            gc.set_threshold(thresholds[0], thresholds[1], 1)
+            for _ in range(3):
+                gc.collect(1)
+            assert freed_by == []
+            collect_if_due(everything=False)
+            assert freed_by == []
+            collect_if_due()
+            assert freed_by == [threading.get_ident()]
+        finally:
+            gc.set_threshold(*thresholds)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_afterwards_pythons_collector_is_as_it_was(qapp: QApplication, enabled: bool) -> None:
+    (gc.enable if enabled else gc.disable)()
+    with collected_on_gui_thread():
+        assert not gc.isenabled()
+    assert gc.isenabled() == enabled
+
+
+def test_menus_that_are_filled_again_leave_no_qt_objects_to_collect(qtbot: QtBot) -> None:
+    bar = ModeBar(Theme("light"))
+    qtbot.addWidget(bar)
+    gc.collect()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        for _ in range(3):
+            bar.show_choice(RunChoice(), ())
+        gc.collect()
+        assert [item for item in gc.garbage if isinstance(item, QObject)] == []
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
