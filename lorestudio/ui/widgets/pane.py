@@ -402,7 +402,7 @@ class MessageBar(TonedBar):
         self.show()
 
     def _paint(self) -> None:
-        icon = self._theme.icon(_ICONS.get(self._tone, "info"), self._tone)
+        icon = self._theme.icon(_ICONS.get(self.tone, "info"), self.tone)
         self._icon.setPixmap(icon.pixmap(16, 16))
         self._close.setIcon(self._theme.icon("close", "text_muted"))
 
