@@ -20,7 +20,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "open": "window.open_window",
     "replay": "runs.replay.replay",
     "preview": "runs.preview.preview",
-    "run": "runs.reports.run",
+    "run": "run.run",
     "scribe": "systems.scribe.scribe",
     "graph": "notes.graph.graph",
     "doctor": "doctor.doctor",

@@ -9,9 +9,8 @@ import pytest
 from click.testing import Result
 
 from lorestudio import __version__
-from lorestudio.cli import doctor, options
+from lorestudio.cli import doctor, options, run
 from lorestudio.cli import window as opening
-from lorestudio.cli.runs import reports as run
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.doctor import CheckResult

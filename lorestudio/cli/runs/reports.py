@@ -1,7 +1,4 @@
-"""`lorestudio report` and `scenario`: what happened in a turn, to be given away or to be run again.
-
-`lorestudio run`: what the system of a scenario decides in each of its generations.
-"""
+"""`lorestudio report` and `scenario`: what happened in a turn, to be given away or to be run again."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.options import (
     ChatOptions,
     FixedOption,
@@ -22,12 +18,12 @@ from lorestudio.cli.options import (
     chosen_generation,
     with_fixed,
 )
-from lorestudio.cli.output import FAILED, as_bytes, echo, json_bytes, say, say_all
+from lorestudio.cli.output import FAILED, as_bytes, echo, say, say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.exchange.scenario_file import scenario_bytes
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.studio.replay.scenario import export_turn, run_scenarios
+from lorestudio.studio.replay.exported_scenario import export_turn
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.report.page import Format, report_text
 from lorestudio.studio.report.source import gather, without_words
@@ -106,20 +102,3 @@ def _simulator(given: ChatOptions, by: OfflineRun, context: int, fixed_switches:
 
 def _run(simulator: Simulator, chosen: Generation | None) -> None:
     asyncio.run(simulator.replay() if chosen is None else simulator.generate(chosen))
-
-
-def run(
-    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario: JSON, or JSON lines.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the result to this file.")] = None,
-    vault_root: Annotated[
-        Path | None, typer.Option("--vault-root", help="The folder with the vaults that scenarios refer to.")
-    ] = None,
-    rules: RulesOption = None,
-) -> None:
-    """Run scenarios and print, one a line, what every generation decided."""
-    results = run_scenarios(scenario, vault_root, rules_named(rules))
-    lines = b"".join(json_bytes(result) for result in results)
-    if output is None:
-        echo(lines, nl=False)
-    else:
-        write_bytes(output, lines)

@@ -1,6 +1,4 @@
-"""Scenarios: running what is in a file, and a turn of a replay as a file with everything that `lorestudio run`
-needs to decide the same again.
-"""
+"""Running scenarios: what a system decides, in the format of its scenarios."""
 
 from __future__ import annotations
 
@@ -10,27 +8,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import Struct
-
-from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import Scenario, ScenarioVault, index_report, read_records
 from lorestudio.settings.behaviour import FIXED
-from lorestudio.settings.deeplore import declarations, dump, sanitise
+from lorestudio.settings.deeplore import sanitise
 from lorestudio.settings.files import SettingsError, real_path
-from lorestudio.studio.project.places import vault_sources
-from lorestudio.studio.project.project import Project
 from lorestudio.studio.project.tokens import BY_SCRIPT, TokenizerError, counter_by_word, word_of
-from lorestudio.studio.replay.rerun import trace_of
-from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of, scenario_format
-from lorestudio.systems.scenarios import ScenarioTurn
 from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index import build_index, definition_path, kept_as_indexed, state_of_files
-from lorestudio.vault.sources import FolderSource, VaultSource
+from lorestudio.vault.index import kept_as_indexed, state_of_files
 
 COUNTERS: Final[Mapping[str, TokenCounter]] = {
     "chars4": CHARS_4, "st335": CHARS_3_35, "bytes335": BYTES_3_35, "script": BY_SCRIPT,
@@ -168,109 +156,3 @@ def _walk(folder: Path, prefix: str) -> Iterator[NoteFile]:
     for path in children:
         if path.is_dir() and not path.is_symlink():
             yield from _walk(path, f"{prefix}{path.name}/")
-
-
-_REPORTED: Final = frozenset({"aiSearchMaxTokens", "aiSearchTimeout"})
-"""Settings that affect no stage and yet are seen in a scenario's results."""
-
-_PRIVATE: Final = frozenset({"aiSearchProfileId"})
-"""Settings that name something on the author's computer; a scenario has a stand-in for them."""
-
-
-class ExportedScenario(Struct, frozen=True):
-    """A scenario of a turn. `differing` are the numbers of generations that did not decide the same when it was run
-    once more (none, unless something is wrong); `remarks` are sentences for the person.
-    """
-
-    scenario: Scenario
-    remarks: tuple[str, ...] = ()
-    differing: tuple[int, ...] = ()
-
-
-def export_turn(simulator: Simulator, generation: Generation) -> ExportedScenario:
-    """The scenario of a generation that was run, run once more to see that it repeats.
-
-    Reads the vault again, so it waits for the disk. Raises InputError where the vault is not as it was read, the run
-    looked at something that a scenario has no room for, or tokens are counted in a way that the format has no word for;
-    ValueError for a generation that was not run.
-    """
-    project, system = simulator.project, simulator.system
-    trace_of(simulator.traces, generation)
-    refusal = system.not_in_scenario()
-    if refusal:
-        raise InputError(system.title, refusal)
-    tokenizer = tokenizer_of(project)
-    form = scenario_format(system.kind)
-    states = simulator.states
-    turns = [
-        ScenarioTurn(simulator.moment(each), simulator.traces[each], states[simulator.place(each)])
-        for each in form.chain(simulator.generations, generation, swipes_go_on=system.swipes_go_on)
-    ]
-    files, remarks = vault_files(project)
-    swipe = f".{generation.swipe + 1}" if generation.swipe else ""
-    scenario = Scenario.model_validate(
-        {
-            "id": f"{project.name} #{generation.message}{swipe}{form.suffix(system)}",
-            "clock_start_ms": turns[0].moment.clock_ms,
-            "rng_seed": project.seed,
-            "tokenizer": tokenizer,
-            "settings": note_settings(project),
-            "vaults": [
-                {"name": vault.name, "files": [(file.filename, file.text) for file in vault.files]} for vault in files
-            ],
-            **form.fields(system, project.chat, turns),
-        }
-    )
-    ran, known = run_scenario(scenario)["expected"]["generations"], form.reports(system, turns)
-    found = tuple(number for number, (one, other) in enumerate(zip(ran, known, strict=True)) if one != other)
-    problem = system.why_not_repeated() if found else ""
-    if problem:
-        raise InputError(system.title, problem)
-    return ExportedScenario(scenario, remarks, found)
-
-
-def tokenizer_of(project: Project) -> str:
-    """The format's word for how the project counts tokens. Raises InputError where it has none."""
-    tokenizer = word_for(project.counter)
-    if not tokenizer:
-        message = f"tokens are counted with {project.counter.name}, for which a scenario has no word. Choose estimate."
-        raise InputError(project.name, message)
-    return tokenizer
-
-
-def note_settings(project: Project) -> dict[str, Json]:
-    """The settings that differ from DeepLore's own and have a part in retrieval; connections are nobody's business."""
-    wanted = {each.alias for each in declarations() if each.affects and each.name != "rules"} | _REPORTED
-    return {key: value for key, value in dump(project.settings).items() if key in wanted - _PRIVATE}
-
-
-def vault_files(project: Project) -> tuple[list[VaultFiles], tuple[str, ...]]:
-    """The vaults' texts in index order. Raises InputError where they do not give the project's index any more."""
-    if project.books and not project.places:
-        return [], ()
-    wanted = definition_path(project.settings)
-    files: list[VaultFiles] = []
-    for name, source in zip(project.index.vaults, _sources(project), strict=False):
-        scanned = asyncio.run(source.scan({}, wanted))
-        if scanned.failure:
-            raise InputError(name, scanned.failure)
-        files.append(VaultFiles(name, tuple(NoteFile(each.filename, each.text or "") for each in scanned.files)))
-    index = build_index(files, project.settings, project.counter)
-    if _names(index.entries) != _names(project.index.entries):
-        message = (
-            "the vault is not as it was when the chat was replayed. Read it again, replay, then save the scenario."
-        )
-        raise InputError(project.name, message)
-    unread = [note.filename for note in project.index.left_out if note.problem.broken]
-    remarks = (f"Left out because they cannot be read: {', '.join(unread)}.",) if unread else ()
-    return files, remarks
-
-
-def _sources(project: Project) -> Sequence[VaultSource]:
-    if project.places:
-        return vault_sources(project.places)
-    return list(map(FolderSource, project.roots))
-
-
-def _names(entries: Sequence[Any]) -> list[tuple[str, str, str, str]]:
-    return [(each.vault, each.filename, each.title, each.content_hash) for each in entries]

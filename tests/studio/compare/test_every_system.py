@@ -27,8 +27,9 @@ from lorestudio.studio.compare.causes import (
 )
 from lorestudio.studio.compare.differences import input_differences
 from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.replay.exported_scenario import export_turn
 from lorestudio.studio.replay.rerun import Rerun
-from lorestudio.studio.replay.scenario import export_turn, run_scenarios
+from lorestudio.studio.replay.scenario import run_scenarios
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import SystemKind
 from lorestudio.systems.differences import DifferenceKind

@@ -30,7 +30,8 @@ from lorestudio.settings.worldinfo import VAULT, WorldInfoSettings
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.project.settings import Mode, with_mode
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
-from lorestudio.studio.replay.scenario import export_turn, run_scenarios
+from lorestudio.studio.replay.exported_scenario import export_turn
+from lorestudio.studio.replay.scenario import run_scenarios
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.deeplore.scenario import recorded_answers
 from lorestudio.systems.registry import KINDS

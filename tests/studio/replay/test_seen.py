@@ -22,8 +22,8 @@ from lorestudio.studio.project.basis import KeptBasis
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.studio.replay.exported_scenario import export_turn
 from lorestudio.studio.replay.rerun import Rerun
-from lorestudio.studio.replay.scenario import export_turn
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline import TimelineMaker
 from lorestudio.studio.report.source import gather, without_words

@@ -16,8 +16,9 @@ from lorestudio.studio.compare.causes import find_causes, side_of
 from lorestudio.studio.compare.comparison import candidate, compare_candidates
 from lorestudio.studio.project.doctor import examine
 from lorestudio.studio.project.settings import SystemSettingsFiles
+from lorestudio.studio.replay.exported_scenario import export_turn
 from lorestudio.studio.replay.run_store import RunStore
-from lorestudio.studio.replay.scenario import export_turn, run_scenario
+from lorestudio.studio.replay.scenario import run_scenario
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import Bench
 from lorestudio.studio.tryout.preview import Previewer

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from lorestudio.exchange.scenario_file import scenario_bytes
-from lorestudio.studio.replay.scenario import export_turn
+from lorestudio.studio.replay.exported_scenario import export_turn
 from lorestudio.studio.report.page import Format, report_text
 from lorestudio.studio.report.source import gather, without_words
 from lorestudio.trace.text import as_text

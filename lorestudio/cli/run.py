@@ -1,0 +1,30 @@
+"""`lorestudio run`: what the system of a scenario decides in each of its generations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lorestudio.cli.command import RulesOption, rules_named
+from lorestudio.cli.output import echo, json_bytes
+from lorestudio.studio.project.files import write_bytes
+from lorestudio.studio.replay.scenario import run_scenarios
+
+
+def run(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario: JSON, or JSON lines.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the result to this file.")] = None,
+    vault_root: Annotated[
+        Path | None, typer.Option("--vault-root", help="The folder with the vaults that scenarios refer to.")
+    ] = None,
+    rules: RulesOption = None,
+) -> None:
+    """Run scenarios and print, one a line, what every generation decided."""
+    results = run_scenarios(scenario, vault_root, rules_named(rules))
+    lines = b"".join(json_bytes(result) for result in results)
+    if output is None:
+        echo(lines, nl=False)
+    else:
+        write_bytes(output, lines)
