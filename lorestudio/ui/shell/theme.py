@@ -120,6 +120,9 @@ ICONS: Final = THEMES.parent / "icons"
 CHOICES: Final = ("system", "light", "dark", "contrast")
 """What a person can choose."""
 
+LETTERS: Final = 1.1
+"""How large the letters of a note's text are beside those of the window."""
+
 _OFFSCREEN_FAMILIES: Final = ["Inter", "Noto Sans", "DejaVu Sans"]
 _TOKEN = re.compile(r"@(\w+)@")
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -337,7 +340,7 @@ def _template() -> str:
 def stylesheet(points: float) -> str:
     """The application's stylesheet: the template with its `@names@` replaced by roles of the palette and by sizes."""
     values = {name: f"palette({_in_sheet(role)})" for name, role in _ROLES.items()}
-    for name, factor in (("small", 0.9), ("base", 1.0), ("large", 1.25), ("huge", 1.7)):
+    for name, factor in (("small", 0.9), ("base", 1.0), ("letters", LETTERS), ("large", 1.25), ("huge", 1.7)):
         values[name] = f"{points * factor:.1f}pt"
     return _TOKEN.sub(lambda match: values[match[1]], _template())
 

@@ -46,7 +46,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.javascript import length
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.shell.qt import plain
-from lorestudio.ui.shell.theme import fixed_font, scaled
+from lorestudio.ui.shell.theme import LETTERS, fixed_font, scaled
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.picker import score
 
@@ -104,6 +104,7 @@ class BodyEdit(QPlainTextEdit):
         self._blank.setDocumentLayout(QPlainTextDocumentLayout(self._blank))
         self.preview: Callable[[str], str] = lambda _target: ""
         self.setAccessibleName(tr("Text of the note"))
+        self.setObjectName("Body")  # the stylesheet says its size, which else would be that of the window
         self.setMouseTracking(True)
         self.setTabChangesFocus(True)
         self.setCursorWidth(2)
@@ -194,7 +195,7 @@ class BodyEdit(QPlainTextEdit):
 
     def _use_font(self) -> None:
         base = QApplication.font()
-        font = scaled(base, 1.1) if self._hidden else fixed_font(base.pointSizeF())
+        font = scaled(base if self._hidden else fixed_font(base.pointSizeF()), LETTERS)
         self.setFont(font)
         self.document().setDefaultFont(font)
         self.setTabStopDistance(4 * QFontMetricsF(font).horizontalAdvance(" "))

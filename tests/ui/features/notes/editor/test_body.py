@@ -54,6 +54,19 @@ def test_the_form_shows_the_body_only_and_the_source_everything(make_editor) -> 
     assert visible(editor) == BODY.split("\n")
 
 
+@pytest.mark.dressed
+def test_letters_keep_their_size_in_both_views_and_in_every_theme(make_editor, theme) -> None:
+    editor = make_editor(PLAIN)
+    wanted = pytest.approx(QApplication.font().pointSizeF() * 1.1)
+    for name in ("light", "dark"):
+        theme.choose(name)
+        drain()
+        for source in (False, True):
+            editor.set_source(source)
+            assert editor.body.font().pointSizeF() == wanted
+            assert editor.body.document().defaultFont().pointSizeF() == wanted
+
+
 def test_properties_that_are_added_stay_hidden(make_editor) -> None:
     editor = make_editor(PLAIN)
     editor.buffer.apply(editor.buffer.note.set("summary", "A dragon."))
