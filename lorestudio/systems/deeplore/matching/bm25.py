@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -129,6 +129,8 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
                 document = latest[entry.vault, entry.filename or entry.title]
                 if document != place:
                     self._twins.setdefault(document, []).append(place)
+                    latter = self.doc_freqs[document]
+                    frequencies = {term: latter.get(term, 0) for term in frequencies}  # noqa: PLW2901  # of that one
                 self._post(document, frequencies)
         else:
             self._derive(base, kept)
@@ -153,11 +155,11 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         for place, frequencies in read.items():
             self._post(place, frequencies)
 
-    def _post(self, place: int, terms: Iterable[str]) -> None:
-        """Note under these terms that the document at `place` is found by them."""
+    def _post(self, place: int, frequencies: Mapping[str, int]) -> None:
+        """Note under these terms that the document at `place` is found by them, and how often it has each."""
         postings = self._postings
-        for term in terms:
-            postings[term].append(place)
+        for term, count in frequencies.items():
+            postings[term] += (place, count)
 
     def _calc_idf(self, nd: dict[str, int]) -> None:
         self._documents_with = nd
@@ -181,9 +183,11 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         return found
 
     def _own_column(self, term: str) -> tuple[Places, Frequencies]:
-        places = dict.fromkeys(self._postings.get(term, ()))  # each document once
-        counts = (self.doc_freqs[place].get(term, 0) for place in places)
-        return np.fromiter(places, np.intp, len(places)), np.fromiter(counts, np.float64, len(places))
+        found: Sequence[int] = self._postings.get(term, ())
+        if self._twins:  # each document once
+            found = [*chain.from_iterable(dict.fromkeys(zip(found[::2], found[1::2], strict=True)))]
+        pairs = np.array(found, np.float64).reshape(-1, 2)
+        return pairs[:, 0].astype(np.intp), pairs[:, 1].copy()
 
     def _derived_column(self, term: str, base: EntryBM25) -> tuple[Places, Frequencies]:
         """The base's column with what has changed; documents stand in index order, as each is there once."""
@@ -288,9 +292,9 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         if known is None:  # the best of one turn are mostly those of the next
             if len(self._terms) >= _MOST_BEST:
                 self._terms = {}
-            known = self._terms[place] = {term: self._term(term, place) for term in self.doc_freqs[place]}
-        found = sorted(known.keys() & terms.keys(), key=terms.__getitem__)
-        parts = tuple([known[term] for term in found])
+            known = self._terms[place] = {}
+        found = sorted(self.doc_freqs[place].keys() & terms.keys(), key=terms.__getitem__)
+        parts = tuple([known.get(term) or known.setdefault(term, self._term(term, place)) for term in found])
         twins = (self.doc_freqs[twin] for twin in self._twins.get(place, ()))
         under = min((term for term in chain(found[:1], *twins) if term in terms), key=terms.__getitem__, default="")
         where = (terms[under], int(np.argmax(self.column(under)[0] == place))) if under else None
