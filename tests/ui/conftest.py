@@ -167,13 +167,15 @@ def is_dressed(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture
-def theme(qapp: QApplication, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Theme:
+def theme(qapp: QApplication, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Theme]:
     """Colours and fonts, and the stylesheet for tests marked `dressed`: it takes as long as building the window."""
     if not is_dressed(request):
         monkeypatch.setattr(themes, "stylesheet", lambda _points: "")
     made = Theme("light")
     made.apply()
-    return made
+    yield made
+    for dressing in made.findChildren(QTimer):  # of what nobody sees any more
+        dressing.stop()
 
 
 @pytest.fixture
