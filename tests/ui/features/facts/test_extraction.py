@@ -127,7 +127,10 @@ AGAIN = ("memories.extract", "profiles.edit")
     ("vectors", "error", "notice"),
     [
         (False, ValueError("it broke"), ("No facts could be drawn out: it broke.", AGAIN)),
-        (False, InputError(Path("a.json"), "wrong"), ("No facts could be drawn out: a.json: wrong.", ("memories.settings",))),
+        (
+            False, InputError(Path("a.json"), "wrong"),
+            ("No facts could be drawn out: a.json: wrong.", ("memories.settings",)),
+        ),
         (
             True, ValueError("it broke"),
             ("Making vectors stopped: it broke. What was made before stays.", ("memories.refresh", "profiles.edit")),
@@ -147,8 +150,9 @@ def test_a_failure_says_what_failed_and_what_helps(
 
 
 @pytest.mark.parametrize(
-    ("drawn", "said"), [((), ["renewed"]), ((KEPT,), ["renewed", "altered", "cleared"]), ((KEPT, LOST), ["renewed", "altered"])]
-)  # fmt: skip
+    ("drawn", "said"),
+    [((), ["renewed"]), ((KEPT,), ["renewed", "altered", "cleared"]), ((KEPT, LOST), ["renewed", "altered"])],
+)
 def test_what_was_drawn_out_alters_runs_and_ends_old_failures(
     work: MemoryWork, noted: Noted, drawn: tuple[Drawn, ...], said: list[str]
 ) -> None:
