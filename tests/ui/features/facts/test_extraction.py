@@ -1,0 +1,240 @@
+"""Drawing facts out, in words: how far it is, what came of it, and what a failure or an agreed cost leads to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QObject, Signal
+
+from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.answering import AnswerKind, Source
+from lorestudio.systems.facts.pipeline import ExtractionResult
+from lorestudio.systems.facts.session import Drawn
+from lorestudio.systems.facts.threads import Passage
+from lorestudio.ui.features.facts.extraction import FACTS, FAILED, VECTORS, Ended, MemoryWork, Under, news_of
+from lorestudio.ui.shell.words import Notice
+
+KEPT = Drawn(Passage("c", 0, 4, ()), ExtractionResult(saved=2, deduped=3, superseded=1, extracted=6))
+EMPTY = Drawn(Passage("c", 5, 9, ()), ExtractionResult())
+LOST = Drawn(Passage("c", 10, 14, ()), problem="too slow")
+
+
+@pytest.mark.parametrize(
+    ("under", "words"),
+    [
+        (Under(), ""),
+        (Under(FACTS), "Looking what waits…"),
+        (Under(FACTS, 1, 3), "Reading passage 2 of 3…"),
+        (Under(FACTS, 3, 3, 2), "Reading passage 3 of 3… 2 failed."),
+        (Under(VECTORS, 4, 9), "Making vectors: 4 of 9…"),
+        (Under(VECTORS, 4, 9, stopping=True), "Stopping…"),
+    ],
+)
+def test_how_far_it_is(under: Under, words: str) -> None:
+    assert under.sentence == words
+
+
+PARTS = "2 new memories, 1 with newer words, 3 known already"
+NO_MODEL = "No model was asked, which would write facts of them."
+NO_FACTS = "No facts were found in 1 passage. Who reads them is chosen in the Memories pane."
+COULD_NOT = "1 passage could not be read, #10 to #14: too slow. Nothing of them was kept; “Draw out facts” tries again."
+
+
+@pytest.mark.parametrize(
+    ("ended", "told"),
+    [
+        (Ended(), [("Nothing is waiting: the facts of this chat are kept.", "neutral", ())]),
+        (Ended(stopped=True), [("Stopped. What is kept stays, and the rest waits.", "neutral", ())]),
+        (Ended((KEPT,)), [(f"6 facts out of 1 passage: {PARTS}.", "good", ())]),
+        (Ended((KEPT, EMPTY)), [(f"6 facts out of 2 passages: {PARTS}.", "good", ())]),
+        (
+            Ended((KEPT,), quoted=True),
+            [(f"6 sentences out of 1 passage, as they stand: {PARTS}. {NO_MODEL}", "neutral", ("profiles.edit",))],
+        ),
+        (Ended((EMPTY,)), [(NO_FACTS, "neutral", ("memories.again",))]),
+        (Ended((EMPTY,), quoted=True), [(NO_FACTS, "neutral", ("memories.again",))]),
+        (Ended((LOST,)), [(COULD_NOT, "error", ("memories.extract", "profiles.edit"))]),
+        (
+            Ended((KEPT, LOST), stopped=True),
+            [
+                (f"6 facts out of 1 passage: {PARTS}.", "neutral", ()),
+                (COULD_NOT, "error", ("memories.extract", "profiles.edit")),
+                ("Stopped. What is kept stays, and the rest waits.", "neutral", ()),
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_what_came_of_it(ended: Ended, told: list[Any]) -> None:
+    assert [(each.text, each.tone, each.actions) for each in news_of(ended)] == told
+
+
+def test_each_passage_that_failed_is_named_in_the_details() -> None:
+    (notice,) = news_of(Ended((LOST, Drawn(Passage("c", 15, 19, ()), problem="no room"))))
+    assert notice.text.startswith("2 passages could not be read, #10 to #14: too slow.")
+    assert (notice.details, notice.key) == ("#10 to #14: too slow\n#15 to #19: no room", FAILED)
+
+
+# ---- the work, with a store and jobs that only note what is asked of them --------------------------------------------
+
+
+class Noted(QObject):
+    """In place of the store of memories, its session and its jobs."""
+
+    project_changed, altered = Signal(), Signal()
+    question, withdrawn = Signal(object), Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.session, self.jobs, self.job = self, self, SimpleNamespace(cancel=lambda: self.said.append("cancelled"))
+        self.choice = SimpleNamespace(source=Source(AnswerKind.STAND_IN))
+        self.place = SimpleNamespace(path=Path("a"), chat=object(), embedder="")
+        self.project: Any = SimpleNamespace(bills=None)
+        self.picture: Any = SimpleNamespace(stale=2, everything=False, owner="Ada")
+        self.said: list[Any] = []
+        self.altered.connect(lambda: self.said.append("altered"))
+
+    def start(self, title: str, _work: object, *, done: Any, failed: Any, reported: Any) -> object:
+        self.said.append(title)
+        self.done, self.failed, self.reported = done, failed, reported
+        return self.job
+
+    def renew(self) -> None:
+        self.said.append("renewed")
+
+
+@pytest.fixture
+def noted() -> Noted:
+    return Noted()
+
+
+@pytest.fixture
+def work(noted: Noted) -> MemoryWork:
+    made: Any = MemoryWork(noted)  # type: ignore[arg-type]
+    made.told.connect(noted.said.append)
+    made.cleared.connect(lambda: noted.said.append("cleared"))
+    made.cost_known.connect(noted.said.append)
+    return made
+
+
+AGAIN = ("memories.extract", "profiles.edit")
+
+
+@pytest.mark.parametrize(
+    ("vectors", "error", "notice"),
+    [
+        (False, ValueError("it broke"), ("No facts could be drawn out: it broke.", AGAIN)),
+        (
+            False, InputError(Path("a.json"), "wrong"),
+            ("No facts could be drawn out: a.json: wrong.", ("memories.settings",)),
+        ),
+        (
+            True, ValueError("it broke"),
+            ("Making vectors stopped: it broke. What was made before stays.", ("memories.refresh", "profiles.edit")),
+        ),
+        (True, Cancelled(), None),
+    ],
+)  # fmt: skip
+def test_a_failure_says_what_failed_and_what_helps(
+    work: MemoryWork, noted: Noted, vectors: bool, error: Exception, notice: tuple[str, tuple[str, ...]] | None
+) -> None:
+    (work.refresh if vectors else work.extract)()
+    assert (work.busy, noted.said) == (True, ["Making vectors" if vectors else "Drawing out facts"])
+    noted.failed(error)
+    assert (work.busy, noted.said[1]) == (False, "renewed")
+    told = [] if notice is None else [Notice(notice[0], "error", actions=notice[1], key="memories")]
+    assert noted.said[2:] == told
+
+
+@pytest.mark.parametrize(
+    ("drawn", "said"),
+    [((), ["renewed"]), ((KEPT,), ["renewed", "altered", "cleared"]), ((KEPT, LOST), ["renewed", "altered"])],
+)
+def test_what_was_drawn_out_alters_runs_and_ends_old_failures(
+    work: MemoryWork, noted: Noted, drawn: tuple[Drawn, ...], said: list[str]
+) -> None:
+    work.extract()
+    noted.done(Ended(drawn))
+    assert not work.busy
+    assert [each for each in noted.said[1:] if isinstance(each, str)] == said
+
+
+@pytest.mark.parametrize(
+    ("ended", "words", "tone", "altered"),
+    [
+        (Ended(made=1), "1 vector was made.", "good", True),
+        (Ended(made=2, stopped=True), "2 vectors were made; it was stopped.", "neutral", True),
+        (Ended(stopped=True), "0 vectors were made; it was stopped.", "neutral", False),
+    ],
+)
+def test_how_many_vectors_were_made(
+    work: MemoryWork, noted: Noted, ended: Ended, words: str, tone: Any, altered: bool
+) -> None:
+    work.refresh()
+    noted.done(ended)
+    said = ["renewed", *(["altered"] if altered else [])]
+    assert noted.said[1:] == [*said, Notice(words, tone, key="memories")]
+
+
+def test_vectors_of_a_model_are_made_once_their_cost_is_agreed_to(work: MemoryWork, noted: Noted) -> None:
+    noted.place.embedder = "Local"
+    work.refresh()
+    (cost,) = noted.said
+    assert (cost.name, cost.sentence) == (
+        "Local",
+        "2 requests for vectors to Local. They hold the texts of the memories.",
+    )
+    cost.answered(False)
+    assert not work.busy
+    cost.answered(True)
+    assert (work.busy, work.under.of) == (True, 2)
+
+
+@pytest.mark.parametrize("embedder", ["", "Local"])
+def test_the_cost_of_facts_is_asked_in_the_name_of_who_takes_it(work: MemoryWork, noted: Noted, embedder: str) -> None:
+    noted.place.embedder = embedder
+    if not embedder:
+        noted.choice.source = Source(AnswerKind.PROVIDER, "Remote")
+    work.extract()
+    noted.done(Ended(cost="3 requests."))
+    cost = noted.said[-1]
+    assert (cost.name, cost.sentence, work.busy) == (embedder or "Remote", "3 requests.", False)
+    cost.answered(True)
+    assert work.busy
+
+
+def test_nothing_begins_twice_or_without_what_it_needs(work: MemoryWork, noted: Noted) -> None:
+    noted.place.chat = None
+    work.extract()
+    noted.place.chat, noted.project = object(), None
+    work.extract()
+    noted.picture.stale = 0
+    work.refresh()
+    noted.picture = None
+    work.refresh()
+    work.stop()
+    assert noted.said == []
+    noted.project = SimpleNamespace(bills=None)
+    work.extract()
+    work.extract()
+    assert noted.said == ["Drawing out facts"]
+
+
+def test_news_of_the_work_count_and_every_passage_shows_its_facts(work: MemoryWork, noted: Noted) -> None:
+    work.extract()
+    noted.reported(Under(FACTS, 0, 3))
+    assert noted.said[1:] == []
+    noted.reported(Under(FACTS, 1, 3))
+    assert (work.under.sentence, noted.said[1:]) == ("Reading passage 2 of 3…", ["renewed"])
+    noted.project_changed.emit()  # the same chat
+    assert not work.under.stopping
+    noted.place.path = Path("b")
+    noted.project_changed.emit()
+    noted.reported(Under(FACTS, 1, 3, 1))
+    assert (work.under.sentence, noted.said[2:]) == ("Stopping…", ["cancelled"])
+    noted.failed(Cancelled())
+    noted.reported(Under(FACTS, 2, 3))  # too late
+    assert not work.busy

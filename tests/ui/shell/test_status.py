@@ -1,0 +1,135 @@
+"""The line at the bottom: the vault in numbers, the limits in force, and what is going on."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from lorestudio.domain.records import replace
+from lorestudio.ui.shell.bars import StatusLine
+from tests.ui.worlds import make_project
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.ui.shell.theme import Theme
+
+
+class Said(QObject):
+    """What the line reads of a session."""
+
+    project_changed, state_changed, choice_changed, traces_changed = Signal(), Signal(), Signal(), Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.project: Any = None
+        self.busy, self.activity, self.generations = False, "Reading the vault…", ()
+        self.runs = SimpleNamespace(traces={}, stale="")
+        self.replays: Any = SimpleNamespace(tally=None)
+        self.choice = SimpleNamespace(title="Keywords only", is_main=True)
+
+
+@pytest.fixture
+def session(theme: Theme) -> Said:
+    return Said()
+
+
+@pytest.fixture
+def line(session: Said, qtbot: QtBot) -> StatusLine:
+    made = StatusLine(session)  # type: ignore[arg-type]
+    qtbot.addWidget(made)
+    made.resize(1200, 30)
+    made.show()
+    return made
+
+
+def in_sight(line: StatusLine) -> list[str]:
+    parts: tuple[Any, ...] = (line._vault, line._broken, line._limits, line.problems, line.basis, line._run)
+    return [part.text() for part in parts if isinstance(part, QWidget) and part.isVisible()]
+
+
+@pytest.mark.parametrize(
+    ("left_out", "words"),
+    [
+        ((False, True, True), ["5 entries · 1 note left out", "▲ 2 broken notes"]),
+        ((True,), ["5 entries", "▲ 1 broken note"]),
+        ((False, False), ["5 entries · 2 notes left out"]),
+        ((), ["5 entries"]),
+    ],
+)
+def test_the_vault_in_numbers(
+    session: Said, line: StatusLine, tmp_path: Path, left_out: tuple[bool, ...], words: list[str]
+) -> None:
+    project = make_project(tmp_path)
+    notes = tuple(SimpleNamespace(problem=SimpleNamespace(broken=broken)) for broken in left_out)
+    session.project = replace(project, index=replace(project.index, left_out=notes))
+    session.project_changed.emit()
+    limits = in_sight(line)[len(words)]
+    assert in_sight(line)[: len(words)] == words
+    assert limits.startswith("depth ")
+    session.choice.is_main = False
+    session.choice_changed.emit()
+    assert limits not in in_sight(line)
+    line.flash("Saved.")
+    assert not set(words) & set(in_sight(line))
+    line.clearMessage()
+    assert in_sight(line)[: len(words)] == words
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({"unlimited_budget": True, "unlimited_entries": False, "max_entries": 1}, "no token limit · 1 entry"),
+        ({"unlimited_budget": False, "unlimited_entries": True, "max_tokens_budget": 2048},
+         "2,048 tokens · no entry limit"),
+    ],
+)  # fmt: skip
+def test_the_limits_in_force(
+    session: Said, line: StatusLine, tmp_path: Path, limits: dict[str, Any], words: str
+) -> None:
+    project = make_project(tmp_path)
+    session.project = replace(project, settings=project.settings.model_copy(update={"scan_depth": 6} | limits))
+    session.project_changed.emit()
+    assert f"depth 6 · {words}" in in_sight(line)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"busy": True}, "Reading the vault…"),
+        ({"generations": ()}, "No chat"),
+        ({}, "2 of 3 replies run · Keywords only"),
+        ({"runs": SimpleNamespace(traces={1: 1}, stale="A note was saved.")}, "1 of 3 replies run · out of date"),
+        ({"replays": SimpleNamespace(tally=SimpleNamespace(begun=1, kept=2, words="2 kept"))},
+         "2 of 3 replies run · 2 kept · Keywords only"),
+        ({"replays": SimpleNamespace(tally=SimpleNamespace(begun=0, kept=2, words="2 kept"))},
+         "2 of 3 replies run · Keywords only"),
+        ({"replays": SimpleNamespace(tally=SimpleNamespace(begun=1, kept=0, words="0 kept"))},
+         "2 of 3 replies run · Keywords only"),
+    ],
+)  # fmt: skip
+def test_what_is_going_on(session: Said, line: StatusLine, more: dict[str, Any], words: str) -> None:
+    session.generations, session.runs.traces = (1, 2, 3), {1: 1, 2: 2}  # type: ignore[assignment]
+    vars(session).update(more)
+    session.state_changed.emit()
+    assert in_sight(line) == [words]
+
+
+def test_problems_are_counted_while_a_vault_is_open(session: Said, line: StatusLine, tmp_path: Path) -> None:
+    line.show_problems(1, 2)
+    assert "1 error, 2 warnings" not in in_sight(line)
+    session.project = make_project(tmp_path)
+    session.project_changed.emit()
+    line.show_problems(1, 2)
+    assert "1 error, 2 warnings" in in_sight(line)
+    assert line.basis.isVisible()
+    assert line.basis.text() in line.basis.accessibleName()
+    session.project = None
+    session.project_changed.emit()
+    assert in_sight(line) == ["No chat"]
