@@ -400,3 +400,5 @@ def test_each_severity_has_its_own_findings_from_the_least_that_is_wanted(least:
     if least is not Severity.ERROR:
         without_line = model.index(0, 0, model.index(0, 0, tops[1]))
         assert without_line.siblingAtColumn(1).data(DISPLAY) == "keys"
+    model.set_findings(found[:1])
+    assert model.rowCount() == 1, "a severity without findings has no row"
