@@ -373,3 +373,32 @@ def test_of_very_many_findings_the_first_have_rows_and_a_filter_finds_the_others
     assert [finding.entry for finding in model.findings()] == [MOST + 4]
     model.set_filter("", Severity.WARNING)
     assert model.rowCount() == 0
+
+
+@pytest.mark.parametrize(
+    ("least", "shown"),
+    [
+        (Severity.ERROR, ["Errors   1"]),
+        (Severity.WARNING, ["Errors   1", "Warnings   2"]),
+        (Severity.INFO, ["Errors   1", "Warnings   2", "Remarks   1"]),
+    ],
+)
+def test_each_severity_has_its_own_findings_from_the_least_that_is_wanted(least: Severity, shown: list[str]) -> None:
+    found = [
+        Finding("G01", Severity.ERROR, "v", "a.md", 1, "keys", 3, "first.", ""),
+        Finding("P59", Severity.WARNING, "v", "b.md", 2, "keys", None, "second.", ""),
+        Finding("P59", Severity.WARNING, "v", "c.md", 3, "keys", 5, "third.", ""),
+        Finding("K20", Severity.INFO, "v", "d.md", 4, "keys", 6, "fourth.", ""),
+    ]
+    model = ProblemTree()
+    model.set_findings(found)
+    model.set_filter("", least)
+    tops = [model.index(row, 0) for row in range(model.rowCount())]
+    assert [top.data(DISPLAY) for top in tops] == shown
+    assert list(model.findings()) == [each for each in found if each.severity.rank <= least.rank]
+    assert tops[0].data(ACCESSIBLE_TEXT) == "Errors: 1 finding"
+    if least is not Severity.ERROR:
+        without_line = model.index(0, 0, model.index(0, 0, tops[1]))
+        assert without_line.siblingAtColumn(1).data(DISPLAY) == "keys"
+    model.set_findings(found[:1])
+    assert model.rowCount() == 1, "a severity without findings has no row"

@@ -1,0 +1,273 @@
+"""Changing notes without a window: what is written, what is refused and how that is said, and undo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.vault_notes import Planned
+from lorestudio.studio.project.project import open_project
+from lorestudio.ui.state.drafts import Draft, Drafts
+from lorestudio.ui.state.note_changes import Done, NoteWork, paths_of, what_was_done
+from tests.ui.vaults import NOTES, write_vault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.ui.state.session import Session
+
+BELL = NOTES["Bell.md"]
+NEWER = BELL.replace("rings", "tolls")
+
+
+class Stage:
+    """Work on the notes of a session, what it says to others, and whether unsaved texts can be written."""
+
+    def __init__(self, session: Session, folder: Path, keep_in: Path, qtbot: QtBot) -> None:
+        self.session, self.bell, self.qtbot = session, folder / "Bell.md", qtbot
+        self.drafts = Drafts()
+        self.problems: list[str] = []
+        self.work = NoteWork(session, self.drafts, self._save_all)
+        self.told: list[str] = []
+        self.done: list[Done] = []
+        self.reading: list[str] = []
+        self.work.told.connect(lambda notice: self.told.append(notice.text))
+        self.work.done.connect(self.done.append)
+        self.work.reading.connect(self.reading.append)
+        self.work.use(keep_in)
+
+    def _save_all(self, then: Callable[[list[str]], None]) -> None:
+        if not self.problems:
+            for path, draft in dict(self.drafts.all).items():
+                path.write_bytes(draft.text.encode())
+                self.drafts.drop(path)
+        then(self.problems)
+
+    def open(self) -> None:
+        self.session.set_project(open_project([self.bell.parent]))
+        self.settle()
+
+    def settle(self) -> None:
+        self.qtbot.waitUntil(lambda: self.session.jobs.idle)
+
+    def change(self, **more: Any) -> None:
+        """Replace what stands in Bell, whatever that is."""
+
+        def plan(_vaults: object) -> Planned:
+            change = NoteFileChange(self.bell, self.bell.read_bytes().decode(), NEWER)
+            return Planned(ChangeSet("Toll", (change,)), ("a remark",))
+
+        self.work.carry_out(plan, **more)
+        self.settle()
+
+    @property
+    def text(self) -> str:
+        return self.bell.read_bytes().decode()
+
+
+@pytest.fixture
+def stage(make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
+    made = Stage(make_session(replay=False), write_vault(tmp_path / "vault"), tmp_path / "kept", qtbot)
+    yield made
+    made.settle()
+    made.work.deleteLater()
+
+
+def test_without_a_vault_nothing_is_changed_and_that_is_said(stage: Stage) -> None:
+    assert not stage.work.ready
+    stage.change()
+    cannot = "Notes cannot be changed here: the vault has no folder on this computer."
+    assert stage.told == [cannot]
+    refused: list[str] = []
+    stage.change(refused=refused.append)
+    stage.work.ask(lambda vaults: vaults, refused.append, refused.append)
+    assert refused == [cannot, "No vault with a folder is open."]
+    stage.work.ask(lambda vaults: vaults, refused.append)
+    assert stage.told == [cannot, "No vault with a folder is open."]
+    assert (stage.text, stage.done) == (BELL, [])
+
+
+def test_a_change_is_written_undone_and_done_again(stage: Stage) -> None:
+    stage.open()
+    assert stage.work.ready
+    assert not stage.work.has_books
+    assert (stage.work.undo_title, stage.work.redo_title) == ("", "")
+    then: list[Done] = []
+    stage.change(then=then.append)
+    assert stage.text == NEWER
+    assert (stage.work.undo_title, stage.work.redo_title) == ("Toll", "")
+    stage.work.undo()
+    assert stage.work.undo_title == "", "while it is written, nothing else can be undone"
+    stage.settle()
+    assert stage.text == BELL
+    assert (stage.work.undo_title, stage.work.redo_title) == ("", "Toll")
+    stage.work.redo()
+    stage.settle()
+    assert stage.text == NEWER
+    assert [(each.undone, each.again, each.saved) for each in stage.done] == [
+        (False, False, False), (True, False, False), (False, True, False),
+    ]  # fmt: skip
+    assert then == stage.done[:1]
+    assert then[0].remarks == ("a remark",)
+    assert stage.told == []
+
+
+def test_links_are_said_to_be_read_only_the_first_time(stage: Stage) -> None:
+    stage.open()
+    answers: list[object] = []
+    for _ in range(2):
+        stage.work.ask(len, answers.append)
+        stage.settle()
+        assert stage.reading == ["Reading the links of the vault…", ""]
+    assert answers == [1, 1]
+
+
+@pytest.mark.parametrize("with_drafts", [False, True])
+def test_a_question_is_about_the_unsaved_texts_where_it_asks_for_them(stage: Stage, with_drafts: bool) -> None:
+    stage.open()
+    stage.drafts.keep(stage.bell, Draft("\ufeff" + NEWER, None))
+    answers: list[str] = []
+    stage.work.ask(lambda vaults: vaults[0].index.notes["Bell.md"].text, answers.append, with_drafts=with_drafts)
+    stage.settle()
+    assert answers == [NEWER if with_drafts else BELL]
+
+
+@pytest.mark.parametrize("about", [False, True])
+def test_unsaved_text_is_saved_first_and_the_change_says_so(stage: Stage, about: bool) -> None:
+    stage.open()
+    stage.drafts.keep(stage.bell, Draft(BELL + "Typed.\n", None))
+    stage.change(about=[stage.bell] if about else ())
+    assert stage.text == NEWER
+    assert [each.saved for each in stage.done] == [True]
+    assert not stage.drafts.all
+    stage.work.undo()
+    stage.settle()
+    assert stage.text == BELL + "Typed.\n"
+
+
+def test_where_unsaved_text_cannot_be_saved_nothing_is_changed(stage: Stage) -> None:
+    stage.open()
+    stage.problems = ["Bell.md is locked."]
+    stage.drafts.keep(stage.bell, Draft(BELL + "Typed.\n", None))
+    why = "Nothing was changed, because unsaved text could not be saved first: Bell.md is locked."
+    refused: list[str] = []
+    stage.change(refused=refused.append)
+    assert (refused, stage.told) == ([why], [])
+    stage.change()
+    assert stage.told == [why]
+    assert (stage.text, stage.done) == (BELL, [])
+    stage.drafts.drop(stage.bell)
+    stage.change()
+    assert stage.text == NEWER, "what was refused must not be in the way of the next change"
+
+
+def test_a_text_that_is_typed_while_it_saves_is_named(stage: Stage) -> None:
+    """It is saved once; what is unsaved again by then is left to the person."""
+    stage.open()
+    stage.drafts.keep(stage.bell, Draft(BELL + "Typed.\n", None))
+    stage.drafts.changed.connect(lambda path: stage.drafts.keep(path, Draft(BELL + "And more.\n", None)))
+    stage.change()
+    assert stage.told == ["Bell.md has unsaved text. Save it, and try again."]
+    assert stage.done == []
+    stage.drafts.changed.disconnect()
+
+
+def test_of_two_undos_at_once_the_second_is_refused(stage: Stage) -> None:
+    stage.open()
+    stage.change()
+    stage.work.undo()
+    stage.work.undo()
+    stage.settle()
+    assert stage.told == ["Another change is still being written. Try again in a moment."]
+    assert len(stage.done) == 2
+    assert stage.text == BELL
+
+
+def test_an_undo_that_finds_another_text_changes_nothing_and_says_so(stage: Stage) -> None:
+    stage.open()
+    stage.change()
+    stage.bell.write_text("Somebody else's.\n", "utf-8")
+    stage.work.undo()
+    stage.settle()
+    assert len(stage.told) == 1
+    assert "Bell.md" in stage.told[0]
+    assert stage.text == "Somebody else's.\n"
+    assert stage.work.undo_title == "Toll"
+
+
+def test_deleted_notes_lie_in_the_trash_come_back_or_go_for_good(stage: Stage) -> None:
+    stage.open()
+
+    def delete() -> list[Any]:
+        gone = ChangeSet("Delete Bell", (NoteFileChange(stage.bell, BELL, None),))
+        stage.work.carry_out(lambda _vaults: Planned(gone))
+        stage.settle()
+        return trashed()
+
+    def trashed() -> list[Any]:
+        found: list[Any] = []
+        stage.work.trash(found.extend)
+        stage.settle()
+        return found
+
+    assert trashed() == []
+    (item,) = delete()
+    assert not stage.bell.exists()
+    stage.work.restore(item)
+    stage.settle()
+    assert stage.text == BELL
+    assert stage.done[-1].made == (stage.bell,)
+    items = delete()
+    emptied: list[bool] = []
+    stage.work.delete_for_good(items, lambda: emptied.append(True))
+    stage.settle()
+    assert emptied == [True]
+    assert trashed() == []
+    failed: list[Exception] = []
+    stage.work.restore(items[0], failed=failed.append)
+    stage.settle()
+    assert len(failed) == 1
+    assert stage.told == []
+
+
+def test_a_note_behind_obsidians_plugin_has_no_file(stage: Stage) -> None:
+    stage.open()
+    bell = stage.session.note_at(stage.bell)
+    assert paths_of(stage.session, [bell]) == [stage.bell]
+    stage.session.project = None
+    with pytest.raises(InputError, match="changed in Obsidian"):
+        paths_of(stage.session, [bell])
+
+
+@pytest.mark.parametrize(
+    ("files", "more", "words"),
+    [
+        (1, {}, "Done: Toll."),
+        (1, {"undone": True}, "Undone: Toll."),
+        (1, {"again": True}, "Done again: Toll."),
+        (2, {}, "Done: Toll. 2 files were written."),
+        (1, {"saved": True}, "Done: Toll. Unsaved text was saved first."),
+    ],
+)
+def test_what_was_done_in_words(files: int, more: dict[str, bool], words: str, tmp_path: Path) -> None:
+    changes = tuple(NoteFileChange(tmp_path / f"{each}.md", "", "x") for each in range(files))
+    assert what_was_done(Done(ChangeSet("Toll", changes), **more)) == words
+
+
+def test_what_moved_and_what_is_new(tmp_path: Path) -> None:
+    old, new, made, other = (tmp_path / name for name in ("old.md", "new.md", "made.md", "book.json"))
+    changes = (
+        NoteFileChange(old, "x", "x", new_path=new),
+        NoteFileChange(made, None, "y"),
+        NoteFileChange(other, None, "{}"),
+    )
+    done = Done(ChangeSet("Several", changes))
+    assert done.moves == {old: new}
+    assert done.made == (made,)

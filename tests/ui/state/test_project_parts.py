@@ -1,0 +1,232 @@
+"""What a session does with files that were opened or written, where that fails and where something came between."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lorestudio.domain.records import replace
+from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.exchange.chats.document import ChatDocument
+from lorestudio.exchange.chats.sillytavern import parse_chat
+from lorestudio.studio.project.project import open_project
+from tests.ui.worlds import make_chat, make_project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.domain.chat import Chat
+    from lorestudio.ui.state.session import Session
+
+HEADER = {"user_name": "Wren", "character_name": "Ada"}
+LINES = ({"name": "Wren", "is_user": True, "mes": "Who rings?"}, {"name": "Ada", "is_user": False, "mes": "The bell."})
+PINS = ChatControls(pins=(EntryRule("Bell"),))
+
+
+def write_chat(path: Path, *lines: object) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return path
+
+
+@pytest.fixture
+def session(make_session: Callable[..., Session], tmp_path: Path) -> Session:
+    """A chat in a file, of which nothing is run."""
+    make_project(tmp_path / "vault")
+    made = make_session(replay=False)
+    made.set_project(open_project([tmp_path / "vault"], write_chat(tmp_path / "chat.jsonl", HEADER, *LINES)))
+    return made
+
+
+@pytest.fixture
+def said(session: Session) -> list[str]:
+    notices: list[str] = []
+    session.notice.connect(lambda notice: notices.append(notice.text))
+    return notices
+
+
+def ready(session: Session, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: session.jobs.idle and not session.busy)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_the_copy_that_is_broken_on_purpose_is_another_than_the_demo(
+    make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot, broken: bool
+) -> None:
+    session = make_session(replay=False, demo_in=tmp_path / "demo")
+    (session.reading.open_practice if broken else session.reading.open_demo)()
+    assert session.activity == ("Reading the broken copy…" if broken else "Reading the demo…")
+    ready(session, qtbot)
+    assert session.project is not None
+    (root,) = session.project.roots
+    assert root.parent == tmp_path / ("practice" if broken else "demo")
+    assert (root / "lorestudio-expectations.yaml").exists() is broken
+
+
+def test_the_broken_copy_is_made_anew_each_time(
+    make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot
+) -> None:
+    session = make_session(replay=False, demo_in=tmp_path / "demo")
+    for _ in range(2):
+        session.reading.open_practice()
+        ready(session, qtbot)
+        assert session.project is not None
+        mended = session.project.roots[0] / "mended.md"
+        assert not mended.exists()
+        mended.write_text("mine\n", "utf-8")
+    assert (tmp_path / "practice before reset" / mended.parent.name / "mended.md").exists()
+
+
+def test_one_thing_is_read_at_a_time(session: Session, qtbot: QtBot, tmp_path: Path) -> None:
+    other = write_chat(tmp_path / "other.jsonl", HEADER, LINES[0])
+    session.reading.open_chat(other)
+    assert session.activity == "Reading other.jsonl…"
+    session.reading.open_chat(tmp_path / "chat.jsonl")
+    ready(session, qtbot)
+    assert session.project is not None
+    assert session.project.chat_path == other
+    assert session.activity == ""
+
+
+def test_what_cannot_be_read_is_said_and_what_is_shown_stays(
+    session: Session, said: list[str], qtbot: QtBot, tmp_path: Path
+) -> None:
+    before, after = session.project, []
+    session.reading.open([tmp_path / "vault"], tmp_path / "gone.jsonl", then=lambda: after.append(True))
+    ready(session, qtbot)
+    assert session.project is before
+    assert len(said) == 1
+    assert "gone.jsonl" in said[0]
+    assert (after, session.activity) == ([], "")
+
+
+def test_notes_that_were_written_are_taken_in(session: Session, qtbot: QtBot, tmp_path: Path) -> None:
+    before = session.project
+    session.reading.notes_written([])
+    assert (session.jobs.idle, session.runs.stale) == (True, "")
+    bell, gone = tmp_path / "vault" / "Bell.md", tmp_path / "vault" / "Skarn.md"
+    bell.write_text("---\ntags: [lorebook]\n---\nIt tolls.\n", "utf-8")
+    gone.unlink()
+    session.reading.notes_written([bell, gone])
+    assert session.runs.stale == (
+        "Bell.md, Skarn.md was saved after this replay. The results below are from before."
+    )
+    ready(session, qtbot)
+    assert session.project is not before
+    assert session.project is not None
+    texts = {entry.filename: entry.content for entry in session.project.index.entries}
+    assert texts["Bell.md"] == "It tolls."
+    assert "Skarn.md" not in texts
+
+
+def test_a_note_that_cannot_be_read_is_said(session: Session, said: list[str], qtbot: QtBot, tmp_path: Path) -> None:
+    before = session.project
+    (tmp_path / "vault" / "Bell.md").write_bytes(b"\xff\xfe")
+    session.reading.notes_written([tmp_path / "vault" / "Bell.md"])
+    ready(session, qtbot)
+    assert session.project is before
+    assert len(said) == 1
+    assert "Bell.md" in said[0]
+
+
+def test_a_chat_that_is_in_no_file_begins_without_what_was_chosen_for_the_one_before(session: Session) -> None:
+    session.parts.adjust("pin Bell", controls=PINS)
+    session.parts.begin_chat(make_chat(), ChatDocument())
+    now = session.project
+    assert now is not None
+    assert (now.chat, now.chat_path, now.controls) == (make_chat(), None, ChatControls())
+    assert session.parts.adjustments.undo_title == ""
+
+
+def test_a_saved_chat_stands_in_its_file(session: Session, tmp_path: Path) -> None:
+    session.parts.adjust("pin Bell", controls=PINS)
+    project, parts = session.project, session.parts
+    assert project is not None
+    assert project.chat is not None
+    assert parts.on_disk is not None
+    assert parts.on_disk.controls == ChatControls()
+    parts.chat_saved(tmp_path / "new.jsonl", ChatDocument(), project.chat, PINS)
+    assert session.project is not None
+    assert session.project.chat_path == tmp_path / "new.jsonl"
+    assert (parts.on_disk.controls, parts.on_disk.chat) == (PINS, project.chat)
+    assert parts.adjustments.undo_title == "pin Bell", "saving takes no step back"
+
+
+@pytest.mark.parametrize(
+    ("lines", "taken"), [(LINES, True), ((LINES[0], {**LINES[1], "mes": "Somebody else's."}), False)]
+)
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_written_header_is_taken_in_unless_somebody_else_wrote_too(
+    session: Session, tmp_path: Path, lines: tuple[object, ...], taken: bool, changed: bool
+) -> None:
+    project = session.project
+    assert project is not None
+    assert project.chat is not None
+    before = project.chat
+    if changed:
+        session.parts.adjust("delete a message", chat=replace(before, messages=before.messages[:1]))
+    written = write_chat(tmp_path / "chat.jsonl", {**HEADER, "chat_metadata": {"note": "new"}}, *lines)
+    session.parts.header_saved(parse_chat(written.read_text("utf-8"), written))
+    now, disk = session.project, session.parts.on_disk
+    assert now is not None
+    assert now.chat is not None
+    assert disk is not None
+    assert disk.chat is not None
+    assert ("note" in now.chat.metadata) is taken
+    assert ("note" in disk.chat.metadata) is taken
+    assert (len(now.chat.messages), len(disk.chat.messages)) == (1 if changed else 2, 2)
+    assert (now.chat is disk.chat) is not changed
+
+
+@pytest.mark.parametrize("alters", [False, True])
+def test_a_chat_that_a_feature_wrote_is_shown_and_run_again_only_where_that_alters_runs(
+    session: Session, alters: bool
+) -> None:
+    project = session.project
+    assert project is not None
+    assert project.chat is not None
+    renewed: list[str] = []
+    session.project_replaced.connect(lambda _before, _after, why: renewed.append(why))
+
+    def carried(old: Chat, _before: Chat, written: Chat) -> Chat:
+        return replace(old, metadata=written.metadata)
+
+    def write(chat: Chat) -> None:
+        session.parts.file_written(chat, ChatDocument(), "It was written.", carried, lambda _old, _new: alters)
+
+    written = replace(project.chat, metadata={"note": "new"})
+    write(replace(written, messages=written.messages[:1]))  # somebody else wrote, too
+    assert session.project is project
+    write(written)
+    assert session.project.chat == written
+    assert session.parts.on_disk is not None
+    assert session.parts.on_disk.chat is session.project.chat
+    assert renewed == (["It was written."] if alters else [])
+
+
+def test_without_a_project_there_is_nothing_to_change(make_session: Callable[..., Session], tmp_path: Path) -> None:
+    session: Any = make_session(replay=False)
+    parts = session.parts
+    parts.adjust("pin Bell", controls=PINS)
+    parts.count_with("cl100k_base")
+    parts.undo()
+    parts.begin_chat(make_chat(), ChatDocument())
+    parts.saved(controls=PINS)
+    session.reading.reload()
+    session.reading.notes_written([tmp_path / "Bell.md"])
+    assert (session.project, parts.on_disk, session.busy, session.jobs.idle) == (None, None, False, True)
+    assert parts.adjustments.undo_title == ""
+
+
+def test_a_tokenizer_that_is_not_there_is_said(session: Session, said: list[str], qtbot: QtBot, tmp_path: Path) -> None:
+    before = session.project
+    session.parts.count_with(str(tmp_path / "gone.json"))
+    assert session.activity == "Counting 5 notes…"
+    ready(session, qtbot)
+    assert session.project is before
+    assert len(said) == 1
+    assert session.activity == ""
