@@ -1,4 +1,4 @@
-"""The queue of recap work beside a session that does nothing: what is told at its end, and what waits for the person."""
+"""The queue of recap work beside a session that does nothing: what is told, and what waits for the person."""
 
 from __future__ import annotations
 
