@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lorestudio.ui.features.notes.editor.buffer import for_editor, restore
-from lorestudio.ui.shell.words import count, number, shorten, tr
+from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, shorten, tr, with_full_stop
 from lorestudio.ui.widgets.picker import ranked, score
 
 
@@ -25,6 +25,16 @@ def test_counting_and_filling_in() -> None:
     assert tr("{a} of {b}", a=1, b=2) == "1 of 2"
     assert tr("a {brace} stays") == "a {brace} stays"
     assert shorten("one\n two  three", 9) == "one two…"
+    assert shorten("one two", 7) == "one two"
+
+
+def test_words_of_others_become_sentences() -> None:
+    assert [with_full_stop(each) for each in ("too slow", "Too slow.", "No!", "Why?", "And…")] == [
+        "too slow.", "Too slow.", "No!", "Why?", "And…",
+    ]  # fmt: skip
+    assert (sentence_case("aBC"), sentence_case("")) == ("ABC", "")
+    assert sentence_of(ValueError("It broke.")) == "It broke."
+    assert sentence_of(ValueError()) == "Something failed without saying why (ValueError)."
 
 
 def test_letters_at_word_starts_win() -> None:

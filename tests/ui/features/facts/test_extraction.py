@@ -15,6 +15,7 @@ from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.systems.facts.pipeline import ExtractionResult
 from lorestudio.systems.facts.session import Drawn
 from lorestudio.systems.facts.threads import Passage
+from lorestudio.ui.features.facts.actions import MemoriesFeature
 from lorestudio.ui.features.facts.extraction import FACTS, FAILED, VECTORS, Ended, MemoryWork, Under, news_of
 from lorestudio.ui.shell.words import Notice
 
@@ -238,3 +239,22 @@ def test_news_of_the_work_count_and_every_passage_shows_its_facts(work: MemoryWo
     noted.failed(Cancelled())
     noted.reported(Under(FACTS, 2, 3))  # too late
     assert not work.busy
+
+
+@pytest.mark.parametrize(
+    ("waiting", "failures", "known", "words"),
+    [
+        (0, (0, 0), True, "The facts of this chat are kept."),
+        (0, (), True, ""),
+        (0, (0, 0), False, ""),
+        (1, (0, 0), True, "1 passage waits to be read."),
+        (2, (3, 0), True, "2 passages wait to be read. 1 failed before: see Passages."),
+    ],
+)
+def test_what_waits_while_nothing_is_under_way(
+    waiting: int, failures: tuple[int, ...], known: bool, words: str
+) -> None:
+    passages = tuple(SimpleNamespace(failures=each) for each in failures)
+    store = SimpleNamespace(picture=SimpleNamespace(passages=passages, waiting=waiting), chat_known=known)
+    feature: Any = SimpleNamespace(store=store)
+    assert MemoriesFeature._idle_words(feature) == words

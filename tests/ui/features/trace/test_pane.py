@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -12,12 +14,15 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import EngineState
+from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
 from lorestudio.trace.summary import SummaryPiece
 from lorestudio.ui.features.trace.pane import AI, LOG, PROMPT, TracePane
 from lorestudio.ui.features.trace.summary import LiveBar, Said, SummaryLine
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.state.choices import RunChoice
+from lorestudio.ui.state.replay_worker import LiveRun
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, SKARN, FakeSimulator, make_project
 
 FAILED = StageRecord("recursion", Phase.MATCH, StageStatus.FAILED, error="it broke")
@@ -229,3 +234,94 @@ def test_a_run_under_way_in_one_line(theme: Theme, qtbot: QtBot) -> None:
     bar.cancel.click()
     bar.follow.click()
     assert told == ["cancelled", "followed"]
+
+
+# ---- which run is shown ----------------------------------------------------------------------------------------------
+
+
+def test_only_some_rows_are_shown_until_all_are_wanted_again(window: MainWindow, pane: TracePane, qtbot: QtBot) -> None:
+    qtbot.keyClicks(pane.filter, "nothing like it")
+    pane.tabs.setCurrentIndex(LOG)
+    pane.show_only((CROWN, SKARN), "dropped by budget")
+    assert (pane.filter.text(), pane.tabs.currentIndex(), pane.model.rowCount()) == ("", 0, 2)
+    assert pane.only.label.text() == "Only: dropped by budget"
+    assert note(window) == "Reply #5 · 2 of 5 entries · without 1 broken note"
+    assert window.focusWidget() is pane.answers
+    pane.show_all_rows()
+    assert (pane.only.isHidden(), pane.model.rowCount()) == (True, 5)
+    assert note(window) == "Reply #5 · 5 entries · without 1 broken note"
+    pane.show_only((CROWN,), "dropped by budget")
+    qtbot.keyClick(pane, Qt.Key.Key_Escape)
+    assert (pane.only.isHidden(), note(window).count(" of ")) == (True, 0)
+
+
+@pytest.mark.parametrize(
+    ("busy", "whole", "words", "actions"),
+    [
+        (False, True, "A note was saved.", (("vault.reload", "Read again and replay"),)),
+        (False, False, "A note was saved.", (("replay.all", "Replay all"),)),
+        (True, True, "A note was saved. The replay is under way.", ()),
+    ],
+)
+def test_an_older_run_says_why_and_how_to_renew_it(
+    window: MainWindow, pane: TracePane, monkeypatch: pytest.MonkeyPatch, busy: bool, whole: bool, words: str,
+    actions: tuple[tuple[str, str], ...],
+) -> None:  # fmt: skip
+    runs = window.session.runs
+    if whole:
+        monkeypatch.setattr(runs, "stale", "A note was saved.")
+    else:
+        monkeypatch.setattr(runs, "_older", frozenset({Generation(5, 0)}))
+        monkeypatch.setattr(runs, "_older_why", "A note was saved.")
+    monkeypatch.setattr(type(window.session), "busy", busy)
+    pane._show_state()
+    assert pane.summary.notes[0] == Said(words, "warning", actions, passing=True)
+    monkeypatch.undo()
+    pane._show_state()
+    assert not any(each.passing for each in pane.summary.notes)
+
+
+UNDER_WAY = "Under way: 1 stage is done, 0 candidates so far."
+
+
+@pytest.mark.parametrize(
+    ("message", "seconds", "in_place", "bar", "elsewhere"),
+    [
+        (5, 0.05, False, False, False), (5, 0.25, True, False, False), (5, 9.0, True, True, False),
+        (7, 9.0, False, True, True), (7, 0.25, False, False, False),
+    ],
+)  # fmt: skip
+def test_a_run_under_way_is_shown_once_it_takes_long(
+    window: MainWindow, pane: TracePane, monkeypatch: pytest.MonkeyPatch, message: int, seconds: float,
+    in_place: bool, bar: bool, elsewhere: bool,
+) -> None:  # fmt: skip
+    before, replays = pane.summary.plain, window.session.replays
+    done = StageRecord("snapshot", Phase.LOAD)
+    live = LiveRun(Generation(message, 0), (done,), "keywords", Phase.MATCH, time.monotonic() - seconds)
+    monkeypatch.setattr(replays, "live", live)
+    window.session.live_changed.emit()
+    assert (pane.summary.plain == UNDER_WAY, pane.summary.plain == before) == (in_place, not in_place)
+    assert (not pane.live.isHidden(), bar and not pane.live.follow.isHidden()) == (bar, elsewhere)
+    assert not bar or pane.live.label.text() == f"Reply #{message}: keywords is running"
+    assert note(window).startswith("Reply #5, under way" if in_place else "Reply #5 · ")
+    monkeypatch.setattr(replays, "live", None)
+    window.session.live_changed.emit()
+    assert (pane.live.isHidden(), pane.summary.plain) == (True, before)
+
+
+@pytest.mark.parametrize(
+    ("source", "asked", "stage", "words"),
+    [
+        (Source(AnswerKind.TYPED), True, "AI", "Reply #5: AI waits for you"),
+        (Source(AnswerKind.PROVIDER, "Local"), True, "AI", "Reply #5: AI waits for Local"),
+        (Source(AnswerKind.PROVIDER, "Local"), False, "AI", "Reply #5: AI is running"),
+        (Source(), False, "", "Reply #5: The next stage is running"),
+    ],
+)
+def test_who_a_run_waits_for(
+    window: MainWindow, pane: TracePane, monkeypatch: pytest.MonkeyPatch, source: Source, asked: bool, stage: str,
+    words: str,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(window.session, "choice", RunChoice(source=source))
+    request: Any = object() if asked else None
+    assert pane._live_words(LiveRun(Generation(5, 0), stage=stage, request=request)) == words

@@ -1,0 +1,172 @@
+"""The queue of recap work beside a session that does nothing: what is told, and what waits for the person."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QObject, Signal
+
+from lorestudio.studio.project.answering import AnswerKind, Source
+from lorestudio.systems.recap.overview import QueuePicture
+from lorestudio.systems.recap.queue import FinishedOperation, QueuedOperation, QueueState
+from lorestudio.systems.recap.worker import QueueProgress
+from lorestudio.ui.features.recap.queue import RecapQueue, _Begun
+from lorestudio.ui.shell.words import Notice
+
+ONE = QueuedOperation(id="a", type="validate_recap")
+OLD = FinishedOperation("validate_recap", "Look", "failed", "too slow", 0, id="old")
+DONE = FinishedOperation("validate_recap", "Look", "completed", "", 0, id="done")
+LOST = FinishedOperation("make_scene", "Make a scene", "failed", "no room", 0, id="lost")
+
+
+class Noted(QObject):
+    """In place of the recaps of a chat and of what does their work: it notes what is asked."""
+
+    due, told = Signal(), Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: Any = SimpleNamespace(queue=QueueState(), chat=1, close="close", is_held=False)
+        self.session = SimpleNamespace(choice=SimpleNamespace(source=Source()), connections=None)
+        self.settings, self.room, self.queue = None, 0, QueuePicture()
+        self.work = self
+        self.said: list[Any] = []
+        self.told.connect(self.said.append)
+
+    def start(self, work: Any, *, done: Any = None, failed: Any = None) -> None:
+        self.begun, self.done, self.failed = work, done, failed
+        self.said.append(work if isinstance(work, str) else "work")
+
+    def renew(self) -> None:
+        self.said.append("renewed")
+
+    def notices(self) -> list[Notice]:
+        return [each for each in self.said if isinstance(each, Notice)]
+
+
+@pytest.fixture
+def noted(qapp: object) -> Noted:
+    return Noted()
+
+
+@pytest.fixture
+def queue(noted: Noted) -> RecapQueue:
+    return RecapQueue(noted)  # type: ignore[arg-type]
+
+
+FAILED = "{steps} of recap work failed: Make a scene: no room. What failed was taken from the queue; {ask}"
+ASK = "“Make what is due” asks for it again."
+SCENE = "Make a scene: no room"
+
+
+@pytest.mark.parametrize(
+    ("log", "left", "text", "details"),
+    [
+        ((OLD, DONE), (), "The recaps are up to date: 1 step done.", ""),
+        ((OLD,), (), "The recaps are up to date: 0 steps done.", ""),
+        ((OLD, DONE, LOST), (), FAILED.format(steps="1 step", ask=ASK), SCENE),
+        ((LOST, LOST), (ONE,), FAILED.format(steps="2 steps", ask=ASK), f"{SCENE}\n{SCENE}"),
+        ((DONE,), (ONE,), None, None),
+    ],
+)
+def test_the_end_of_the_work_tells_what_is_new(
+    queue: RecapQueue, noted: Noted, log: Any, left: Any, text: str | None, details: str | None
+) -> None:
+    noted.open.queue = QueueState((ONE,), log=(OLD,))
+    queue._work(noted.open)
+    assert (queue.working, noted.queue.working) == (True, True)
+    noted.open.queue = QueueState(left, log=log)
+    noted.done(None)
+    assert (queue.working, noted.queue.working, noted.said[1]) == (False, False, "renewed")
+    assert [(each.text, each.details) for each in noted.notices()] == ([] if text is None else [(text, details)])
+    assert [each.tone for each in noted.notices()] == ([] if text is None else ["error" if details else "good"])
+
+
+def test_work_that_broke_says_why_and_another_chat_hears_nothing(queue: RecapQueue, noted: Noted) -> None:
+    queue._work(noted.open)
+    noted.failed(ValueError("it broke"))
+    (notice,) = noted.notices()
+    assert notice.text == "The work on recaps stopped: it broke. Nothing is lost; it can go on."
+    assert (notice.tone, notice.actions, queue.working) == ("error", ("recap.resume",), False)
+    queue._work(noted.open)
+    noted.said.clear()
+    noted.open = None
+    noted.done(None)
+    assert (noted.said, queue.working) == ([], False)
+
+
+def test_news_count_what_was_finished_since_the_work_began(queue: RecapQueue, noted: Noted) -> None:
+    noted.open.queue = QueueState((ONE,), log=(OLD,))
+    queue._work(noted.open)
+    told: list[int] = []
+    noted.tell = lambda show: told.append(show())  # type: ignore[attr-defined]
+    queue._hear(QueueProgress(QueueState((ONE,), log=(OLD, DONE))))
+    assert (noted.queue.done, noted.queue.left, noted.queue.retry_at, noted.queue.working) == (1, 1, None, True)
+    queue._hear(QueueProgress(QueueState((ONE,), log=(OLD,)), retry_in_s=60.0))
+    assert noted.queue.done == 0
+    assert noted.queue.retry_at is not None
+    noted.tell = told.append  # type: ignore[attr-defined]
+    for _each in range(3):
+        queue._hear(QueueProgress(QueueState()))
+    assert len(told) == 3  # the newest of what comes meanwhile is shown once
+
+
+@pytest.mark.parametrize(
+    ("state", "cost", "asked", "works", "asks", "said"),
+    [
+        (QueueState((ONE,)), "", True, True, False, ""),
+        (QueueState((ONE,), paused=True), "", True, False, False, "Nothing is due. Recaps wait"),
+        (QueueState(), "", True, False, False, "Nothing is due. Recaps wait"),
+        (QueueState(), "", False, False, False, ""),
+        (QueueState((ONE,)), "2 requests.", True, False, True, ""),
+        (QueueState((ONE,)), "2 requests.", False, False, False, "Recaps are due. 2 requests. It begins when you"),
+    ],
+)
+def test_what_is_ready_begins_costs_or_is_told(
+    queue: RecapQueue, noted: Noted, state: QueueState, cost: str, asked: bool, works: bool, asks: bool, said: str
+) -> None:
+    costs: list[Any] = []
+    queue.cost_known.connect(costs.append)
+    noted.open.queue = state
+    queue._ready(noted.open, asked, _Begun(QueuePicture(state), cost))
+    assert (queue.working, len(costs)) == (works, int(asks))
+    assert noted.queue.left == len(state.operations)
+    assert [each.text[: len(said)] for each in noted.notices()] == ([said] if said else [])
+    for each in costs:
+        each.answered(False)
+        assert not queue.working
+        each.answered(True)
+        assert queue.working
+
+
+def test_what_was_queued_is_taken_back_where_nobody_agrees(queue: RecapQueue, noted: Noted) -> None:
+    begun = _Begun(QueuePicture(), "2 requests.", lambda: None)  # type: ignore[arg-type, return-value]
+    queue._answer(noted.open, begun, agreed=False)
+    assert (noted.begun, queue.working) == (begun.take_back, False)
+    queue._ready(SimpleNamespace(close="close"), True, begun)  # type: ignore[arg-type]
+    assert noted.said[-1] == "close"
+
+
+@pytest.mark.parametrize(
+    ("kind", "enqueue", "said"),
+    [
+        (AnswerKind.PROVIDER, True, "The queue is at work. Pause it"), (AnswerKind.PROVIDER, False, ""),
+        (AnswerKind.STAND_IN, True, ""),
+    ],
+)  # fmt: skip
+def test_more_work_is_added_unless_it_would_cost_what_nobody_agreed_to(
+    queue: RecapQueue, noted: Noted, kind: AnswerKind, enqueue: bool, said: str
+) -> None:
+    queue._source = Source(kind, "Remote")
+    assert queue.profile == ""
+    queue._work(noted.open)
+    assert queue.profile == ("Remote" if kind is AnswerKind.PROVIDER else "")
+    noted.said.clear()
+    queue.begin((lambda _session: None) if enqueue else None)  # type: ignore[arg-type, return-value]
+    assert [each.text[: len(said)] for each in noted.notices()] == ([said] if said else [])
+    assert noted.said.count("work") == int(not said)
+    noted.said.clear()
+    noted.due.emit()  # it works already
+    assert noted.said == []

@@ -1,0 +1,186 @@
+"""Where panes stand, alone: in wide, low and narrow windows, moved or not, and with room for one of them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QMainWindow
+
+from lorestudio.ui.shell import layout as layouts
+from lorestudio.ui.shell.layout import DEBUG, PANE_ORDER, WRITE, DockColumn, DockStack, PaneLayout, Workspace
+from lorestudio.ui.widgets.pane import Pane, PlannedPane
+from tests.ui.conftest import drain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.ui.shell.theme import Theme
+
+TALL = (DockStack(("trace", "links"), 0.7), DockStack(("budget", "verify"), 0.3))
+LOW = (
+    DockStack(
+        ("trace", "budget"),
+    ),
+)
+ONE = (DockStack(("trace", "budget", "verify", "links")),)
+
+
+@pytest.mark.parametrize(
+    ("narrow", "is_low", "low", "stacks"),
+    [
+        (False, False, LOW, TALL), (False, True, LOW, LOW), (False, True, (), TALL),
+        (True, False, LOW, ONE), (True, True, LOW, ONE),
+    ],
+)  # fmt: skip
+def test_a_column_stands_as_there_is_room(
+    narrow: bool, is_low: bool, low: tuple[DockStack, ...], stacks: tuple[DockStack, ...]
+) -> None:
+    assert DockColumn(0.5, 0.4, TALL, low).stacked(narrow=narrow, low=is_low) == stacks
+
+
+def test_what_a_workspace_shows_at_first() -> None:
+    made = Workspace("w", "W", "", (DockColumn(0.5, 0.5, TALL), DockColumn(0.5, 0.5, LOW)), frozenset({"verify"}))
+    assert made.placed == ("trace", "links", "budget", "verify", "trace", "budget")
+    assert made.shown == {"trace", "links", "budget"}
+
+
+class Docks(QMainWindow):
+    """A window of empty panes."""
+
+    def __init__(self, theme: Theme, settings: QSettings) -> None:
+        super().__init__()
+        self.panes = [Pane(name, name.title(), theme) for name in PANE_ORDER]
+        self.kept = PaneLayout(self, settings)
+        self.kept.take([PlannedPane(each.name, each.title, partial(lambda it: it, each)) for each in self.panes],
+                       self.panes, theme)  # fmt: skip
+        self.at(1300, 950)
+        self.show()
+        self.kept.arrange()
+        drain()
+
+    def at(self, width: int, height: int) -> None:
+        self.resize(width, height)
+
+    def beside(self, name: str) -> set[str]:
+        """The panes that are tabs at the place of this one."""
+        return {dock.planned.name for dock in self.tabifiedDockWidgets(self.kept.docks[name])}  # type: ignore[attr-defined]
+
+    @property
+    def opened(self) -> set[str]:
+        return {name for name, dock in self.kept.docks.items() if not dock.isHidden()}
+
+
+@pytest.fixture
+def docks(theme: Theme, qtbot: QtBot, tmp_path: Path) -> Docks:
+    made = Docks(theme, QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat))
+    qtbot.addWidget(made)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("size", "behind_the_trace", "behind_the_chat"),
+    [((1300, 950), False, False), ((1300, 850), True, False), ((1100, 950), True, True)],
+)
+def test_panes_follow_the_size_of_the_window(
+    docks: Docks, size: tuple[int, int], behind_the_trace: bool, behind_the_chat: bool
+) -> None:
+    docks.kept.docks["problems"].hide()
+    docks.kept.docks["bench"].show()
+    before = docks.opened
+    docks.at(*size)
+    docks.kept.resized()
+    drain()
+    assert ("budget" in docks.beside("trace"), "entry" in docks.beside("chat")) == (behind_the_trace, behind_the_chat)
+    assert docks.opened == before
+
+
+def test_panes_that_were_moved_stay_and_come_back_as_they_were(docks: Docks) -> None:
+    docks.kept.docks["budget"].setFloating(True)
+    assert docks.kept.moved
+    docks.at(1100, 950)
+    docks.kept.resized()
+    drain()
+    assert docks.kept.docks["budget"].isFloating()
+    assert "entry" not in docks.beside("chat")
+    docks.kept.enter(WRITE)
+    assert (docks.kept.docks["budget"].isFloating(), docks.opened) == (False, set(WRITE.shown))
+    docks.kept.enter(DEBUG)
+    assert docks.kept.docks["budget"].isFloating()
+    assert docks.kept.moved
+    docks.kept.reset()
+    assert not docks.kept.docks["budget"].isFloating()
+    assert not docks.kept.moved
+    assert "entry" in docks.beside("chat")
+
+
+def test_an_arrangement_is_kept_only_where_somebody_changed_it(docks: Docks) -> None:
+    docks.kept.save()
+    assert docks.kept._settings.value("window/state-debug") is None
+    docks.kept.docks["bench"].show()
+    docks.kept.save()
+    assert docks.kept._settings.value("window/state-debug") is not None
+    docks.kept.hide_all()
+    assert docks.opened == set()
+    docks.kept.restore()
+    assert docks.opened == set(DEBUG.shown) | {"bench"}
+    docks.kept._settings.setValue("window/version", "1")
+    docks.kept.restore()
+    assert docks.opened == set(DEBUG.shown)
+
+
+def test_one_pane_gets_room_and_gives_it_back(docks: Docks) -> None:
+    trace = docks.kept.docks["trace"]
+    before = trace.width()
+    docks.kept.widen("trace", 0.1, behind="chat")  # it has more already
+    assert trace.width() == before
+    docks.kept.widen("trace", 0.6, behind="chat")
+    drain()
+    wide = trace.width()
+    assert wide > before + 50  # the others are as narrow as they can be
+    docks.kept.narrow("trace")
+    drain()
+    assert trace.width() < wide
+
+
+def test_in_a_narrow_window_it_takes_the_place_of_another(docks: Docks) -> None:
+    docks.at(1000, 950)
+    docks.kept.resized()
+    drain()
+    docks.kept.docks["problems"].hide()
+    docks.kept.widen("trace", 0.6, behind="chat")
+    drain()
+    assert "chat" in docks.beside("trace")
+    docks.kept.narrow("trace")
+    drain()
+    assert "chat" not in docks.beside("trace")
+    assert docks.opened == set(DEBUG.shown) - {"problems"}
+
+
+def test_the_keyboard_goes_to_the_middle_or_to_what_is_open(docks: Docks) -> None:
+    docks.activateWindow()
+    docks.kept.focus_first()
+    assert docks.focusWidget().objectName() == "Pane"
+    assert docks.focusWidget().accessibleName() == "Chat"
+    docks.kept.docks["chat"].hide()
+    docks.kept.focus_first()
+    assert docks.focusWidget().accessibleName() == "Vault"
+
+
+@pytest.mark.parametrize(("small", "maximised"), [((9999, 1), True), ((1, 9999), True), ((1, 1), False)])
+def test_the_first_window_fills_a_small_screen(
+    docks: Docks, small: tuple[int, int], maximised: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layouts, "SMALL", small)
+    docks.kept.take_place()
+    assert docks.isMaximized() is maximised
+    docks.showNormal()
+    docks.at(1290, 940)
+    docks.kept.save()
+    docks.at(1200, 930)
+    docks.kept.take_place()
+    assert not docks.isMaximized()  # it has the place that it had
