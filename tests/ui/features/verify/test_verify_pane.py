@@ -105,4 +105,5 @@ def test_how_far_it_is_and_that_there_is_nothing(pane: VerifyPane) -> None:
     pane.wanted.connect(wanted.append)
     pane.empty.pressed.emit("chat.open")
     pane.again.click()
-    assert wanted == ["chat.open", "verify.compare"]
+    pane.take.click()
+    assert wanted == ["chat.open", "verify.compare"], "without a cause there is nothing to take over"
