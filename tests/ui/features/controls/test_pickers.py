@@ -28,7 +28,9 @@ pytestmark = pytest.mark.usefixtures("qapp")
 
 INDEX = VaultIndex(
     (
-        Entry(0, "Lamp.md", "v", "Lamp", keys=("lamp", "light"), custom_fields={"era": ["before"], "location": ["pier"]}),
+        Entry(
+            0, "Lamp.md", "v", "Lamp", keys=("lamp", "light"), custom_fields={"era": ["before"], "location": ["pier"]}
+        ),
         Entry(1, "a/Tide.md", "v", "Tide", folder="a", custom_fields={"era": ["after"]}),
         Entry(2, "a/Guide.md", "v", "Guide", guide=True),
         Entry(3, "Plain.md", "v", "Plain"),
