@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from lorestudio.studio.project.sillytavern import FoundChat, FoundPersona, SillyTavernFolder
 from lorestudio.ui.features.projects.folder_dialog import FolderDialog, things_of
 from lorestudio.ui.shell.theme import Theme
 
 
-def chat(place: str, character: str, group: Path | None = None) -> Any:
-    return SimpleNamespace(path=Path(place), character=character, group=group, when=datetime(2026, 1, 2, tzinfo=UTC))
+def chat(place: str, character: str, group: Path | None = None) -> FoundChat:
+    return FoundChat(Path(place), character, datetime(2026, 1, 2, tzinfo=UTC), group)
 
 
 NEWER, OLDER = chat("chats/Ada/newer.jsonl", "Ada"), chat("chats/Ada/older.jsonl", "Ada")
@@ -24,12 +24,12 @@ CREW = chat("group chats/1.jsonl", "The Crew", Path("groups/7.json"))
 BOOK = Path("worlds/Brume.json")
 
 
-def folder(**more: Any) -> Any:
-    return SimpleNamespace(**{
-        "user": Path("data/wren"), "chats": (NEWER, OLDER, CREW), "host": True, "settings": None, "books": (BOOK,),
+def folder(**more: Any) -> SillyTavernFolder:
+    return SillyTavernFolder(**{
+        "user": Path("data/wren"), "chats": (NEWER, OLDER, CREW), "host": {"main_api": "openai"}, "books": (BOOK,),
         "characters": (Path("characters/Ada.png"), Path("characters/Bo.png")),
         "groups": (Path("groups/7.json"), Path("groups/8.json")),
-        "personas": (SimpleNamespace(name="Wren", book="Brume"),), "presets": (Path("presets/Calm.json"),),
+        "personas": (FoundPersona("wren.png", "Wren", book="Brume"),), "presets": (Path("presets/Calm.json"),),
     } | more)  # fmt: skip
 
 
@@ -49,7 +49,9 @@ def test_a_character_and_a_group_open_their_newest_chat() -> None:
     ]
 
 
-@pytest.mark.parametrize(("more", "of"), [({"settings": object()}, ["with DeepLore's"]), ({"host": False}, [])])
+@pytest.mark.parametrize(
+    ("more", "of"), [({"settings": Path("settings.json")}, ["with DeepLore's"]), ({"host": {}}, [])]
+)
 def test_settings_say_whether_deeplores_are_in_them(more: dict[str, object], of: list[str]) -> None:
     assert [each.of for each in things_of(folder(**more)) if each.kind == "Settings"] == of
 
