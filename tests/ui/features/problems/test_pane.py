@@ -402,3 +402,15 @@ def test_each_severity_has_its_own_findings_from_the_least_that_is_wanted(least:
         assert without_line.siblingAtColumn(1).data(DISPLAY) == "keys"
     model.set_findings(found[:1])
     assert model.rowCount() == 1, "a severity without findings has no row"
+
+
+def test_a_finding_is_found_again_by_what_it_says() -> None:
+    """Its number and line may be others after the next look."""
+    one = Finding("G01", Severity.ERROR, "v", "a.md", 1, "keys", 3, "first.", "")
+    two = Finding("G01", Severity.ERROR, "v", "a.md", 1, "keys", 4, "second.", "")
+    moved = Finding("G01", Severity.ERROR, "v", "a.md", 9, "keys", 8, "second.", "")
+    model = ProblemTree()
+    model.set_findings([one, two])
+    assert model.index_of_finding(moved).data(DISPLAY) == "second."
+    for gone in (None, Finding("P59", Severity.ERROR, "v", "a.md", 1, "keys", 4, "second.", "")):
+        assert not model.index_of_finding(gone).isValid()

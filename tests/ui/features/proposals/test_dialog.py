@@ -247,8 +247,11 @@ def test_skip_and_accept_all(window, wait, tmp_path, qtbot) -> None:
     )
     qtbot.waitUntil(lambda: row_of(dialog, "Bell").state is RowState.SKIPPED)  # a button pressed by key takes 0.1 s
     assert dialog.all.text() == "Accept all (1)"
+    painted: list[int] = []
+    dialog.model.dataChanged.connect(lambda first, last: painted.extend(range(first.row(), last.row() + 1)))
     dialog.all.click()
     wait()
+    assert set(painted) == {0, 1, 2}, "what became of them is shown at once, in every row"
     assert text(tmp_path, "Bell") == BELL
     assert "summary:" in text(tmp_path, "Dawnkeep")
     assert not dialog.all.isEnabled()
