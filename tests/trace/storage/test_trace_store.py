@@ -189,6 +189,7 @@ def test_two_stores_on_one_file(path, store):
 
 CHILD = """
 import sys
+from lorestudio.domain.records import replace
 from lorestudio.trace.model import Turn
 from lorestudio.trace.storage.store import TraceStore
 from tests.trace.examples import story
