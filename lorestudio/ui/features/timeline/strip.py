@@ -244,7 +244,7 @@ class ReplyStrip(QWidget):
         else:
             self._say_why()
             self._pages.setCurrentWidget(self.nothing)
-        self._show_chosen()
+        self._mark_chosen()
 
     def _draw(
         self,
@@ -314,7 +314,12 @@ class ReplyStrip(QWidget):
         chosen = self._selection.generation
         if chosen is not None and chosen in self._feed.columns and chosen not in self.generations:
             self._fill()  # another swipe of a reply is looked at
-        elif self._drawn and self._pages.currentWidget() is self.chart:  # else its bars are those of another chat
+        else:
+            self._mark_chosen()
+
+    def _mark_chosen(self) -> None:
+        chosen = self._selection.generation
+        if self._drawn and self._pages.currentWidget() is self.chart:  # else its bars are those of another chat
             self.chart.choose(self.generations.index(chosen) if chosen in self.generations else -1)
 
     def _brushed(self, places: tuple[int, int] | None) -> None:

@@ -411,5 +411,8 @@ def test_a_reply_that_the_line_of_the_chat_lacks_is_told_of_without_end(make_win
     settle(window, qtbot)
     pane.feed.line = pane.feed.line[:-1]
     pane._show_chosen()
+    strip = window.features.timeline.strip
+    strip._fill()
     assert reply not in pane.content.generations
     assert pane.content.column_of(reply) == -1
+    assert reply not in strip.generations
