@@ -46,7 +46,7 @@ class PaneLayout:
         self._window, self._settings = window, settings
         self.docks: dict[str, PaneDock] = {}
         self.current = BY_NAME.get(str(settings.value("window/workspace", "")), DEBUG)
-        self._width_before = 0
+        self._widths_before: dict[PaneDock, int] = {}
         self.moved = self._arranging = False
         self._kind = (False, False)
         self._soon = later(window, self._fit)
@@ -221,7 +221,7 @@ class PaneLayout:
         window, dock = self._window, self.docks[name]
         wide = round(window.width() * share)
         if window.isVisible() and not dock.isFloating() and dock.width() < wide:
-            self._width_before = dock.width()
+            self._widths_before = {one: one.width() for one in self.docks.values() if self._in_sight(one)}
             if self._kind_now[0]:  # the other panes are as narrow as they can be
                 self._behind = True
                 window.tabifyDockWidget(self.docks[behind], dock)
@@ -240,8 +240,13 @@ class PaneLayout:
             self.arrange()
             for one in closed:
                 one.hide()
-        elif self._width_before:
-            window.resizeDocks([dock], [self._width_before], _H)
+        elif self._widths_before:
+            there = {one: width for one, width in self._widths_before.items() if self._in_sight(one)}
+            window.resizeDocks(list(there), list(there.values()), _H)
+
+    @staticmethod
+    def _in_sight(dock: PaneDock) -> bool:
+        return not dock.isFloating() and not dock.visibleRegion().isEmpty()
 
 
 class DockStack(Struct, frozen=True):
