@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -39,6 +41,10 @@ REFRESH_MS: Final = 120
 
 HEIGHT: Final = 74
 """Of the bars with their numbers, in lines of text 5 (device-independent pixels at the usual size of letters)."""
+
+
+CHART: Final = "lorestudio.ui.widgets.chart"
+"""What draws the bars. It rests on pyqtgraph, which takes longer to load than a turn of the window may take."""
 
 
 class BarOrder(StrEnum):
@@ -141,6 +147,7 @@ class ReplyStrip(QWidget):
         self.legend = Legend(theme, self)
         self.order = BarOrder.CHAT
         self._verified: Verified | None = None
+        self._loading = False
         self.sort = self._menu("lines", "", tr("Order of the replies"))
         one_of = QActionGroup(self)
         self._orders = {
@@ -171,7 +178,7 @@ class ReplyStrip(QWidget):
 
     @cached_property
     def chart(self) -> BarChart:
-        """The bars. They are made when there are some to draw: what draws them takes its time to load."""
+        """The bars, made when there are some to draw."""
         from lorestudio.ui.widgets.chart import BarChart
 
         made = BarChart(self._theme, tr("Tokens of every reply"), self, brush=True)
@@ -179,6 +186,17 @@ class ReplyStrip(QWidget):
         made.picked.connect(lambda place: self.jump.emit(self.generations[place]))
         made.brushed.connect(self._brushed)
         return made
+
+    def _can_draw(self) -> bool:
+        """Whether what draws the bars is loaded; else it is, beside the window, and the bars follow."""
+        if not self._loading and CHART not in sys.modules:
+            self._loading = True
+            self._session.jobs.start(tr("Load the chart"), lambda _job: import_module(CHART), done=self._loaded)
+        return not self._loading
+
+    def _loaded(self, _chart: object) -> None:
+        self._loading = False
+        self._fill()
 
     @property
     def _drawn(self) -> bool:
@@ -238,7 +256,7 @@ class ReplyStrip(QWidget):
         if signs:
             parts.append(("", tr("below: ● as recorded, ▲ may be, ✕ not"), False))
         self.legend.say(parts)
-        if any(one is not None for one in known):
+        if any(one is not None for one in known) and self._can_draw():
             self._draw(known, present, noted, held, signs, last)
             self._pages.setCurrentWidget(self.chart)
         else:
@@ -256,7 +274,7 @@ class ReplyStrip(QWidget):
         last: int,
     ) -> None:
         """Bars of these replies, of which those that were not run are None, and what belongs to each."""
-        from lorestudio.ui.widgets.chart import Bars, Layer  # see `chart`
+        from lorestudio.ui.widgets.chart import Bars, Layer  # as it says at CHART
 
         line, turns, several = self.generations, self._feed.turns, self._feed.swiped
         layers = [
