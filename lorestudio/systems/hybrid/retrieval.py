@@ -18,9 +18,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+import ahocorasick
 import numpy as np
 from msgspec import Struct
 
+from lorestudio.domain.automaton import LONGEST_WORD, automaton_of
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Position, VaultIndex
 from lorestudio.domain.javascript import Json, code_units, head, number, to_number, truthy
@@ -206,13 +208,46 @@ class LookedThrough(Struct, frozen=True):
     remarks: Mapping[str, str]
 
 
-def look_through(book: Sequence[WorldEntry], context: str, options: Options) -> LookedThrough:
-    """The keys found in a context text. Of the options it reads `mode` and `strict` alone. Raises TypeError (R6)."""
+class KeyedBook(Struct, frozen=True):
+    """A worldbook made ready for texts to come. `possible` are the entries that keys are looked for of.
+
+    `words` finds keys and gives, for each, the places of its entries in `possible`; the keys of those at `others` have
+    to be tried one by one: patterns, keys of another type, and those that `words` cannot find.
+    """
+
+    constants: tuple[WorldEntry, ...]
+    possible: tuple[WorldEntry, ...]
+    words: ahocorasick.Automaton | None
+    others: frozenset[int]
+
+
+def keyed_book(book: Sequence[WorldEntry], options: Options) -> KeyedBook:
+    """The worldbook with its keys in one automaton. Of the options it reads `mode` and `strict` alone."""
     possible = tuple(entry for entry in book if _is_possible(entry, options))
-    remarks: dict[str, str] = {}
-    found = {entry.id: hit for entry in possible if (hit := _hit(entry, context, options, remarks)) is not None}
     constants = tuple(entry for entry in book if truthy(entry.constant) and entry.enabled is not False)
-    return LookedThrough(constants, possible, found, remarks)
+    words: dict[str, set[int]] = {}
+    others: set[int] = set()
+    for place, entry in enumerate(possible):
+        for key in entry.keys if isinstance(entry.keys, list | tuple) else ():
+            if isinstance(key, str) and 0 < len(word := key.lower()) <= LONGEST_WORD and not truthy(entry.use_regex):
+                words.setdefault(word, set()).add(place)
+            else:
+                others.add(place)
+    return KeyedBook(constants, possible, automaton_of(words), frozenset(others))
+
+
+def look_through(book: KeyedBook, context: str, options: Options) -> LookedThrough:
+    """The keys found in a context text. Of the options it reads `strict` alone. Raises TypeError (R6)."""
+    places = set(book.others)
+    for _end, found in book.words.iter(context) if book.words is not None else ():
+        places |= found
+    remarks: dict[str, str] = {}
+    hits: dict[str, EntryKeyHit] = {}
+    for place in sorted(places):
+        entry = book.possible[place]
+        if (hit := _hit(entry, context, options, remarks)) is not None:
+            hits[entry.id] = hit
+    return LookedThrough(book.constants, book.possible, hits, remarks)
 
 
 def context_text(history: str, user_input: str) -> str:
@@ -238,7 +273,7 @@ def prepare(
     if not book:
         return PreparedRanking((), options)
     context = context_text(history, user_input)
-    looked = looked or look_through(book, context, options)
+    looked = looked or look_through(keyed_book(book, options), context, options)
     hits, semantic = looked.hits, options.mode is FirstStep.SEMANTIC
     candidates = tuple(
         embedded_as(entry) for entry in looked.possible if semantic or entry.id in hits or entry.id == held

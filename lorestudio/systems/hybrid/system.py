@@ -40,6 +40,7 @@ from lorestudio.systems.hybrid.retrieval import (
     context_text,
     embedded_text,
     finish,
+    keyed_book,
     look_through,
     prepare,
     texts_of,
@@ -175,6 +176,7 @@ class _HybridRun:
             vectors = await self._vectors([text for text in texts.values() if text])
         history, said, options = self.texts.history, self.texts.user_input, self.options
         context = context_text(history, said)
+        keyed = self.known.of(index, ("keyed", of, options.mode, options.strict), lambda: keyed_book(book, options))
         self.prepared = prepare(
             book,
             history,
@@ -183,7 +185,9 @@ class _HybridRun:
             has_model=self.vectors is not None,
             held=held,
             looked=self.known.of(
-                index, ("keys", of, context, options.mode, options.strict), lambda: look_through(book, context, options)
+                index,
+                ("keys", of, context, options.mode, options.strict),
+                lambda: look_through(keyed, context, options),
             ),
             embedded_as=lambda each: with_vector(each, vectors.get(texts.get(each.id, ""))),
         )
