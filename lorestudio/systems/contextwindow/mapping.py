@@ -21,10 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
+from lorestudio.domain.automaton import WordGroups
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
 from lorestudio.domain.records import replace
@@ -111,12 +113,22 @@ LoreBook: TypeAlias = Mapping[str, LoreEntry]
 """Entries by their keys; their order counts (rules: context-window 4)."""
 
 
+def triggers(book: LoreBook) -> WordGroups:
+    """Of each entry what its key and aliases are looked for as (rules: context-window 5)."""
+    return WordGroups([[word.lower() for word in (key, *entry.alias_keys)] for key, entry in book.items()])
+
+
 class KnownBook(dict[str, LoreEntry]):
     """A book that is looked through again and again: `found` keeps what looking for its keys in a text came to."""
 
     def __init__(self, entries: LoreBook) -> None:
         super().__init__(entries)
         self.found = Known()
+
+    @cached_property
+    def triggers(self) -> WordGroups:
+        """As `triggers` makes them."""
+        return triggers(self)
 
 
 class WindowTurn(Struct, frozen=True):

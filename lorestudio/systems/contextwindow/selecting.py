@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.systems.contextwindow.mapping import KnownBook, LoreBook, LoreEntry
+from lorestudio.systems.contextwindow.mapping import KnownBook, LoreBook, LoreEntry, triggers
 
 MayTake = Callable[[str], bool]
 """Whether no lock refuses the entry of this key."""
@@ -99,8 +99,10 @@ def matches(book: LoreBook, text: str) -> tuple[Match, ...]:
     """The entries whose key or an alias occurs anywhere in the text, without case and word ends, in map order."""
 
     def found() -> tuple[Match, ...]:
-        lowered = text.lower()
-        every = (_match(key, entry, lowered) for key, entry in book.items())
+        lowered, keys = text.lower(), [*book]
+        groups = book.triggers if isinstance(book, KnownBook) else triggers(book)
+        near = (keys[place] for place in groups.near(lowered))
+        every = (_match(key, book[key], lowered) for key in near)
         return tuple(match for match in every if match is not None)
 
     return book.found.of(book, text, found) if isinstance(book, KnownBook) else found()

@@ -18,11 +18,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-import ahocorasick
 import numpy as np
 from msgspec import Struct
 
-from lorestudio.domain.automaton import LONGEST_WORD, automaton_of
+from lorestudio.domain.automaton import WordGroups
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Position, VaultIndex
 from lorestudio.domain.javascript import Json, code_units, head, number, to_number, truthy
@@ -209,44 +208,25 @@ class LookedThrough(Struct, frozen=True):
 
 
 class KeyedBook(Struct, frozen=True):
-    """A worldbook made ready for texts to come. `possible` are the entries that keys are looked for of.
-
-    `words` finds keys and gives, for each, the places of its entries in `possible`; the keys of those at `others` have
-    to be tried one by one: patterns, keys of another type, and those that `words` cannot find.
-    """
+    """A worldbook made ready for texts to come; `possible` are the entries that keys are looked for of."""
 
     constants: tuple[WorldEntry, ...]
     possible: tuple[WorldEntry, ...]
-    words: ahocorasick.Automaton | None
-    others: frozenset[int]
+    keys: WordGroups
 
 
 def keyed_book(book: Sequence[WorldEntry], options: Options) -> KeyedBook:
-    """The worldbook with its keys in one automaton. Of the options it reads `mode` and `strict` alone."""
+    """The worldbook ready to be looked through. Of the options it reads `mode` and `strict` alone."""
     possible = tuple(entry for entry in book if _is_possible(entry, options))
     constants = tuple(entry for entry in book if truthy(entry.constant) and entry.enabled is not False)
-    words: dict[str, set[int]] = {}
-    others: set[int] = set()
-    for place, entry in enumerate(possible):
-        for key in entry.keys if isinstance(entry.keys, list | tuple) else ():
-            if isinstance(key, str) and 0 < len(word := key.lower()) <= LONGEST_WORD and not truthy(entry.use_regex):
-                words.setdefault(word, set()).add(place)
-            else:
-                others.add(place)
-    return KeyedBook(constants, possible, automaton_of(words), frozenset(others))
+    return KeyedBook(constants, possible, WordGroups(map(_words, possible)))
 
 
 def look_through(book: KeyedBook, context: str, options: Options) -> LookedThrough:
     """The keys found in a context text. Of the options it reads `strict` alone. Raises TypeError (R6)."""
-    places = set(book.others)
-    for _end, found in book.words.iter(context) if book.words is not None else ():
-        places |= found
     remarks: dict[str, str] = {}
-    hits: dict[str, EntryKeyHit] = {}
-    for place in sorted(places):
-        entry = book.possible[place]
-        if (hit := _hit(entry, context, options, remarks)) is not None:
-            hits[entry.id] = hit
+    near = [book.possible[place] for place in book.keys.near(context)]
+    hits = {entry.id: hit for entry in near if (hit := _hit(entry, context, options, remarks)) is not None}
     return LookedThrough(book.constants, book.possible, hits, remarks)
 
 
@@ -354,6 +334,13 @@ def _is_possible(entry: WorldEntry, options: Options) -> bool:
     if options.strict and options.mode is FirstStep.KEYWORDS:
         return truthy(entry.enabled)
     return entry.enabled is not False and (entry.enabled is None or truthy(entry.enabled))
+
+
+def _words(entry: WorldEntry) -> list[str] | None:
+    """The keys as they are looked for, None where there are patterns or keys of another type among them."""
+    keys = entry.keys if isinstance(entry.keys, list | tuple) else ()
+    words = [key.lower() for key in keys if isinstance(key, str)]
+    return words if len(words) == len(keys) and not truthy(entry.use_regex) else None
 
 
 def _hit(entry: WorldEntry, context: str, options: Options, remarks: dict[str, str]) -> EntryKeyHit | None:
