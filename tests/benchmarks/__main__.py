@@ -1,6 +1,8 @@
-"""Every benchmark once at a small size, on the notes of the demo, so that none breaks unseen.
+"""Every benchmark, one after the other: at a small size so that none breaks unseen, or in full.
 
-Run with `python -m tests.benchmarks`. What it prints says nothing about speed; one by one they are run as each says.
+Run with `python -m tests.benchmarks` they work on the notes of the demo, and what they print says nothing about speed.
+`QT_QPA_PLATFORM=offscreen python -m tests.benchmarks FOLDER` runs each as it is run by itself, FOLDER holding the
+inputs as N.json.gz, in a process of its own: all figures of one machine in one go.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import gzip
 import importlib
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -29,6 +32,7 @@ SMALL: Final[dict[str, tuple[Any, ...]]] = {
     "bench_timeline": (40,),
     "bench_tokens": (40,),
     "bench_why_not": (..., 49),
+    "bench_systems": (..., [1000]),
     "bench_turns": (..., 1000, 6),
     "bench_window": (...,),
 }
@@ -59,8 +63,17 @@ def _is_text(path: Path) -> bool:
     return True
 
 
+def run_in_full(folder: str) -> None:
+    """Run all of them; those that make their inputs themselves are not told of the folder."""
+    for name, arguments in SMALL.items():
+        sys.stdout.write(f"-- {name}\n")
+        sys.stdout.flush()
+        command = [sys.executable, "-m", f"tests.benchmarks.{name}", *([folder] if ... in arguments else [])]
+        subprocess.run(command, check=True)  # noqa: S603  # our own program
+
+
 def main() -> None:
-    """Run them, and fail where one has no small size."""
+    """Run them at a small size, and fail where one has none."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     found = {path.stem for path in Path(__file__).parent.glob("bench_*.py")}
     if found != set(SMALL):
@@ -77,4 +90,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:]:
+        run_in_full(sys.argv[1])
+    else:
+        main()
