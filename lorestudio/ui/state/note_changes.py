@@ -54,6 +54,7 @@ class Done(Struct, frozen=True):
 
 class _Order(Struct):
     plan: Plan
+    roots: tuple[Path, ...]
     then: Callable[[Done], None] | None = None
     refused: Callable[[str], None] | None = None
     about: tuple[Path, ...] = ()
@@ -185,7 +186,7 @@ class NoteWork(QObject):
         if not (self.ready or self.has_books):
             (refused or self._refuse)(tr("Notes cannot be changed here: the vault has no folder on this computer."))
             return
-        self._orders.append(_Order(plan, then, refused, tuple(about), report=report))
+        self._orders.append(_Order(plan, self._roots, then, refused, tuple(about), report=report))
         self._next()
 
     def undo(self, only: Collection[Path] | None = None) -> None:
@@ -315,7 +316,7 @@ class NoteWork(QObject):
 
     def _apply(self, order: _Order, planned: Planned) -> None:
         log, fresh = self._log, self._fresh
-        if log is None or fresh is None:
+        if log is None or fresh is None or order.roots != self._roots:
             self._give_up(tr("Another vault was opened meanwhile; nothing was changed."), order)
             return
 

@@ -296,6 +296,22 @@ def test_changes_that_wait_are_forgotten_with_their_vault(window, vault, tmp_pat
     assert contents(tmp_path / "other") == NOTES
 
 
+def test_a_change_that_was_still_thought_through_is_not_for_another_vault(window, vault, tmp_path, monkeypatch) -> None:
+    work, thought = window.features.vault.work, []
+    ask = work.ask
+    monkeypatch.setattr(
+        work, "ask", lambda plan, told, wrong: ask(plan, lambda found: thought.append(lambda: told(found)), wrong)
+    )
+    choose(window, "Bell.md")
+    window.run("note.delete")
+    settle(window)
+    open_vault(window, write_vault(tmp_path / "other"), tmp_path / "kept")
+    thought[0]()
+    settle(window)
+    assert window.bars.texts == ["Another vault was opened meanwhile; nothing was changed."]
+    assert contents(vault) == contents(tmp_path / "other") == NOTES
+
+
 def test_a_note_is_deleted_for_good_only_after_a_question(window, vault, qtbot) -> None:
     choose(window, "Bell.md")
     window.run("note.delete")
