@@ -13,14 +13,14 @@ from typing import Any, Final
 
 from msgspec import Struct, structs
 from PySide6.QtCore import QSettings, QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
 
 from lorestudio.domain.json_text import parse_json
 from lorestudio.studio.project.places import is_address
 from lorestudio.studio.project.project import Project, is_demo
 from lorestudio.trace.storage.serialize import record_from_json
-from lorestudio.ui.shell.qt import plain
+from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import shorten, tr
 from lorestudio.ui.widgets.layouts import column, holding, label, named, row
@@ -142,7 +142,7 @@ DOORS: Final = (
 
 
 class StartScreen(QScrollArea):
-    """`pressed` carries the id of an action, `wanted` a `RecentProject`."""
+    """`pressed` carries the id of an action, `wanted` a `RecentProject`. Its content is made when it is seen first."""
 
     pressed = Signal(str)
     wanted = Signal(object)
@@ -152,12 +152,15 @@ class StartScreen(QScrollArea):
         self.setObjectName("StartScreen")
         self.setAccessibleName(tr("Start"))
         self._theme = theme
+        self._offered: Sequence[RecentProject] = ()
+
+    def _build(self) -> None:
         title = label(self, tr("See what your lore does"), "hero")
         text = tr(
             "For every reply of a chat: which notes went into the prompt, which did not, and why. "
             "Change a key or a setting, and see at once what it does."
         )
-        self.cards = {name: Card(theme, icon, tr(head), tr(more), self) for name, icon, head, more in DOORS}
+        self.cards = {name: Card(self._theme, icon, tr(head), tr(more), self) for name, icon, head, more in DOORS}
         for name, card in self.cards.items():
             card.clicked.connect(partial(self.pressed.emit, name))
         self._recent = column(spacing=6)
@@ -168,10 +171,13 @@ class StartScreen(QScrollArea):
         self._page = holding(page)
         self._page.setMaximumWidth(1080)
         self.setWidget(holding(row(1, (self._page, 20), 1, margins=0)))
-        self.show_recent(())
+        self.show_recent(self._offered)
 
     def show_recent(self, projects: Sequence[RecentProject]) -> None:
         """Offer these again."""
+        self._offered = projects
+        if self.widget() is None:
+            return
         drop_all(self._recent)
         for project in projects:
             card = Card(self._theme, "entry" if project.places else "chat", project.title, project.detail, self)
@@ -181,14 +187,28 @@ class StartScreen(QScrollArea):
         self._before.setVisible(bool(projects))
 
     def focus_first(self) -> None:
-        """The keyboard goes to what was open last, or to the demo."""
+        """The keyboard goes to what was open last, or to the demo; once they are there."""
+        if self.widget() is None:
+            return
         item = self._recent.itemAt(0)
         first = item.widget() if item is not None else None
         (first or self.cards["demo.open"]).setFocus()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: from now on it has a content."""
+        if self.widget() is None:
+            self._build()
+            self._turn()
+            later(self, self.focus_first).start()  # cards that are not in sight yet cannot take the keyboard
+        super().showEvent(event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: what was open before stands below in a narrow window."""
         super().resizeEvent(event)
+        if self.widget() is not None:
+            self._turn()
+
+    def _turn(self) -> None:
         directions = QBoxLayout.Direction
         wide = self.width() >= _BESIDE
         self._sides.setDirection(directions.LeftToRight if wide else directions.BottomToTop)

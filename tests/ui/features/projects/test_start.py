@@ -89,6 +89,7 @@ def test_what_was_open_is_offered_and_opens_with_its_chat(make_window, tmp_path)
     assert [one.title for one in known] == ["vault"]
     first.close()
     second = make_window()
+    settle(second)
     card = second.welcome._recent.itemAt(0).widget()
     assert card.hasFocus()
     QTest.keyClick(card, Qt.Key.Key_Space)
