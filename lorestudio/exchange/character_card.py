@@ -33,7 +33,7 @@ def _mapping(value: object) -> object:
 class DepthPrompt(BaseModel):
     """The card's own note in the chat; `role` is system, user or assistant."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)
 
     prompt: Text = ""
     depth: float = 4
@@ -43,7 +43,7 @@ class DepthPrompt(BaseModel):
 class CardExtensions(BaseModel):
     """What programs add to a card; the other members stay as they are."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)
 
     depth_prompt: Annotated[DepthPrompt, BeforeValidator(_mapping)] = Field(default_factory=DepthPrompt)
     world: Any = None
@@ -53,7 +53,7 @@ class CardExtensions(BaseModel):
 class CardData(BaseModel):
     """The fields of a card; `null` counts as empty, other members stay as they are."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)
 
     name: Text = ""
     description: Text = ""
@@ -164,7 +164,7 @@ class SpeakingOrder(IntEnum):
 class GroupFields(BaseModel):
     """The fields of a group that a prompt is made of."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
+    model_config = ConfigDict(defer_build=True, extra="ignore", frozen=True, coerce_numbers_to_str=True)
 
     name: Text = ""
     members: tuple[str, ...]

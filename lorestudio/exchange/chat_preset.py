@@ -58,7 +58,7 @@ class PresetPrompt(BaseModel):
     text does not go before it.
     """
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)
 
     identifier: Text = ""
     name: Text = ""
@@ -91,7 +91,7 @@ class PresetPrompt(BaseModel):
 class OrderEntry(BaseModel):
     """A place in the order: which prompt, and whether it is switched on."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     identifier: Text = ""
     enabled: Flag = False
@@ -100,7 +100,7 @@ class OrderEntry(BaseModel):
 class PromptOrderList(BaseModel):
     """The order of one character, or of everybody."""
 
-    model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
+    model_config = ConfigDict(defer_build=True, frozen=True, coerce_numbers_to_str=True)
 
     character_id: Text = ""
     order: Annotated[tuple[OrderEntry, ...], unless_null(())] = ()
@@ -109,7 +109,7 @@ class PromptOrderList(BaseModel):
 class PresetExtensions(BaseModel):
     """What extensions keep in a preset."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)
 
     regex_scripts: Any = None
 
@@ -120,7 +120,7 @@ class PresetFields(BaseModel):
     `names_behavior`: -1 no names, 0 in groups and for guests, 1 as the messages' own field, 2 before every text.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     prompts: Annotated[tuple[PresetPrompt, ...], unless_null(())] = ()
     prompt_order: Annotated[tuple[PromptOrderList, ...], unless_null(())] = ()

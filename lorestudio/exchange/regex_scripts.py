@@ -62,7 +62,7 @@ def _substitution(value: object) -> object:
 class _Fields(BaseModel):
     """A script as it is written."""
 
-    model_config = ConfigDict(extra="ignore", alias_generator=to_camel)
+    model_config = ConfigDict(defer_build=True, extra="ignore", alias_generator=to_camel)
 
     name: Text = Field(default="", alias="scriptName")
     find: Text = Field(default="", alias="findRegex")

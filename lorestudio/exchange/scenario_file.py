@@ -47,7 +47,7 @@ class _FieldError(ValueError):
 class ScenarioVault(BaseModel):
     """A vault of a scenario: its files in index order, or `ref`, the name of a folder that holds them."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     name: str
     files: list[tuple[str, str]] | None = None
@@ -66,7 +66,7 @@ class ScenarioBook(BaseModel):
     `form` names that of the document: “card” is a card's `character_book` alone; any other is told by its content.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     name: str
     role: BookRole = BookRole.GLOBAL
@@ -95,7 +95,7 @@ class ScenarioBook(BaseModel):
 class ScenarioNote(BaseModel):
     """The author's note, as an alternative to its keys in the chat's metadata."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     text: str = ""
     interval: int = 1
@@ -120,7 +120,7 @@ class ScenarioGeneration(BaseModel):
     them anew, or with "changes" as DeepLore looks for changes.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     now_ms: int
     type: str = "normal"
@@ -150,7 +150,7 @@ class Scenario(BaseModel):
     `note`, and lorebooks. `max_context` is the context size of generations that give none.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     id: str
     rules: str = OLD
