@@ -190,6 +190,7 @@ def run(
     app.aboutToQuit.connect(closed.set)
     with collected_on_gui_thread(), _hooks(window), closed_by_signals(window.close), loop:
         window.begin_on_screen()
+        window.welcome.setVisible(project is None)
         window.show()
         window.activateWindow()
         if project is not None:
@@ -238,6 +239,7 @@ def _render(
     window.session.setParent(window)
     window.resize(*size)
     window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    window.welcome.setVisible(project is None)
     window.show()
     try:
         if project is not None:

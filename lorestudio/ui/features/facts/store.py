@@ -127,8 +127,10 @@ class MemoryStore(QObject):
     @property
     def chat_known(self) -> bool:
         """Whether memories can be told to be those of the open chat: it has a file, or a mark of its own."""
-        place = self.place
-        return place.chat is not None and (place.path is not None or bool(place.chat.metadata.get("integrity")))
+        project = self.session.project
+        if project is None or project.chat is None:
+            return False
+        return project.chat_path is not None or bool(project.chat.metadata.get("integrity"))
 
     @property
     def idle(self) -> bool:
@@ -144,9 +146,11 @@ class MemoryStore(QObject):
 
     def follow(self) -> None:
         """Read again where what is looked at is something else."""
+        if not self._wanted:
+            return
         place = self.place
         now = (place.settings, id(place.chat), place.path, self.everything)
-        if self._wanted and now != self._seen:
+        if now != self._seen:
             self._seen = now
             self.renew()
 
