@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -103,17 +103,29 @@ NOTE_SETTINGS: Final = {ControlsPart.NOTEBOOK: "notebook", ControlsPart.NOTEPAD:
 
 
 class NotedNames:
-    """What the chips ask about one vault again and again, worked out once."""
+    """What the chips ask about one vault again and again, worked out once somebody asks."""
 
     def __init__(self, project: Project) -> None:
         self.index = project.index
-        self.fields = {field.key: field for field in context_fields(project.index)}
-        self.folders = {folder.path: folder.entry_count for folder in project.index.folders}
-        self._by_title: dict[str, list[Entry]] = {}
-        for entry in project.index.entries:
-            self._by_title.setdefault(entry.title.lower(), []).append(entry)
         self._counter = project.counter
         self._tokens: dict[str, int] = {}
+
+    @cached_property
+    def fields(self) -> dict[str, ContextField]:
+        """The properties of notes that the chat's context is compared with, by their keys."""
+        return {field.key: field for field in context_fields(self.index)}
+
+    @cached_property
+    def folders(self) -> dict[str, int]:
+        """How many entries each folder has, by its path."""
+        return {folder.path: folder.entry_count for folder in self.index.folders}
+
+    @cached_property
+    def _by_title(self) -> dict[str, list[Entry]]:
+        found: dict[str, list[Entry]] = {}
+        for entry in self.index.entries:
+            found.setdefault(entry.title.lower(), []).append(entry)
+        return found
 
     def fitting(self, rule: EntryRule) -> tuple[Entry, ...]:
         """The entries that a pin or block is about."""

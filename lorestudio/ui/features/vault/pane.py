@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QSettings, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -38,6 +38,9 @@ from lorestudio.ui.widgets.record_table import RecordView
 FILTER_DELAY_MS: Final = 120
 OPEN_UP_TO: Final = 400
 """Folders start open while there are at most this many notes; beyond it a closed folder is easier to find."""
+
+_Rows: TypeAlias = tuple[VaultIndex, Mapping[str, Usage] | None]
+"""What the rows are made of: the notes, and what DeepLore has counted."""
 
 
 class _Filter(QLineEdit):
@@ -106,7 +109,8 @@ class VaultPane(Pane):
         self.empty = EmptyState(theme, "search", self)
         self._pages = stack(self.tree, self.table, self.empty)
         self._delay = later(self, self.apply_filter, FILTER_DELAY_MS)
-        self._rows_of: tuple[VaultIndex, Mapping[str, Usage] | None] | None = None
+        self._rows_of: _Rows | None = None
+        self._table_of: _Rows | None = None
         self._plain = 0  # ordinary notes, where there is no entry among them
         self._build()
         self._connect()
@@ -209,6 +213,8 @@ class VaultPane(Pane):
         self.table_button.setChecked(shown)
         self.tree_button.setChecked(not shown)
         self.columns_button.setVisible(shown)
+        if shown:
+            self._fill_table()
         if self._settings is not None:
             self._settings.setValue("vault/view", "table" if shown else "tree")
         self._filter_shown()
@@ -317,7 +323,9 @@ class VaultPane(Pane):
                 self.tree.setExpanded(folder, True)
         wanted = {self.now_called(path) for path in paths}
         if len(wanted) > 1:
-            self._select([note for note in self.table_model.rows if self._session.note_path(note) in wanted])
+            index = self._session.project.index if self._session.project is not None else VaultIndex()
+            notes: list[Note] = [*index.entries, *index.left_out]
+            self._select([note for note in notes if self._session.note_path(note) in wanted])
         else:
             self._select([])
 
@@ -332,12 +340,19 @@ class VaultPane(Pane):
             self._plain = 0 if index.entries else len(plain_notes(index))
             self.tree.setUniformRowHeights(len(index.entries) > WRAPPED)
             self.model.set_index(index)
-            self.table_model.set_index(index)
-            self.table_model.set_recorded(usage_of(index, recorded) if recorded is not None else {})
+            if self.view is self.table:
+                self._fill_table()
         self.filter.setEnabled(project is not None)
         self.note_changed.emit(project.name if project is not None else "")
         self._settle()
         self._look_at_files()
+
+    def _fill_table(self) -> None:
+        """Give the table its rows, which it has while it is in sight."""
+        if self._rows_of is not None and self._table_of != self._rows_of:
+            index, recorded = self._table_of = self._rows_of
+            self.table_model.set_index(index)
+            self.table_model.set_recorded(usage_of(index, recorded) if recorded is not None else {})
 
     def _settle(self) -> None:
         """After the rows changed: open what should be open, say how many there are, find the chosen one."""
@@ -401,7 +416,7 @@ class VaultPane(Pane):
         elif note is None:
             self.tree.selectionModel().clear()
             self.table.selectionModel().clear()
-        row = self.table_model.place_of(note_key(note) if note is not None else None)
+        row = self.table_model.place_of(note_key(note)) if note is not None and self.view is self.table else -1
         if row >= 0 and self.table.currentIndex().row() != row:
             self.table.select_places([row], row)
             self.table.scrollTo(self.table_model.index(row, 0))

@@ -147,7 +147,8 @@ def test_a_lorebook_in_the_place_of_a_vault(
     project = window.session.project
     assert project is not None
     assert Simulator(project).system.name == "world-info"
-    assert [row.title for row in window.features.vault.pane.table_model.rows] == ["of Eldoria"]
+    window.vault.show_table(True)
+    assert [row.title for row in window.vault.table_model.rows] == ["of Eldoria"]
     window.selection.choose_entry(0)
     settled(qtbot, window)
     pane = window.features.notes.pane

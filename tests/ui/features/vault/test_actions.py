@@ -579,6 +579,7 @@ def test_the_table_counts_the_problems_that_were_found(window, qtbot) -> None:
     found = window.problems.problems
     assert found is not None
     expected = sum(finding.filename == "items/Crown.md" for finding in found.findings)
+    window.vault.show_table(True)
     model = window.vault.table_model
     row = model.place_of(note_key(window.session.note_at(window.features.vault.work.folders[0] / "items/Crown.md")))
     assert expected > 0

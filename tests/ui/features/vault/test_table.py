@@ -218,6 +218,7 @@ def test_what_deeplore_counted_is_a_column_and_goes_into_the_file(
     title = project.index.entries[0].title
     counted = {f"Default:{title}": Usage(9, 7, 1_700_000_000_000)}
     window.session.set_project(replace(project, recorded=counted))
+    window.vault.show_table(True)
     model = window.vault.table_model
     assert cell(model, title, "recorded") == "7"
     assert cell(model, title, "last used").startswith("2023-11-1")
