@@ -54,8 +54,12 @@ from lorestudio.ui.state.session import Session
 from lorestudio.vault import data_folder as note_data
 from lorestudio.vault.cache import default_path as default_cache
 
-LOOK_MS: Final = 200
+LOOK_MS: Final = 100
 """How often the window looks whether enough was allocated for a collection."""
+
+SURVIVORS: Final = 2
+"""After more than so many collections of the youngest objects those that survived them are looked at again: Python
+waits for ten, and then walks for longer than a turn of the window may take."""
 
 
 class _Collector(QObject):
@@ -65,17 +69,18 @@ class _Collector(QObject):
 
 
 def collect_if_due(*, everything: bool = True) -> None:
-    """Collect the oldest generation that Python itself would collect by now; call it on the GUI thread.
+    """Collect the garbage that is due by Python's own thresholds, but for SURVIVORS; call it on the GUI thread.
 
-    `everything` False leaves out the oldest of all: walking through all traces takes longer than a person at work may
+    `everything` False leaves out the oldest objects: walking through all traces takes longer than a person at work may
     wait, and hardly anything old is a cycle. It is done when the person turns to another program.
     """
-    counts = list(zip(gc.get_count(), gc.get_threshold(), strict=True))
-    due = [generation for generation, (counted, threshold) in enumerate(counts) if 0 < threshold < counted]
-    if not everything:
-        due = [generation for generation in due if generation < len(counts) - 1]
-    if due:
-        gc.collect(due[-1])
+    (young, middle, old), (most_young, _most_middle, most_old) = gc.get_count(), gc.get_threshold()
+    if everything and 0 < most_old < old:
+        gc.collect()
+    elif middle > SURVIVORS:
+        gc.collect(1)
+    elif 0 < most_young < young:
+        gc.collect(0)
 
 
 @contextmanager
