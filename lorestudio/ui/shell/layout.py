@@ -50,6 +50,7 @@ class PaneLayout:
         self.moved = self._arranging = False
         self._kind = (False, False)
         self._soon = later(window, self._fit)
+        self._focus_soon = later(window, self.focus_first)
         self._behind = False
         window.setDockNestingEnabled(True)
         window.setDockOptions(QMainWindow.DockOption.AllowNestedDocks | QMainWindow.DockOption.AllowTabbedDocks)
@@ -156,7 +157,7 @@ class PaneLayout:
         self.current = workspace
         self.arrange()  # also where it comes back as it was left: Qt would leave tabs of the other one standing
         self._bring_back()
-        self.focus_first()
+        self._focus_soon.start()  # the pane that it goes to may have to be made
 
     def reset(self) -> None:
         """Put all panes of this workspace back where they belong."""
