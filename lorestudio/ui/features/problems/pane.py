@@ -631,7 +631,7 @@ class ProblemsPane(Pane):
             more += tr(" The text of {notes} behind Obsidian's plugin was not looked at.", notes=notes)
         waiting = tr(" Checking again…") if self.looking else ""
         self.head.tell(f"{counts}.{waiting} {more}".strip())
-        self.note_changed.emit(number(len(problems.findings)))
+        self.note_changed.emit(count(len(problems.findings), "finding", "findings"))
         if problems.findings and not self.head.words.text():
             advice = tr("{counts}. Choose “All” above to read the others.", counts=counts)
             self.empty.say(tr("Nothing to mend"), advice)

@@ -1080,15 +1080,17 @@ class AnswerView(QTableView):
         bold = QFontMetricsF(scaled(font, 1.0, bold=True))
         shown = (self.table.entry(row) for row in range(min(self.table.rowCount(), MEASURED)))
         longest = max((bold.horizontalAdvance(self.table.title(each)) for each in shown if each is not None), default=0)
-        titles = max(round(11 * em), min(round(longest) + 16, round(self.width() * 0.36)))
-        if titles != down.maximumWidth():
-            down.setFixedWidth(titles)
         marks, tokens = cell_width(font), math.ceil(self.fonts.reason.metrics.horizontalAdvance("00,000")) + 9
         columns: Sequence[int] = range(2, self.table.columnCount())
         bar = self.verticalScrollBar().sizeHint().width()
-        others = titles + tokens + marks * len(columns) + bar + 2 * self.frameWidth() + 1
+        others = tokens + marks * len(columns) + bar + 2 * self.frameWidth() + 1
         folded = len(columns) - self.table.is_there(columns[-1]) <= len(PHASES) if columns else True
-        why = max(round((9 if folded else 24) * em), self.width() - others)
+        least = round((13 if folded else 24) * em)
+        widest = min(round(self.width() * 0.36), self.width() - others - least)
+        titles = max(round(11 * em), min(round(longest) + 16, widest))
+        if titles != down.maximumWidth():
+            down.setFixedWidth(titles)
+        why = max(least, self.width() - others - titles)
         for column in range(self.table.columnCount()):
             across.resizeSection(column, why if column == WHY else tokens if column == TOKENS else marks)
         self.phases.leave_room(self.height())

@@ -504,3 +504,14 @@ def test_while_a_run_goes_on_the_last_stage_stays_in_sight(view: AnswerView) -> 
     bar.setValue(0)
     view.resize(250, 300)
     assert bar.value() == 0
+
+
+def test_titles_yield_where_a_narrow_view_leaves_no_room_for_reasons(view: AnswerView) -> None:
+    trace = make_trace()
+    long = replace(trace.injections[0], title="Rules of the house and of everything around it")
+    view.table.set_trace(replace(trace, injections=(long, *trace.injections[1:])), INDEX)
+    titles, reasons = view.verticalHeader().width(), view.columnWidth(WHY)
+    view.resize(300, 500)
+    assert view.verticalHeader().width() < titles
+    assert view.horizontalScrollBar().maximum() == 0
+    assert reasons > view.columnWidth(WHY) >= 12 * view.fontMetrics().averageCharWidth()
