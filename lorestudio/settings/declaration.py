@@ -73,8 +73,8 @@ class _Extra(TypedDict):
 class Section(BaseModel):
     """Base of the settings models: frozen, strict about types, unknown arguments ignored, attributes in snake_case."""
 
-    model_config = ConfigDict(defer_build=True, 
-        frozen=True, strict=True, extra="ignore", populate_by_name=True, alias_generator=camel_case
+    model_config = ConfigDict(
+        defer_build=True, frozen=True, strict=True, extra="ignore", populate_by_name=True, alias_generator=camel_case
     )
 
 
