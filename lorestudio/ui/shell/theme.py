@@ -18,7 +18,7 @@ from msgspec import Struct
 from PySide6.QtCore import QByteArray, QDir, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from shiboken6 import isValid
 
 from lorestudio.domain.records import field_names
@@ -198,10 +198,10 @@ class Theme(QObject):
 
     def _dress_anew(self, app: QApplication) -> None:
         """Have Qt read the sheet's colours anew: at once for what is in sight, then for the rest, some at a time."""
-        widgets, style = app.allWidgets(), app.style()
+        widgets = app.allWidgets()
         for widget in widgets:
             if widget.isVisible():
-                style.polish(widget)
+                _dress(widget)
         self._unseen = iter([widget for widget in widgets if not widget.isVisible()])
         self._soon.start()
 
@@ -209,7 +209,7 @@ class Theme(QObject):
         some = list(islice(self._unseen, 100))
         for widget in some:
             if isValid(widget):
-                widget.style().polish(widget)
+                _dress(widget)
         if some:
             self._soon.start()
 
@@ -248,6 +248,13 @@ class Theme(QObject):
     def _system_changed(self) -> None:
         if self._choice == "system":
             self.apply()
+
+
+def _dress(widget: QWidget) -> None:
+    widget.style().polish(widget)
+    if isinstance(widget, QLabel) and "<a " in (told := widget.text()):
+        widget.setText("")  # links get their colour when a text is read
+        widget.setText(told)
 
 
 def prepare_fonts(app: QApplication) -> None:

@@ -115,3 +115,20 @@ def test_a_failure_while_it_is_held_back_does_not_leave_the_application_bare(the
     with pytest.raises(ValueError, match="no window"), theme.held_back():
         raise ValueError("no window")
     assert qapp.styleSheet() == sheet
+
+
+def test_links_take_the_colours_of_another_theme(theme: Theme, qapp: QApplication, qtbot: QtBot) -> None:
+    theme.choose("light")
+    there, hidden = (QLabel("<a href='x'>████</a>") for _ in range(2))
+    for made in (there, hidden):
+        qtbot.addWidget(made)
+    there.show()
+    there.grab()
+    hidden.grab()
+    theme.choose("dark")
+    qtbot.waitUntil(lambda: not theme._soon.isActive())
+    fresh = QLabel("<a href='x'>████</a>")
+    qtbot.addWidget(fresh)
+    fresh.resize(there.size())
+    hidden.resize(there.size())
+    assert there.grab().toImage() == fresh.grab().toImage() == hidden.grab().toImage()
