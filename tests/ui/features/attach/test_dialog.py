@@ -87,9 +87,14 @@ def found(made: Any, *, turn: bool = True, agrees: bool = True, lore: tuple[str,
     """What comparing came to, as it is asked for."""
     told = SimpleNamespace(agrees=agrees, unknown=((0, "Boo."),)) if turn else None
     return SimpleNamespace(
-        matched=SimpleNamespace(capture=made, generation=Generation(2, 1)), turn=told,
-        made="#2.2" if turn else "search", because="its text", short="the same 2 entries", lore=lore, places=("Skarn: whole",) if turn else (),
-    )  # fmt: skip
+        matched=SimpleNamespace(capture=made, generation=Generation(2, 1)),
+        turn=told,
+        made="#2.2" if turn else "search",
+        because="its text",
+        short="the same 2 entries",
+        lore=lore,
+        places=("Skarn: whole",) if turn else (),
+    )
 
 
 # ---- listening ------------------------------------------------------------------------------------------------------

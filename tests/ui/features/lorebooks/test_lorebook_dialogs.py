@@ -338,6 +338,7 @@ def test_the_fields_of_an_import_are_followed(window, book, tmp_path, qtbot) -> 
         box.click()
         qtbot.waitUntil(lambda: {(row.field, row.becomes) for row in dialog.fields.rows} == plain)
     dialog.reject()
+    assert not dialog.isVisible()
 
 
 def test_the_fields_of_an_export_are_followed(window, tmp_path, qtbot) -> None:
@@ -373,6 +374,7 @@ def test_the_fields_of_an_export_are_followed(window, tmp_path, qtbot) -> None:
     assert dialog.card.text() == str(tmp_path / "gone.card")
     qtbot.waitUntil(lambda: "gone.card" in dialog.bar.label.text())
     dialog.reject()
+    assert not dialog.isVisible()
 
 
 def test_what_a_sync_takes_is_chosen(window, book, tmp_path) -> None:
