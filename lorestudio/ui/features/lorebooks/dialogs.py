@@ -149,8 +149,8 @@ class LoreDialog(QDialog):
         self.progressed.connect(self._show_progress)
         self._token, self._since = CancelToken(), 0.0
         self.ok = button(self, ok, self.go, kind="primary")
-        self.ok.setEnabled(False)
         self.ready = False
+        self.settle()
 
     def arrange(self, *above: Item) -> None:
         """Put everything in its place, with the fields of the dialog above."""

@@ -13,6 +13,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.lorebooks.formats import FORMATS
+from lorestudio.studio.lorebooks.exporting import Tried
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.lorebooks import dialogs
@@ -138,9 +139,16 @@ def test_notes_become_a_book_and_the_chat_tells_what_it_does(window, tmp_path) -
     assert [row.title for row in dialog.entries.rows] == ["Bell", "Sea"]
     assert ("requires", "carried along") in {(row.field, row.becomes) for row in dialog.fields.rows}
     QTest.mouseClick(dialog.compare, Qt.MouseButton.LeftButton)
+    assert (dialog.tried.text(), dialog.compare.isEnabled()) == ("Running the chat twice…", False)
     settle(window)
     assert "the book gives the same entries in" in dialog.tried.text()
+    assert dialog.compare.isEnabled()
     dialog.entries.choose([("Bell.md", "")])
+    dialog._show_tried(Tried(2, (), {"Sea.md": (1, 2)}))
+    assert [row.said for row in dialog.entries.rows] == [
+        "requires: carried along", "in 1 replies from the vault, in 2 from the book",
+    ]  # fmt: skip
+    assert dialog.entries.chosen == {("Bell.md", "")}
     click(dialog, window)
     entries = json.loads(target.read_bytes())["entries"]
     assert [raw["comment"] for raw in entries.values()] == ["Bell"]
