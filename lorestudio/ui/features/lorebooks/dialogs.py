@@ -211,12 +211,21 @@ class LoreDialog(QDialog):
 
     def refuse(self, sentence: str) -> None:
         """Say why there is nothing to do."""
+        self._show_nothing()
+        self.bar.say(sentence, "error")
+
+    def wait_for(self, sentence: str) -> None:
+        """Say what has to be filled in yet."""
+        self._show_nothing()
+        self.bar.hide()
+        self.state.setText(sentence)
+
+    def _show_nothing(self) -> None:
         self.strip.finish()
         self.fields.set_rows(())
         self.entries.set_rows(())
         self.lossy.hide()
         self.ready = False
-        self.bar.say(sentence, "error")
         self.settle()
 
     def settle(self) -> None:
@@ -315,8 +324,7 @@ class ImportBooksDialog(LoreDialog):
         self._delay.stop()
         plan, target = self._planner(self.watched(tr("Looking at the files:"))), self._target
         if plan is None or target is None:
-            self.refuse(tr("Choose files, and the vault that they go into."))
-            self.bar.hide()
+            self.wait_for(tr("Choose files, and the vault that they go into."))
             return
         self.state.setText(tr("Looking at the files…"))
         self._newest.start(
@@ -455,8 +463,8 @@ class ExportBookDialog(LoreDialog):
         self._delay.stop()
         text = self.file.text().strip()
         if not text:
-            self.refuse(tr("Name the file that is to be written."))
-            self.bar.hide()
+            self._forget()
+            self.wait_for(tr("Name the file that is to be written."))
             return
         folder, target, choice, rules = (
             Path(self.vault.currentData()),
@@ -469,11 +477,14 @@ class ExportBookDialog(LoreDialog):
             lambda vaults: plan_export(_of(vaults, folder), real_path(target), rules, choice), self._show, self._failed
         )
 
-    def _failed(self, sentence: str) -> None:
+    def _forget(self) -> None:
         self._plan = None
-        self.state.setText("")
         self.tried.setText("")
         self.compare.setEnabled(False)
+
+    def _failed(self, sentence: str) -> None:
+        self._forget()
+        self.state.setText("")
         self.refuse(sentence)
 
     def _show(self, plan: ExportPlan) -> None:

@@ -302,6 +302,9 @@ def test_what_stands_in_the_way_is_said(opened: MainWindow, tmp_path: Path, stor
     settle(opened, qtbot)
     assert not opened.commands.actions["memories.extract"].isEnabled()
     assert "Save the chat first" in pane(opened).passages.empty.text.text()
+    opened.show_pane("chat")
+    opened.features.memories.extract()  # the pane says why not
+    assert opened.current_pane() is pane(opened)
     opened.session.set_project(make_project(tmp_path / "vault", chat=False))
     settle(opened, qtbot)
     assert "Open a chat" in pane(opened).passages.empty.text.text()
@@ -514,6 +517,39 @@ def test_the_menu_of_a_memory_and_the_doors_to_the_list(drawn: MainWindow, qtbot
     assert page.detail.text.lines.hasFocus()
     qtbot.keyClick(page.detail.text.lines, Qt.Key.Key_Escape)
     assert page.view.hasFocus()
+
+
+def test_what_changed_while_nobody_looked_is_read_when_somebody_does(
+    drawn: MainWindow, store: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    page = pane(drawn).memories
+    drawn.docks["memories"].hide()
+    lines = sqlite3.connect(store)
+    with lines:
+        lines.execute("DELETE FROM memories WHERE number = 1")
+    lines.close()
+    run(drawn, "memories.reload", qtbot)
+    assert len(texts(drawn)) == 3
+    drawn.show_pane("memories")
+    settle(drawn, qtbot)
+    assert len(texts(drawn)) == 2
+    drawn.features.memories.store.undo()  # nothing was deleted here
+    owners: list[str] = []
+    search = FactsSession.search
+
+    async def noted(self: FactsSession, text: str, owner: str, limit: int) -> object:
+        owners.append(owner)
+        return await search(self, text, owner, limit)
+
+    monkeypatch.setattr(FactsSession, "search", noted)
+    page.bar.field.setText("rope")
+    page.bar.find_button.click()
+    settle(drawn, qtbot)
+    page.bar.scope.setCurrentIndex(1)
+    page.bar.scope.activated.emit(1)  # the search goes on among those of all chats
+    settle(drawn, qtbot)
+    assert [bool(owner) for owner in owners] == [True, False]
+    assert not page.view.isColumnHidden(SIMILARITY)
 
 
 def test_what_fails_is_said_and_nothing_is_lost(

@@ -323,6 +323,7 @@ def test_the_fields_of_an_import_are_followed(window, book, tmp_path, qtbot) -> 
     dialog.into.setCurrentIndex(dialog.into.findData(""))
     assert dialog.vault.isVisible()
     qtbot.waitUntil(lambda: not dialog.ok.isEnabled())  # no folder is named yet
+    assert (dialog.state.text(), dialog.bar.isVisible()) == ("Choose files, and the vault that they go into.", False)
     dialog.vault.setText(str(tmp_path / "new"))
     qtbot.waitUntil(dialog.ok.isEnabled)
     assert dialog.state.text() == "3 notes. One undo takes all back."  # it has no bell
@@ -355,13 +356,17 @@ def test_the_fields_of_an_export_are_followed(window, tmp_path, qtbot) -> None:
     (tmp_path / "vault/far/Pass.md").write_text(NOTES["Sea.md"].replace("Wide", "%% a thought %%Old"), encoding="utf-8")
     dialog = shown(window, "book.export", ExportBookDialog)
     to_file, to_card = choosers(dialog)
-    settle(window)
+    qtbot.waitUntil(lambda: dialog.state.text() == "Name the file that is to be written.")
     assert (dialog.ok.isEnabled(), dialog.bar.isVisible(), dialog.compare.isEnabled()) == (False, False, False)
     asked = chosen_file(dialog, to_file, tmp_path / "out.json")
     assert asked.defaultSuffix() == "json"
     assert not to_card.isVisible()
     qtbot.waitUntil(lambda: dialog.state.text() == "4 entries")
     assert (dialog.compare.isEnabled(), dialog.ok.isEnabled()) == (True, True)
+    dialog.file.clear()
+    qtbot.waitUntil(lambda: dialog.state.text() == "Name the file that is to be written.")
+    assert (dialog.compare.isEnabled(), dialog.ok.isEnabled(), dialog.entries.rows) == (False, False, ())
+    dialog.file.setText(str(tmp_path / "out.json"))
     dialog.disabled.click()
     qtbot.waitUntil(lambda: dialog.state.text() == "3 entries")
     dialog.folder.setText("far")

@@ -136,6 +136,8 @@ def test_what_is_found_is_shown_and_may_be_done_once_losses_are_agreed_to(dialog
     assert dialog.ok.isEnabled()
     dialog.lossy.click()
     assert not dialog.ok.isEnabled()
+    dialog.wait_for("Name a file.")
+    assert (dialog.state.text(), dialog.bar.isVisible(), dialog.ok.isEnabled()) == ("Name a file.", False, False)
     dialog.refuse("No such file.")
     assert (dialog.fields.rows, dialog.entries.rows, dialog.bar.label.text()) == ((), (), "No such file.")
     assert (dialog.lossy.isVisible(), dialog.ok.isEnabled()) == (False, False)

@@ -238,7 +238,7 @@ def form(dialog) -> list[object]:
     return [*(field.text() for field in fields), dialog.api.currentData(), dialog.key_source.currentData()]
 
 
-def test_each_profile_is_shown_as_it_is_and_others_are_added_beside_it(open_dialog, keyring, qtbot) -> None:
+def test_each_profile_is_shown_as_it_is_and_others_are_added_beside_it(open_dialog, client, keyring, qtbot) -> None:
     keyring.kept["lorestudio", "Remote"] = SECRET
     slow = Profile("Slow", Api.ANTHROPIC, "http://127.0.0.1:1/v1", timeout_ms=90_000, max_tokens=9000)
     dialog = open_dialog(REMOTE, slow)
@@ -264,6 +264,14 @@ def test_each_profile_is_shown_as_it_is_and_others_are_added_beside_it(open_dial
         settle(dialog, qtbot)
     assert [each.name for each in dialog._session.providers.file.profiles][2:] == ["Ollama", "Ollama 2", "Ollama 3"]
     assert dialog.list.currentRow() == 4
+    dialog._delete(dialog._session.providers.file.profiles[4])
+    settle(dialog, qtbot)
+    assert (dialog.bar.label.text(), dialog.list.count(), dialog.list.currentRow(), client.asked) == (
+        "Deleted.",
+        4,
+        0,
+        [],
+    )
 
 
 def test_without_a_profile_the_form_is_that_of_a_new_one(make_session, theme, qtbot) -> None:
