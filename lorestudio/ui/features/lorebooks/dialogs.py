@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QFileDialog, QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QFormLayout, QLineEdit, QWidget
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
@@ -295,10 +295,10 @@ class ImportBooksDialog(LoreDialog):
 
     def _ask(self) -> None:
         filters = tr("Lorebooks and cards (*.json *.png *.charx *.lorebook *.story *.scenario *.csv *.tsv *.zip *.md)")
-        chooser = QFileDialog(self, tr("Choose lorebooks"), "", f"{filters};;{tr('All files (*)')}")
-        chooser.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        chooser.filesSelected.connect(lambda paths: self.files.setText(_SEPARATOR.join(paths)))
-        chooser.open()
+        filters = f"{filters};;{tr('All files (*)')}"
+        dialogs.choose_files(
+            self, tr("Choose lorebooks"), "", filters, lambda paths: self.files.setText(_SEPARATOR.join(paths))
+        )
 
     @property
     def _target(self) -> Path | None:

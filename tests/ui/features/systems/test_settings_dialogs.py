@@ -19,6 +19,7 @@ from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.systems.dialogs import BooksDialog, SystemSettingsDialog
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.session import Session
+from tests.ui.conftest import drain
 from tests.ui.features.systems.test_dialogs import lorebook
 
 
@@ -180,6 +181,8 @@ def test_what_is_scanned_is_told_and_handed_over(open_books, qtbot, tmp_path: Pa
     assert (dialog.source.currentData(), dialog.strategy.currentData()) == (
         WorldInfoSettings().source, WorldInfoSettings().character_strategy,
     )  # fmt: skip
+    assert dialog.about.toPlainText().startswith("No lorebook is listed.")
+    assert not dialog.remove_button.isEnabled()
     assert dialog.source.toolTip()
     assert dialog.worlds.toolTip()
     told = {}
@@ -196,6 +199,10 @@ def test_what_is_scanned_is_told_and_handed_over(open_books, qtbot, tmp_path: Pa
     asked.filesSelected.emit([str(lorebook(tmp_path / "Eldoria.json"))])
     asked.close()
     qtbot.waitUntil(lambda: [row[0] for row in rows(dialog)] == ["Eldoria"])
+    drain()
+    assert not dialog.findChildren(QFileDialog)  # it does not stay behind
+    dialog.set_role(BookRole.CHAT)
+    assert rows(dialog)[0][1] == "Chat"
     dialog.source.setCurrentIndex(dialog.source.findData(BY_BOOKS))
     assert dialog.state.text() == "1 entry in the lorebooks that are listed."
     press(dialog, "Choose…")
