@@ -145,6 +145,8 @@ def test_an_address_that_is_none_is_said(window: MainWindow, dialog: LiveCapture
     settle(window)
     assert "“openrouter” is no address of a provider" in dialog.bar.label.text()
     assert not window.features.attach.live.listens
+    dialog.wanted.emit(Generation(5, 1))
+    assert (window.selection.message, window.selection.generation) == (5, Generation(5, 1))
 
 
 @pytest.mark.long
