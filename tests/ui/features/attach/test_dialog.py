@@ -243,3 +243,21 @@ def test_limits_are_kept_once_they_are_others(opened: Any, live: LiveCapture, mo
     live.failed.emit(OSError("the disk is full"))
     assert (dialog.bar.label.text(), dialog.bar.tone) == ("The disk is full", "error")
     dialog.close()
+
+
+def test_captures_are_compared_with_the_chat_in_a_job(
+    opened: Any, session: Session, live: LiveCapture, tmp_path: Path, qtbot
+) -> None:
+    dialog = opened(ASKED, MASKED)
+    project = make_project(tmp_path / "vault")
+    heard: list[Any] = []
+    for keep in (False, True):
+        live.compare(project, session.choice, heard.append, keep=keep)
+        qtbot.waitUntil(lambda: session.jobs.idle and bool(heard))
+        found = heard.pop()
+        assert {each.matched.capture.id for each in found} == {ASKED.id, MASKED.id}
+        assert [(each.turn, each.matched.generation) for each in found] == [(None, None)] * 2  # of another chat
+    live.kept = replace(live.kept, problems=("a.json: torn.",))
+    live.changed.emit()
+    assert (dialog.bar.label.text(), dialog.bar.tone) == ("a.json: torn.", "warning")
+    dialog.close()

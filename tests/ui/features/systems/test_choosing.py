@@ -195,6 +195,14 @@ def test_settings_open_where_they_are_set(real: MainWindow, qtbot: QtBot) -> Non
     again.accept()
     settled(qtbot, real)
     assert (systems.books, real.session.choice.system) == (None, "world-info")
+    real.run("system.settings")
+    door = next(each for each in systems.dialog.findChildren(QPushButton) if each.text() == "Export…")
+    systems.dialog.set_value("depth", 7)
+    door.click()
+    settled(qtbot, real)
+    assert (systems.dialog, real.session.choices.systems["world-info"].depth) == (None, 7)
+    assert real.features.settings.dialog.windowTitle() == "Export settings of World Info"
+    real.features.settings.dialog.reject()
     systems.change("hybrid", {"limit": 2})
     assert real.session.parts.adjustments.undo_title == "Semantic top-K: 2 entries"
     systems.change("hybrid", {"limit": 3, "embedder": ""})
