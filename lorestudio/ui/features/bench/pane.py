@@ -276,7 +276,6 @@ class BenchPane(Pane):
     def _build_table(self) -> None:
         self.model = bench_table(self)
         self.table = RecordView(self.theme, self.model, tr("What the text triggers"), self, height=ROW)
-        self.table.setMouseTracking(True)
         header = self.table.horizontalHeader()
         for place in (KEY, WHY):
             header.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)

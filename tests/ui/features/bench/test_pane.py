@@ -295,6 +295,7 @@ def test_a_row_is_drawn_with_all_that_it_says(shown, qtbot) -> None:
     assert pane.state.text().startswith(summary(pane.result.trace))
     type_in(pane, "", qtbot)
     assert (window.docks["bench"].bar._note.text(), pane.tokens.text(), pane.state.text()) == ("", "", "")
+    assert (pane.empty.isVisible(), pane.table.isVisible()) == (True, False)
 
 
 def test_a_marked_word_says_whose_key_it_is_under_the_mouse(shown, qtbot, monkeypatch) -> None:

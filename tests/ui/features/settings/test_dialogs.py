@@ -409,7 +409,9 @@ def test_what_an_export_offers_follows_where_it_goes(open_window, qtbot, place, 
     dialog.place.setText(str(tmp_path / "none.json"))
     qtbot.waitUntil(lambda: "none.json" in dialog.bar.label.text())
     assert dialog.model.rows == ()
+    dialog.place.clear()
     dialog.target.setCurrentIndex(dialog.target.findData(ExportTarget.LIST))
+    assert not dialog._delay.isActive()  # another look would tick everything again
     assert shown() == ([False, False, False, False, True, True], ["Setting", "Default", "Here"])
     assert not dialog.bar.isVisible()
     dialog.copy.click()

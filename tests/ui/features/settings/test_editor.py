@@ -122,6 +122,7 @@ def test_the_list_keeps_its_setting_and_says_when_nothing_is_there(view, model) 
     chosen: list[object] = []
     view.chosen.connect(chosen.append)
     assert not view.advanced.isVisible()
+    assert (view.tree.header().sectionSize(VALUE), view.tree.header().isVisible()) == (150, False)
     view.show_setting("max_entries")
     assert chosen == [NAMED["max_entries"]]
     view.changed_only.click()
@@ -229,6 +230,8 @@ def test_the_editor_tells_what_is_done_to_it(editor) -> None:
     editor.show_result("Two leave.", pending=True, tone="good", current=False)
     assert (editor.result.text(), editor.result.isEnabled()) == ("Two leave.", False)
     assert (editor.keep.isVisible(), editor.back.isVisible(), editor.bar.accessibleName()) == (True, True, "Two leave.")
+    QApplication.processEvents()
+    assert editor.result.geometry().right() < editor.keep.x() < editor.keep.geometry().right() < editor.back.x()
     editor.keep.click()
     editor.back.click()
     QTest.keyClick(editor.field.box, Qt.Key.Key_Escape)
