@@ -33,7 +33,7 @@ from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, TOOLTIP
 from tests.studio.previews import CHAT, project_of
 from tests.ui.conftest import drain
-from tests.ui.drawing import words_drawn
+from tests.ui.drawing import at_the_right, words_drawn
 
 NOTES = {
     "Lamp.md": "---\ntags: [lorebook]\nkeys: [lamp]\n---\nBrass.\n",
@@ -84,6 +84,7 @@ def test_a_text_says_what_it_triggers(shown, qtbot) -> None:
     cells = [pane.model.index(0, column).data() for column in (KEY, WHY, TOKENS)]
     assert cells[:2] == ["lamp", "Key found"]
     assert int(cells[2]) > 0
+    assert at_the_right(pane.model) == [TOKENS]
     assert pane.model.index(1, WHY).data() == "Refine keys missing"
     assert pane.model.index(1, ENTRY).data(ACCESSIBLE_TEXT) == "Tide: refused"
     assert "token" in pane.tokens.text()

@@ -154,10 +154,14 @@ def test_the_cross_stands_out_under_the_mouse_and_another_button_takes_nothing(b
     removed: list[object] = []
     bar.removed.connect(removed.append)
     first, fixed = bar.chips
-    calm = first.grab().toImage()
     beside, cross = QPoint(first.width() // 2, 12), QPoint(first.width() - 8, 12)
-    QTest.mouseMove(first, cross)
-    assert first.grab().toImage() != calm
+    pictures = []
+    for place in (beside, cross, cross):
+        QTest.mouseMove(first, place)
+        pictures.append(first.grab().toImage())
+    assert pictures[0] != pictures[1] == pictures[2]
+    QTest.mouseMove(fixed, QPoint(5, 12))
+    assert not first._on_cross
     QTest.mouseClick(first, Qt.MouseButton.RightButton, pos=cross)
     QTest.mousePress(first, Qt.MouseButton.LeftButton, pos=cross)
     QTest.mouseRelease(first, Qt.MouseButton.LeftButton, pos=beside)  # let go elsewhere

@@ -17,6 +17,7 @@ from lorestudio.ui.features.facts.store import Hits
 from lorestudio.ui.features.facts.table import SIMILARITY, STATE, TAGS, TEXT, USES, WHEN, as_markdown, day_words
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, TOOLTIP
 from lorestudio.ui.shell.theme import Theme
+from tests.ui.drawing import at_the_right
 
 DAY = 86_400_000
 NOON = DAY // 2
@@ -203,6 +204,7 @@ def test_a_row_says_its_state(page: MemoryPage) -> None:
     assert page.model.index(2, USES).data(ACCESSIBLE_TEXT).endswith("used 3 times")
     assert "takes no part in searches" in page.model.index(1, TEXT).data(TOOLTIP)
     assert "takes no part" not in page.model.index(0, TEXT).data(TOOLTIP)
+    assert at_the_right(page.model) == [SIMILARITY, USES]
     lines = as_markdown([LAMP, ROAD]).splitlines()
     assert "yes" in lines[2]
     assert "#2 to #3" in lines[3]
@@ -301,6 +303,7 @@ def test_a_past_in_words(theme: Theme, qtbot: QtBot) -> None:
     )  # fmt: skip
     assert second.data(ACCESSIBLE_TEXT).endswith("nothing to compare with")
     assert second.data(TOOLTIP).endswith("Enter shows that memory.")
+    assert at_the_right(page.model) == [1]
     assert counts_words({"memoriesSaved": 0}) == "nothing to keep"
 
 
@@ -330,6 +333,7 @@ def test_passages_say_how_they_stand_and_which_can_be_read(theme: Theme, qtbot: 
     states = [page.model.index(place, 1).data() for place in range(6)]
     assert states == ["Kept", "Waiting", "Waiting", "Edited since", "Failed", "Kept, closed"]
     assert [page.model.index(place, 2).data() for place in range(3)] == ["2", "", "0"]
+    assert at_the_right(page.model) == [2]
     said = []
     for each in PASSAGES:
         page.view.choose(each.key)

@@ -22,6 +22,7 @@ from lorestudio.ui.shell.words import Notice
 ONE = QueuedOperation(id="a", type="validate_recap")
 OLD = FinishedOperation("validate_recap", "Look", "failed", "too slow", 0, id="old")
 DONE = FinishedOperation("validate_recap", "Look", "completed", "", 0, id="done")
+SHUT = FinishedOperation("combine", "Join scenes", "failed", "too slow", 0, id="shut")
 LOST = FinishedOperation("make_scene", "Make a scene", "failed", "no room", 0, id="lost")
 
 
@@ -71,7 +72,7 @@ SCENE = "Make a scene: no room"
         ((OLD, DONE), (), "The recaps are up to date: 1 step done.", ""),
         ((OLD,), (), "The recaps are up to date: 0 steps done.", ""),
         ((OLD, DONE, LOST), (), FAILED.format(steps="1 step", ask=ASK), SCENE),
-        ((LOST, LOST), (ONE,), FAILED.format(steps="2 steps", ask=ASK), f"{SCENE}\n{SCENE}"),
+        ((LOST, SHUT), (ONE,), FAILED.format(steps="2 steps", ask=ASK), f"{SCENE}\nJoin scenes: too slow"),
         ((DONE,), (ONE,), None, None),
     ],
 )
