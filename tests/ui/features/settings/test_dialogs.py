@@ -104,6 +104,13 @@ def test_a_profile_is_saved_chosen_and_shown_in_the_status_line(open_window, qtb
     settle(window, qtbot)
     assert window.session.project.settings.scan_depth == 1
     assert window.session.parts.adjustments.undo_title == "settings profile “Shallow”"
+    other = window.session.project
+    window.session.set_project(replace(open_project([tmp_path / "vault"]), chat_path=tmp_path / "Other.jsonl"))
+    settle(window, qtbot)
+    assert (status.text(), window.session.project.settings.scan_depth) == ("DeepLore's defaults", 4)
+    window.session.set_project(replace(open_project([tmp_path / "vault"], other.chat_path)))
+    settle(window, qtbot)  # what was chosen for this chat last is chosen again
+    assert (status.text(), window.session.project.settings.scan_depth) == ("Shallow", 1)
 
 
 def test_a_name_that_is_taken_is_asked_about(open_window, qtbot, tmp_path) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QFontMetrics, QTextCursor, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from lorestudio.domain.records import replace
 from lorestudio.settings.declaration import Grouping
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.studio.project.project import open_project
@@ -317,6 +318,28 @@ def test_why_nothing_can_be_tried_out_is_said_and_it_is_once_it_can(window, qtbo
     assert "These are DeepLore's settings; the chat runs with World Info." in pane.editor.result.text()
     pane.editor.back.click()
     assert (pane.trial.pending, pane.editor.bar.isVisible(), pane.editor.field.box.value()) == (False, False, 4)
+
+
+def test_a_trial_ends_with_the_settings_that_it_was_made_of(window, qtbot) -> None:
+    pane = show(window, "scan_depth")
+    pane.editor.field.box.setValue(1)
+    project = window.session.project
+    window.session.parts.adjust("x", controls=replace(project.controls, notebook="n"))
+    settle(window, qtbot)
+    assert (pane.trial.pending, pane.editor.field.box.value()) == (True, 1)
+    window.session.parts.adjust("x", settings=project.settings.model_copy(update={"max_entries": 3}))
+    settle(window, qtbot)
+    assert (pane.trial.pending, pane.editor.field.box.value()) == (False, 4)
+    assert window.session.project.settings.scan_depth == 4
+    pane.trial.reading = True  # the vault is read, which fails
+    pane.trial.changed.emit()
+    assert (pane.editor.field.isEnabled(), pane.editor.result.text()) == (
+        False, "The vault is being read with these settings…",
+    )  # fmt: skip
+    pane.trial.move(named("scan_depth"), 2)
+    assert not pane.trial.pending
+    window.session.state_changed.emit()
+    assert (pane.editor.field.isEnabled(), pane.editor.bar.isVisible()) == (True, False)
 
 
 # ---- finding ---------------------------------------------------------------------------------------------------------
