@@ -258,7 +258,6 @@ class LiveCaptureDialog(QDialog):
         self._theme, self._live, self._shown_steps = theme, live, tuple[str, ...]()
         self._typed = False
         self.bar = MessageBar(theme, self)
-        self.bar.closed.connect(self.bar.hide)
         self.tabs = named(QTabWidget(self), tr("Listening and captures"))
         self.tabs.addTab(self._listen_page(), tr("Listen"))
         self.tabs.addTab(self._captures_page(), tr("Captures"))

@@ -120,7 +120,6 @@ class LoreDialog(QDialog):
         self.setWindowTitle(title)
         self.theme = theme
         self.bar = MessageBar(theme, self)
-        self.bar.closed.connect(self.bar.hide)
         fields = (
             Column(tr("Field"), attrgetter("field"), width=FIT),
             Column(tr("Becomes"), attrgetter("becomes"), width=FIT),

@@ -78,7 +78,6 @@ class ProfilesDialog(Dialog):
         self._test: Job | None = None
         self._busy = False
         self.bar = MessageBar(theme, self)
-        self.bar.closed.connect(self.bar.hide)
         both = row((self._make_list(), 2), (self._make_form(), 3), spacing=14)
         column(self.bar, (both, 1), of=self)
         self._fill_list()

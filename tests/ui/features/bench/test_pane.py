@@ -389,6 +389,7 @@ def test_a_project_without_a_chat_has_nothing_to_stand_behind(make_window, qtbot
     assert pane._made is not made  # the bench of the other project is of no use
     pane.text.clearFocus()
     assert pane.open_search()
+    assert (pane.focus_target(), pane.text.tabChangesFocus()) == (pane.text, True)
     assert (pane.text.hasFocus(), pane.text.textCursor().selectedText()) == (True, "the quay")
 
 

@@ -65,7 +65,7 @@ def test_a_text_is_emptied_and_comes_back_and_is_handed_over_once_it_is_another(
     qtbot.waitExposed(dialog)
     dialog.activateWindow()
     dialog.clear.click()
-    assert dialog.text.toPlainText() == ""
+    assert (dialog.text.toPlainText(), dialog.text.tabChangesFocus()) == ("", True)
     qtbot.waitUntil(dialog.text.hasFocus)
     qtbot.waitUntil(lambda: not dialog.clear.isEnabled())
     assert dialog.amount.text().startswith("≈ 0 tokens")

@@ -100,6 +100,7 @@ def test_what_is_asked_and_how_an_answer_looks(
     assert dialog.decline.toolTip() == f"Give no answer: {fallback} (Escape)"
     (tabs,) = dialog.findChildren(QTabWidget)
     pages = [(tabs.tabText(place), tabs.widget(place).toPlainText()) for place in range(2)]
+    assert dialog.reply.tabChangesFocus()
     assert pages == [("User message", "Who circles?"), ("System message", "Choose.")]
 
 

@@ -287,7 +287,7 @@ def test_a_key_that_cannot_be_deleted_is_told_with_the_profile_gone(open_dialog,
     keyring.fails = NoKeyringError()
     dialog._delete(REMOTE)
     settle(dialog, qtbot)
-    assert (dialog.bar.tone, connections.load().profiles) == ("error", ())
+    assert (dialog.bar.tone, connections.load().profiles, dialog.isVisible()) == ("error", (), True)
     assert dialog.bar.label.text().startswith("The profile was deleted, its key was not.")
     keyring.fails = None
     dialog.save.click()
@@ -312,7 +312,7 @@ def test_answers_and_modes_are_chosen_from_the_menu(make_window, qtbot) -> None:
     dialog.accept()
     assert window.session.choice.fixed == ("fill_count",)
     again = window.features.providers.edit_behaviour()
-    assert again.fixed == ("fill_count",)
+    assert (again.fixed, again.isVisible()) == (("fill_count",), True)
     again.reject()
     drain()
 

@@ -198,6 +198,7 @@ def test_what_a_reply_is_given(theme: Theme, qtbot: QtBot) -> None:
     page = RecapPromptPage(theme)
     qtbot.addWidget(page)
     assert page.bar.isHidden()
+    assert (page.text.isReadOnly(), page.text.tabChangesFocus()) == (True, True)
     page.show_prompt(PROMPT)
     assert page.words.text() == (
         "Reply #5 is given version 2 of the running recap, 12 tokens, before the chat. Messages before #2 are hidden "

@@ -250,6 +250,8 @@ def test_systems_are_compared_copied_and_saved(real: MainWindow, tmp_path: Path,
     assert real.bars.texts[-1] == "A comparison is saved as .csv or .png, not as .txt."
     assert not (tmp_path / "out.txt").exists()
     found = systems.compare.found
+    systems.compare.jump.emit(Generation(5))
+    assert (real.selection.message, real.selection.generation) == (5, Generation(5))
     real.show_pane("chat")
     real.run("systems.compare")  # what was found is still there
     assert systems.compare.found is found
