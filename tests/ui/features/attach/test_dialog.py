@@ -90,7 +90,7 @@ def found(made: Any, *, turn: bool = True, agrees: bool = True, lore: tuple[str,
         matched=SimpleNamespace(capture=made, generation=Generation(2, 1)),
         turn=told,
         made="#2.2" if turn else "search",
-        because="its text",
+        because="its text" if turn else "",
         short="the same 2 entries",
         lore=lore,
         places=("Skarn: whole",) if turn else (),
@@ -136,7 +136,7 @@ def test_the_address_of_before_is_offered_and_what_is_typed_stays(
     live.changed.emit()
     assert dialog.provider.text() == "http://127.0.0.1:1/v1"
     dialog.switch.click()
-    assert not dialog.switch.isEnabled()
+    assert (dialog.switch.isEnabled(), dialog.provider.text()) == (False, "http://127.0.0.1:1/v1")
     qtbot.waitUntil(lambda: live.listens and session.jobs.idle)
     assert (dialog.switch.text(), dialog.renew.isVisible(), dialog.provider.isReadOnly()) == ("Stop", False, True)
     assert dialog.addresses.isVisible()
@@ -218,6 +218,8 @@ def test_what_was_found_is_told_of_each_and_leads_to_its_reply(
         "--- 1 / 2: system\nBe brief.\n\n--- 2 / 2: user\nWho rings?\n\n--- answer\nThe wind."
     )
     shown.close()
+    alone = CaptureDialog(MASKED, found(MASKED, turn=False), dialog)
+    assert alone.text.toPlainText() == "--- made\nsearch\n\n--- 1 / 1: user\nxxx\n\n--- answer\nxxx"
     wanted: list[object] = []
     dialog.wanted.connect(wanted.append)
     dialog.go.click()

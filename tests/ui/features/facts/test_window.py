@@ -188,6 +188,8 @@ def test_looking_makes_no_file_and_facts_are_drawn_out_and_kept(opened: MainWind
     assert "3 passages" in page.empty.text.text()
     assert "plain rules take sentences" in page.empty.text.text()
     assert "3 passages wait" in pane(opened).state.text()
+    tabs = pane(opened).tabs
+    assert [tabs.tabText(place) for place in range(3)] == ["Memories", "Passages (3 waiting)", "Profile"]
     assert [row.waiting for row in pane(opened).passages.model.rows] == [True, True, True]
     able = {name: act.isEnabled() for name, act in opened.commands.actions.items() if name.startswith("memories.")}
     assert {name.removeprefix("memories.") for name, on in able.items() if on} == {
@@ -198,6 +200,7 @@ def test_looking_makes_no_file_and_facts_are_drawn_out_and_kept(opened: MainWind
     assert sorted(texts(drawn)) == sorted(FACTS)
     assert len(kept(store)) == 3
     assert "3 sentences out of 3 passages, as they stand: 3 new memories" in said(drawn)  # no model was asked
+    assert [tabs.tabText(place) for place in range(3)] == ["Memories", "Passages", "Profile"]
     passages = pane(drawn).passages
     assert [(row.state, row.waiting, row.memories) for row in passages.model.rows] == [("dormant", False, 1)] * 3
     assert "are kept" in pane(drawn).state.text()
@@ -553,6 +556,27 @@ def test_what_changed_while_nobody_looked_is_read_when_somebody_does(
     settle(drawn, qtbot)
     assert [bool(owner) for owner in owners] == [True, False]
     assert not page.view.isColumnHidden(SIMILARITY)
+
+
+def test_a_window_that_is_closed_waits_for_no_text_that_is_being_written(
+    drawn: MainWindow, store: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    begun: list[str] = []
+
+    async def never(_session: FactsSession, _memory: object, text: str) -> None:
+        begun.append(text)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(FactsSession, "edit", never)
+    choose(drawn, "I want more rope")
+    detail = pane(drawn).memories.detail
+    detail.text.lines.setPlainText("Wren has rope")
+    detail.text.keep.click()
+    qtbot.waitUntil(lambda: begun == ["Wren has rope"])
+    assert not drawn.features.memories.store.idle
+    drawn.features.memories.stop()
+    settle(drawn, qtbot)
+    assert [row[0] for row in kept(store)] == list(FACTS)
 
 
 def test_what_fails_is_said_and_nothing_is_lost(
