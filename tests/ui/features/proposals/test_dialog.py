@@ -158,6 +158,8 @@ def test_accepting_writes_one_property_and_undo_takes_it_back(window, wait, tmp_
     assert text(tmp_path, "Bell") == BELL.replace("keys: bell\n", "keys: bell\nsummary: It rings.\n")
     assert row_of(dialog, "Bell").state is RowState.ACCEPTED
     assert dialog.current.title == "Dawnkeep"  # the next one to decide
+    assert window.session.project.index.entries[entry(window, "Bell")].summary == "It rings."  # it is taken in
+    assert window.statusBar().currentMessage() == "Summary of Bell"
     dialog.bar.pressed.emit("undo")
     wait()
     assert text(tmp_path, "Bell") == BELL
