@@ -231,6 +231,12 @@ def test_nothing_runs_while_nobody_looks(shown, qtbot) -> None:
     qtbot.waitUntil(lambda: pane.result is not None)
     settle(pane, qtbot)
     assert titles(pane) == ["Lamp"]
+    pane.text.setPlainText("quay")
+    window.docks["bench"].hide()  # before it was run
+    assert not pane._pause.isActive()
+    window.show_pane("bench")
+    qtbot.waitUntil(lambda: titles(pane) == ["Quay"])
+    settle(pane, qtbot)
 
 
 def test_a_failure_is_said(shown, qtbot, monkeypatch) -> None:
@@ -403,6 +409,8 @@ def test_a_narrow_pane_keeps_to_the_entry_and_the_reason(shown, qtbot) -> None:
     assert above / (above + below) == pytest.approx(1 / 3, abs=0.03)
     pane.splitter.setSizes([above + below - 200, 200])
     pane.resize(500, 601)
+    pane.hide()
+    pane.show()
     assert pane.splitter.sizes()[0] > above + 50  # as the person has put it
     seen = []
     for width in (500, 430, 429):
