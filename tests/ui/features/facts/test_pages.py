@@ -12,7 +12,7 @@ from lorestudio.domain.records import replace
 from lorestudio.systems.facts.picture import FactHappening, FactsPicture, MemoryRow, PassageRow, Provenance, memory_row
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, MemoryOrigin
 from lorestudio.ui.features.facts.origins import HistoryPage, MemoryDetail, PassagePage, ProfilePage, counts_words
-from lorestudio.ui.features.facts.pane import MemoryPage
+from lorestudio.ui.features.facts.pane import MemoriesPane, MemoryPage
 from lorestudio.ui.features.facts.store import Hits
 from lorestudio.ui.features.facts.table import SIMILARITY, STATE, TAGS, TEXT, USES, WHEN, as_markdown, day_words
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, TOOLTIP
@@ -371,3 +371,16 @@ def test_a_profile_is_told_in_full(theme: Theme, qtbot: QtBot) -> None:
     assert page.words.text() == "gear: rope, lamp"
     page.show_picture(None)
     assert page.words.text() == ""
+
+
+def test_the_pane_says_that_it_reads_or_why_it_cannot(theme: Theme, qtbot: QtBot) -> None:
+    pane = MemoriesPane(theme)
+    qtbot.addWidget(pane)
+    said = []
+    for problem in ("", "It is torn.", ""):
+        pane.show_picture(None, problem, chat=True, chat_known=True)
+        said.append((pane.empty.title.text(), pane.empty.text.text(), pane.empty.isVisibleTo(pane)))
+    reads = ("Reading the memories…", "", True)
+    assert said == [reads, ("The memories cannot be read", "It is torn.", True), reads]
+    pane.show_picture(PICTURE, "", chat=True, chat_known=True)
+    assert not pane.empty.isVisibleTo(pane)

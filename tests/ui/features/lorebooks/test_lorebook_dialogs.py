@@ -379,6 +379,8 @@ def test_the_fields_of_an_export_are_followed(window, tmp_path, qtbot) -> None:
     dialog = shown(window, "book.export", ExportBookDialog)
     to_file, to_card = choosers(dialog)
     needs_card = next(each for each in FORMATS if not each.makes_new)
+    filled(dialog, window, dialog.file, str(tmp_path / "second.json"))
+    assert dialog.compare.isEnabled()
     dialog.form.setCurrentIndex(dialog.form.findData(needs_card.name))
     assert to_card.isVisible()
     filled(dialog, window, dialog.file, str(tmp_path / "card.out"))
@@ -408,6 +410,7 @@ def test_what_a_sync_takes_is_chosen(window, book, tmp_path) -> None:
     settle(window)
     assert {row.title: row.place for row in dialog.entries.rows} == {"Other": "gone there", "Reef": "new there"}
     assert (dialog.new.isChecked(), dialog.view.isVisible()) == (True, False)
+    assert dialog.new.y() > dialog.gone.y()
     dialog.new.click()
     settle(window)
     assert dialog.state.text() == "2 entries; left open: 2"
