@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
-from PySide6.QtCore import QPoint, QRectF
+from PySide6.QtCore import QAbstractItemModel, QPoint, QRectF, Qt
 from PySide6.QtGui import QTransform
 from PySide6.QtWidgets import QWidget
 
@@ -44,6 +44,20 @@ def drawn(widget: QWidget) -> list[Drawn]:
 def words_drawn(widget: QWidget) -> list[str]:
     """The words that are drawn, in order."""
     return [each.words for each in drawn(widget) if each.kind == "text"]
+
+
+def at_the_right(model: QAbstractItemModel) -> list[int]:
+    """The columns of a table that stand at the right, as numbers do: their heads, and the cells of the first row."""
+    align, across = Qt.ItemDataRole.TextAlignmentRole, Qt.Orientation.Horizontal
+    columns = range(model.columnCount())
+    heads = [column for column in columns if _is_right(model.headerData(column, across, align))]
+    cells = [column for column in columns if _is_right(model.index(0, column).data(align))]
+    assert heads == cells
+    return heads
+
+
+def _is_right(alignment: int) -> bool:
+    return bool(Qt.AlignmentFlag(alignment) & Qt.AlignmentFlag.AlignRight)
 
 
 def _box(item: ET.Element) -> QRectF:

@@ -48,6 +48,17 @@ def choose_file(parent: QWidget, title: str, start: str, filters: str, chosen: C
     return open_file_dialog(QFileDialog(parent, title, start, filters, fileMode=existing), chosen)
 
 
+def choose_files(
+    parent: QWidget, title: str, start: str, filters: str, chosen: Callable[[list[str]], object]
+) -> QFileDialog:
+    """Ask for files that exist, one or more."""
+    dialog = QFileDialog(parent, title, start, filters, fileMode=QFileDialog.FileMode.ExistingFiles)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.filesSelected.connect(chosen)
+    dialog.open()
+    return dialog
+
+
 def choose_new_file(
     parent: QWidget, title: str, start: str, filters: str, suffix: str, chosen: Callable[[Path], object]
 ) -> QFileDialog:

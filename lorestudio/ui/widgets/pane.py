@@ -356,7 +356,7 @@ class TonedBar(QFrame):
 
 
 class MessageBar(TonedBar):
-    """One message with its buttons. `closed` follows a click on the cross, `pressed` carries the id of a button.
+    """One message with its buttons. `closed` follows its cross, which hides it; `pressed` carries a button's id.
 
     A `stacked` bar has its buttons below the text, as a narrow pane needs it.
     """
@@ -385,6 +385,7 @@ class MessageBar(TonedBar):
         line.addWidget(self._close, 0, upper)
         self.setLayout(line)
         theme.changed.connect(self._paint)
+        self.closed.connect(self.hide)
         self.hide()
 
     def say(

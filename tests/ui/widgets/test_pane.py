@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QPushButton, QToolButton
+from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow, PaneTitle
+from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow, MessageBar, PaneTitle
 from tests.ui.conftest import drain
 from tests.ui.drawing import words_drawn
 
@@ -84,3 +84,24 @@ def test_the_first_button_of_an_empty_pane_takes_the_keyboard(qtbot: QtBot, them
     assert (first.property("kind") == "primary", second.property("kind") == "primary") == (True, False)
     second.click()
     assert told == ["chat.new"]
+
+
+@pytest.mark.parametrize("stacked", [True, False])
+def test_a_message_goes_with_its_cross_and_is_answered_by_its_buttons(
+    qtbot: QtBot, theme: Theme, stacked: bool
+) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    bar = MessageBar(theme, parent, stacked=stacked)
+    told: list[str] = []
+    bar.closed.connect(lambda: told.append("closed"))
+    bar.pressed.connect(told.append)
+    parent.show()
+    assert bar.isHidden()
+    bar.say("It was written.", "good", (("undo", "Undo"),), "vault/Bell.md")
+    assert (bar.isVisible(), bar.tone, bar.accessibleName()) == (True, "good", "It was written.")
+    assert bar.label.toolTip() == "vault/Bell.md"
+    next(each for each in bar.findChildren(QPushButton) if each.text() == "Undo").click()
+    assert (told, bar.isVisible()) == (["undo"], True)
+    next(each for each in bar.findChildren(QToolButton) if each.accessibleName() == "Dismiss this message").click()
+    assert (told, bar.isHidden()) == (["undo", "closed"], True)

@@ -258,7 +258,6 @@ class LiveCaptureDialog(QDialog):
         self._theme, self._live, self._shown_steps = theme, live, tuple[str, ...]()
         self._typed = False
         self.bar = MessageBar(theme, self)
-        self.bar.closed.connect(self.bar.hide)
         self.tabs = named(QTabWidget(self), tr("Listening and captures"))
         self.tabs.addTab(self._listen_page(), tr("Listen"))
         self.tabs.addTab(self._captures_page(), tr("Captures"))
@@ -380,10 +379,9 @@ class LiveCaptureDialog(QDialog):
     def _show(self) -> None:
         live, endpoint = self._live, self._live.endpoint
         settings = live.kept.attachment.settings
-        if not self._typed and not self.provider.hasFocus():
+        self._typed = self._typed and endpoint is None
+        if not self._typed:
             self.provider.setText(endpoint.provider if endpoint is not None else settings.provider)
-        if not self.provider.text() and not self._typed:
-            self.provider.setText(settings.provider)
         self.provider.setReadOnly(live.listens)
         self.switch.setText(tr("Stop") if live.listens else tr("Listen"))
         self.switch.setEnabled(live.ready and not live.busy)
@@ -446,7 +444,7 @@ class LiveCaptureDialog(QDialog):
 
     def _begin(self, *, renew: bool = False) -> None:
         self.bar.hide()
-        self._typed = False
+        self._typed = True  # it stays where it is no address
         self._live.listen(self.provider.text(), renew=renew)
 
     def _limit(self) -> None:

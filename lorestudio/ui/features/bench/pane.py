@@ -276,7 +276,6 @@ class BenchPane(Pane):
     def _build_table(self) -> None:
         self.model = bench_table(self)
         self.table = RecordView(self.theme, self.model, tr("What the text triggers"), self, height=ROW)
-        self.table.setMouseTracking(True)
         header = self.table.horizontalHeader()
         for place in (KEY, WHY):
             header.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
@@ -350,11 +349,10 @@ class BenchPane(Pane):
 
     def _choice_changed(self) -> None:
         """What stands there was decided in another way than is chosen now."""
-        if self.result is not None or self.text.toPlainText().strip():
-            self._newest.cancel()
-            if self.behind.isChecked():
-                self.result = None  # it stays in sight until the chat was run again
-            self._pause.start()
+        self._newest.cancel()
+        if self.behind.isChecked():
+            self.result = None  # it stays in sight until the chat was run again
+        self._pause.start()
 
     def _state_changed(self) -> None:
         """A replay that ended may be what a text waits for."""
@@ -449,13 +447,13 @@ class BenchPane(Pane):
         """Qt: a narrow pane has no room for the keys, which are marked in the text and named below."""
         super().resizeEvent(event)
         self._size_columns()
-        if not self._divided and self.isVisible():
-            self._divided = True
-            self.splitter.setSizes([round(self.height() * 0.33), round(self.height() * 0.67)])
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: what happened while nobody looked."""
         super().showEvent(event)
+        if not self._divided:
+            self._divided = True
+            self.splitter.setSizes([round(self.height() * 0.33), round(self.height() * 0.67)])
         if self._missed:
             self._pause.start()
 

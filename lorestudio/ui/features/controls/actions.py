@@ -172,7 +172,6 @@ class ControlsFeature(Feature):
         self.bar.removed.connect(self._remove)
         self.bar.opened.connect(self._open)
         self.watch.changed.connect(self._show)
-        self._vault.pane.chosen_changed.connect(context.actions_changed)
         session.project_changed.connect(self._show)
         session.state_changed.connect(self._show)
         for watched in (context.window, chat):
@@ -282,10 +281,9 @@ class ControlsFeature(Feature):
             session.parts.on_disk.controls if session.parts.on_disk is not None and project.chat is not None else None
         )
         chips = control_chips(project, self._facts, file, self.watch.effects)
-        if [_shown(chip) for chip in chips] != [_shown(chip) for chip in self._chips]:
-            self._chips = chips
+        before, self._chips = self._chips, chips
+        if [_shown(chip) for chip in chips] != [_shown(chip) for chip in before]:
             self.bar.set_chips(chips)
-        self._chips = chips
         self._chat.count_choices(sum(chip.change is not None for chip in chips))
 
     def _removals(self) -> dict[Key, Change]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QMenu, QToolButton, QWidget
 
@@ -32,6 +32,7 @@ class ChipButton(QAbstractButton):
         self.chip = chip
         self._on_cross = False
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.show_chip(chip)
 
@@ -94,6 +95,12 @@ class ChipButton(QAbstractButton):
         """Qt: the cross stands out under the mouse."""
         super().mouseMoveEvent(event)
         self._show_cross(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Qt: the mouse is elsewhere."""
+        super().leaveEvent(event)
+        self._on_cross = False
+        self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Qt: a click on the cross removes the chip, one beside it changes what it stands for."""

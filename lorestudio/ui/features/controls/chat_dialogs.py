@@ -145,7 +145,6 @@ class ChatStateDialog(QDialog):
         self.setWindowTitle(tr("Write pins, blocks and context into the chat"))
         self._jobs, self._path, self._controls, self._known_controls = jobs, path, controls, known
         self.bar = MessageBar(theme, self)
-        self.bar.closed.connect(self.bar.hide)
         self.model = change_table(("Choice", "In the file", "Will be"), self)
         self.list = CheckList(theme, self.model, tr("Choices that differ"), self)
         intro = tr(

@@ -405,7 +405,6 @@ class MemoriesPane(WorkPane):
         self.refresh.setText(tr("Refresh"))
         self.refresh.setAccessibleName(tr("Refresh vectors"))
         self.refresh.clicked.connect(lambda: self.wanted.emit("memories.refresh"))
-        self.empty.say(tr("Reading the memories…"), "")
 
     def use_actions(self, actions: Mapping[str, QAction]) -> None:
         """Take the window's actions for the buttons."""

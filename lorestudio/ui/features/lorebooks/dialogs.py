@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QFileDialog, QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QFormLayout, QLineEdit, QWidget
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
@@ -120,7 +120,6 @@ class LoreDialog(QDialog):
         self.setWindowTitle(title)
         self.theme = theme
         self.bar = MessageBar(theme, self)
-        self.bar.closed.connect(self.bar.hide)
         fields = (
             Column(tr("Field"), attrgetter("field"), width=FIT),
             Column(tr("Becomes"), attrgetter("becomes"), width=FIT),
@@ -149,8 +148,8 @@ class LoreDialog(QDialog):
         self.progressed.connect(self._show_progress)
         self._token, self._since = CancelToken(), 0.0
         self.ok = button(self, ok, self.go, kind="primary")
-        self.ok.setEnabled(False)
         self.ready = False
+        self.settle()
 
     def arrange(self, *above: Item) -> None:
         """Put everything in its place, with the fields of the dialog above."""
@@ -211,12 +210,21 @@ class LoreDialog(QDialog):
 
     def refuse(self, sentence: str) -> None:
         """Say why there is nothing to do."""
+        self._show_nothing()
+        self.bar.say(sentence, "error")
+
+    def wait_for(self, sentence: str) -> None:
+        """Say what has to be filled in yet."""
+        self._show_nothing()
+        self.bar.hide()
+        self.state.setText(sentence)
+
+    def _show_nothing(self) -> None:
         self.strip.finish()
         self.fields.set_rows(())
         self.entries.set_rows(())
         self.lossy.hide()
         self.ready = False
-        self.bar.say(sentence, "error")
         self.settle()
 
     def settle(self) -> None:
@@ -286,10 +294,10 @@ class ImportBooksDialog(LoreDialog):
 
     def _ask(self) -> None:
         filters = tr("Lorebooks and cards (*.json *.png *.charx *.lorebook *.story *.scenario *.csv *.tsv *.zip *.md)")
-        chooser = QFileDialog(self, tr("Choose lorebooks"), "", f"{filters};;{tr('All files (*)')}")
-        chooser.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        chooser.filesSelected.connect(lambda paths: self.files.setText(_SEPARATOR.join(paths)))
-        chooser.open()
+        filters = f"{filters};;{tr('All files (*)')}"
+        dialogs.choose_files(
+            self, tr("Choose lorebooks"), "", filters, lambda paths: self.files.setText(_SEPARATOR.join(paths))
+        )
 
     @property
     def _target(self) -> Path | None:
@@ -315,8 +323,7 @@ class ImportBooksDialog(LoreDialog):
         self._delay.stop()
         plan, target = self._planner(self.watched(tr("Looking at the files:"))), self._target
         if plan is None or target is None:
-            self.refuse(tr("Choose files, and the vault that they go into."))
-            self.bar.hide()
+            self.wait_for(tr("Choose files, and the vault that they go into."))
             return
         self.state.setText(tr("Looking at the files…"))
         self._newest.start(
@@ -455,8 +462,8 @@ class ExportBookDialog(LoreDialog):
         self._delay.stop()
         text = self.file.text().strip()
         if not text:
-            self.refuse(tr("Name the file that is to be written."))
-            self.bar.hide()
+            self._forget()
+            self.wait_for(tr("Name the file that is to be written."))
             return
         folder, target, choice, rules = (
             Path(self.vault.currentData()),
@@ -469,11 +476,14 @@ class ExportBookDialog(LoreDialog):
             lambda vaults: plan_export(_of(vaults, folder), real_path(target), rules, choice), self._show, self._failed
         )
 
-    def _failed(self, sentence: str) -> None:
+    def _forget(self) -> None:
         self._plan = None
-        self.state.setText("")
         self.tried.setText("")
         self.compare.setEnabled(False)
+
+    def _failed(self, sentence: str) -> None:
+        self._forget()
+        self.state.setText("")
         self.refuse(sentence)
 
     def _show(self, plan: ExportPlan) -> None:

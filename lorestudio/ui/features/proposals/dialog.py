@@ -69,7 +69,6 @@ class ProposalsDialog(Dialog):
         self.model = proposal_table(theme, self)
         head, status = self._make_head(project), self._make_status()
         self.bar = MessageBar(theme, self)
-        self.bar.closed.connect(self.bar.hide)
         self.bar.pressed.connect(self._bar_pressed)
         self.table = RecordView(theme, self.model, tr("Proposals"), self, height=26)
         self.table.setMinimumWidth(300)

@@ -38,7 +38,7 @@ from lorestudio.studio.project.answering import (
 )
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import count, sentence_of, shorten, tr
 from lorestudio.ui.state.ai_calls import duration_words
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
@@ -78,7 +78,6 @@ class ProfilesDialog(Dialog):
         self._test: Job | None = None
         self._busy = False
         self.bar = MessageBar(theme, self)
-        self.bar.closed.connect(self.bar.hide)
         both = row((self._make_list(), 2), (self._make_form(), 3), spacing=14)
         column(self.bar, (both, 1), of=self)
         self._fill_list()
@@ -193,7 +192,7 @@ class ProfilesDialog(Dialog):
         self.key_source.setCurrentIndex(self.key_source.findData(profile.key_source.value))
         self.key.clear()
         self.variable.setText(profile.key_variable)
-        self.timeout.setText("" if profile.timeout_ms is None else number(profile.timeout_ms // 1000))
+        self.timeout.setText("" if profile.timeout_ms is None else str(profile.timeout_ms // 1000))
         self.tokens.setText("" if profile.max_tokens is None else str(profile.max_tokens))
         self.state.setText("")
         self._show_key_fields()

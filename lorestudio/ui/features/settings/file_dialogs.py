@@ -60,7 +60,6 @@ class ImportDialog(QDialog):
         self._imported: Imported | None = None
         self._newest = Newest(jobs)
         self.bar = MessageBar(theme, self)
-        self.bar.closed.connect(self.bar.hide)
         places = tr("SillyTavern's settings.json, a snippet, or a settings file of lorestudio")
         self.place = named(QLineEdit(self, placeholderText=places), tr("File to import"))
         self.model = change_table(("Setting", "Here", "There"), self)
@@ -211,7 +210,6 @@ class ExportDialog(QDialog):
         self._merge: Merge | None = None
         self._newest = Newest(jobs)
         self.bar = MessageBar(theme, self)
-        self.bar.closed.connect(self.bar.hide)
         there = {each: tr(text) for each, text in _TARGETS.items() if not self._is_refused(each)}
         self.target = combo(self, tr("Where to"), there)
         self.place = named(QLineEdit(str(remembered.value(FOLDER_KEY, "")), self), tr("SillyTavern's settings.json"))

@@ -155,7 +155,6 @@ class SettingsPane(Pane):
 
     def _dismiss(self) -> None:
         self._dismissed |= set(self.model.general_warnings)
-        self.warned.hide()
 
     def _traces_changed(self, generations: Collection[Generation] | None) -> None:
         if generations is None or self._selection.generation in generations:

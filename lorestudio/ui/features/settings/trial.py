@@ -202,10 +202,6 @@ class SettingTrial(Trial):
         if same(before, value):
             self.end()
             return
-        if self.change is not None and self.change.declaration.name != declaration.name:
-            self.keep()
-            self.move(declaration, value)
-            return
         self._base = project.settings
         self.change = SettingChange(declaration, before, value)
         self.try_settings(project.settings.model_copy(update={declaration.name: value}))

@@ -9,7 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QFileDialog, QFormLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFormLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from lorestudio.exchange.lorebooks.reading import BookFile, BookRole, LookedAt, added_file, look_at
 from lorestudio.settings.declaration import Section, Value, declared
@@ -173,11 +173,8 @@ class BooksDialog(Dialog):
 
     def _ask_files(self) -> None:
         filters = tr("Lorebooks and cards (*.json *.png *.charx *.lorebook);;All files (*)")
-        dialog = QFileDialog(self, tr("Use lorebook files"), self.worlds.text().strip(), filters)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.filesSelected.connect(lambda files: self.add([Path(file) for file in files]))
-        dialog.open()
+        start, title = self.worlds.text().strip(), tr("Use lorebook files")
+        dialogs.choose_files(self, title, start, filters, lambda files: self.add([Path(file) for file in files]))
 
     def _ask_worlds(self) -> None:
         start = self.worlds.text().strip()

@@ -142,9 +142,17 @@ def test_captures_are_shown_redacted_and_deleted(
 def test_an_address_that_is_none_is_said(window: MainWindow, dialog: LiveCaptureDialog) -> None:
     dialog.provider.setText("openrouter")
     dialog.switch.click()
+    assert dialog.provider.text() == "openrouter"
     settle(window)
+    assert dialog.provider.text() == "openrouter"  # to be mended
     assert "“openrouter” is no address of a provider" in dialog.bar.label.text()
     assert not window.features.attach.live.listens
+    dialog.switch.click()
+    assert not dialog.bar.isVisible()  # until it is said again
+    settle(window)
+    assert dialog.bar.isVisible()
+    dialog.wanted.emit(Generation(5, 1))
+    assert (window.selection.message, window.selection.generation) == (5, Generation(5, 1))
 
 
 @pytest.mark.long

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextCharFormat
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QHelpEvent, QTextCharFormat, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton, QToolTip
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.records import replace
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout import bench as studio_bench
-from lorestudio.ui.features.bench.pane import ENTRY, KEY, TOKENS, WHY, BenchPane
+from lorestudio.studio.tryout.bench import BenchRow
+from lorestudio.trace.journey import Fate, FateState
+from lorestudio.trace.summary import summary
+from lorestudio.ui.features.bench.pane import (
+    ENTRY,
+    KEY,
+    TOKENS,
+    WHY,
+    BenchPane,
+    full_words,
+    key_words,
+    why_words,
+)
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, TOOLTIP
 from tests.studio.previews import CHAT, project_of
 from tests.ui.conftest import drain
+from tests.ui.drawing import at_the_right, words_drawn
 
 NOTES = {
     "Lamp.md": "---\ntags: [lorebook]\nkeys: [lamp]\n---\nBrass.\n",
@@ -70,6 +84,7 @@ def test_a_text_says_what_it_triggers(shown, qtbot) -> None:
     cells = [pane.model.index(0, column).data() for column in (KEY, WHY, TOKENS)]
     assert cells[:2] == ["lamp", "Key found"]
     assert int(cells[2]) > 0
+    assert at_the_right(pane.model) == [TOKENS]
     assert pane.model.index(1, WHY).data() == "Refine keys missing"
     assert pane.model.index(1, ENTRY).data(ACCESSIBLE_TEXT) == "Tide: refused"
     assert "token" in pane.tokens.text()
@@ -216,6 +231,12 @@ def test_nothing_runs_while_nobody_looks(shown, qtbot) -> None:
     qtbot.waitUntil(lambda: pane.result is not None)
     settle(pane, qtbot)
     assert titles(pane) == ["Lamp"]
+    pane.text.setPlainText("quay")
+    window.docks["bench"].hide()  # before it was run
+    assert not pane._pause.isActive()
+    window.show_pane("bench")
+    qtbot.waitUntil(lambda: titles(pane) == ["Quay"])
+    settle(pane, qtbot)
 
 
 def test_a_failure_is_said(shown, qtbot, monkeypatch) -> None:
@@ -238,3 +259,166 @@ def test_enter_opens_the_entry(shown, qtbot) -> None:
     QTest.keyClick(pane.table, Qt.Key.Key_Return)
     assert heard
     assert window.current_pane() is window.entry
+
+
+def row(**more: Any) -> BenchRow:
+    known: dict[str, Any] = {"state": FateState.INJECTED, "label": "Goes in", "sentence": "It fits."}
+    known |= more
+    fate = Fate(1, known.pop("state"), "keywords", None, "key_hit")
+    return BenchRow(1, "Lamp", fate, tokens=3, **known)
+
+
+@pytest.mark.parametrize(
+    ("made", "why", "full"),
+    [
+        (row(how="Key found", how_sentence="“lamp” was said."), "Key found", "“lamp” was said."),
+        (row(), "Goes in", "It fits."),
+        (
+            row(state=FateState.TRUNCATED, label="Shortened", how="Key found", how_sentence="“lamp” was said."),
+            "Key found", "“lamp” was said. It fits.",
+        ),
+        (
+            row(state=FateState.REMOVED, label="Over budget", how="Key found", how_sentence="“lamp” was said."),
+            "Over budget", "“lamp” was said. It fits.",
+        ),
+    ],
+)  # fmt: skip
+def test_a_row_says_how_it_came_in_or_what_stopped_it(made: BenchRow, why: str, full: str) -> None:
+    assert (why_words(made), full_words(made)) == (why, full)
+    assert [key_words(replace(made, keys=keys)) for keys in ((), ("lamp", "light"))] == ["", "lamp, light"]
+
+
+def test_a_row_is_drawn_with_all_that_it_says(shown, qtbot) -> None:
+    window = shown()
+    pane = window.features.bench.pane
+    type_in(pane, "The lamp.", qtbot)
+    tokens = pane.model.index(0, TOKENS).data()
+    assert words_drawn(pane.table.viewport()) == ["Lamp", "lamp", "Key found", tokens]
+    assert pane.model.index(0, KEY).data(TOOLTIP) == full_words(pane.model.row(0))
+    pane.table.selectRow(0)
+    assert pane.why.text() == f"Lamp: {full_words(pane.model.row(0))}"
+    assert window.docks["bench"].bar._note.text() == "1 in, 0 stopped"
+    assert pane.tokens.text().startswith("≈ ")
+    assert pane.state.text().startswith(summary(pane.result.trace))
+    type_in(pane, "", qtbot)
+    assert (window.docks["bench"].bar._note.text(), pane.tokens.text(), pane.state.text()) == ("", "", "")
+    assert (pane.empty.isVisible(), pane.table.isVisible()) == (True, False)
+
+
+def test_a_marked_word_says_whose_key_it_is_under_the_mouse(shown, qtbot, monkeypatch) -> None:
+    pane = shown().features.bench.pane
+    type_in(pane, "A storm, a tide.", qtbot)
+    assert pane.text.names_at(2) == "“storm” refines “Tide”"
+    assert [pane.text.names_at(place) != "" for place in (1, 2, 6, 7, 10, 11, 14, 15)] == [
+        False, True, True, False, False, True, True, False,
+    ]  # fmt: skip
+    told: list[str] = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _place, words, _widget: told.append(words))
+    pane.text.setTextCursor(QTextCursor(pane.text.document().find("storm")))
+    place = pane.text.viewport().mapToParent(pane.text.cursorRect().center())
+    for point in (place - QPoint(12, 0), place + QPoint(0, 60)):
+        QApplication.sendEvent(pane.text, QHelpEvent(QEvent.Type.ToolTip, point, pane.text.mapToGlobal(point)))
+    assert ["storm" in words for words in told] == [True, False]
+
+
+def test_a_button_runs_the_text_at_once_and_once(shown, qtbot, monkeypatch) -> None:
+    pane = shown().features.bench.pane
+    tested: list[tuple[str, bool]] = []
+    real = studio_bench.Bench.test
+
+    def test(self, text, *, append, cancel):
+        tested.append((text, append))
+        return real(self, text, append=append, cancel=cancel)
+
+    monkeypatch.setattr(studio_bench.Bench, "test", test)
+    pane.text.setPlainText("lamp")
+    pane.behind.click()
+    assert not pane._pause.isActive()
+    settle(pane, qtbot)
+    assert tested == [("lamp", True)]
+    pane.text.setPlainText("quay")
+    pane.run()
+    pane.text.setPlainText("")
+    pane.run()  # what is under way is given up
+    settle(pane, qtbot)
+    assert (pane.result, titles(pane)) == (None, [])
+
+
+def test_another_system_says_how_it_decides_and_runs_the_text_again(shown, qtbot) -> None:
+    window = shown()
+    pane = window.features.bench.pane
+    assert pane.empty.text.text().startswith("The same engine runs it")
+    window.run("system.world-info")
+    settle(pane, qtbot)
+    assert pane.empty.text.text() == "World Info decides as it does in the chat. No provider is asked."
+    type_in(pane, "lamp", qtbot)
+    assert pane.result.trace.system == "world-info"
+    window.run("system.facts")
+    settle(pane, qtbot)
+    assert pane.empty.title.text() == "Nothing is triggered"
+    assert pane.empty.text.text() == "Fact memory goes by what was kept of chats, and there is nothing for this text."
+
+
+def test_behind_a_chat_that_was_not_run_it_says_what_to_do(make_window, qtbot) -> None:
+    window = make_window(make_project(), make_simulator=Simulator, replay=False)
+    window.show_pane("bench")
+    pane = window.features.bench.pane
+    pane.behind.click()
+    type_in(pane, "the quay", qtbot)
+    assert (pane.state.text(), pane.result) == ("Replay the chat first (Ctrl+R).", None)
+    window.session.replays.run_all()
+    pane.run()
+    assert pane.state.text() == "The chat is being replayed; the result follows."
+    qtbot.waitUntil(lambda: pane.result is not None)
+    settle(pane, qtbot)
+    assert "Quay" in titles(pane)
+
+
+def test_a_project_without_a_chat_has_nothing_to_stand_behind(make_window, qtbot) -> None:
+    window = make_window(make_simulator=Simulator)
+    window.show_pane("bench")
+    pane = window.features.bench.pane
+    assert (pane.text.isEnabled(), pane.behind.isEnabled(), pane.alone.isChecked()) == (False, False, True)
+    window.session.set_project(make_project())
+    window.show_pane("bench")
+    settle(pane, qtbot)
+    assert (pane.text.isEnabled(), pane.behind.isEnabled()) == (True, True)
+    window.run("find.pane")
+    type_in(pane, "the quay", qtbot)
+    pane.behind.click()
+    settle(pane, qtbot)
+    made = pane._made
+    window.session.set_project(make_project(None))
+    qtbot.waitUntil(lambda: titles(pane) == ["Quay"])
+    settle(pane, qtbot)
+    assert (pane.behind.isEnabled(), pane.alone.isChecked()) == (False, True)
+    assert pane._made is not made  # the bench of the other project is of no use
+    pane.text.clearFocus()
+    assert pane.open_search()
+    assert (pane.focus_target(), pane.text.tabChangesFocus()) == (pane.text, True)
+    assert (pane.text.hasFocus(), pane.text.textCursor().selectedText()) == (True, "the quay")
+
+
+def test_a_narrow_pane_keeps_to_the_entry_and_the_reason(shown, qtbot) -> None:
+    window = shown()
+    pane = BenchPane(window.theme, window.session, window.selection)
+    qtbot.addWidget(pane)
+    pane.resize(500, 600)
+    pane.show()
+    above, below = pane.splitter.sizes()
+    assert above / (above + below) == pytest.approx(1 / 3, abs=0.03)
+    pane.splitter.setSizes([above + below - 200, 200])
+    pane.resize(500, 601)
+    pane.hide()
+    pane.show()
+    assert pane.splitter.sizes()[0] > above + 50  # as the person has put it
+    seen = []
+    for width in (500, 430, 429):
+        pane.resize(width, 600)
+        seen.append((pane.table.isColumnHidden(KEY), pane.table.columnWidth(WHY)))
+    assert seen == [(False, 140), (False, 120), (True, 163)]
+    assert (pane.table.columnWidth(KEY), pane.table.columnWidth(TOKENS)) == (0, 62)
+    pane.resize(500, 600)
+    assert pane.table.columnWidth(KEY) == 110
+    pane.close()
+    pane.stop()

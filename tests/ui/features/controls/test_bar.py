@@ -124,6 +124,77 @@ def test_the_keyboard_stays_where_it_was(bar: ControlBar) -> None:
     assert bar.chips[2].hasFocus()  # it is the same chip as before
 
 
+def test_the_last_chip_that_goes_leaves_the_keyboard_to_the_button_that_adds(bar: ControlBar) -> None:
+    bar.set_chips([chip(1)])
+    assert bar.chips[0].focusPolicy() is Qt.FocusPolicy.StrongFocus  # Tab finds it
+    bar.focus_chip()
+    bar.set_chips([])
+    assert bar.add.hasFocus()
+    bar.set_chips([chip(1), chip(2)])
+    assert [each.focusPolicy() is Qt.FocusPolicy.StrongFocus for each in bar.chips] == [True, False]
+    bar.add.clearFocus()
+    bar.focus_chip()
+    assert bar.chips[0].hasFocus()
+
+
+@pytest.mark.parametrize("held", [Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier])
+def test_keys_that_mean_something_to_the_window_are_not_the_bars(bar: ControlBar, held: Qt.KeyboardModifier) -> None:
+    bar.set_chips([chip(1), chip(2)])
+    told: list[object] = []
+    bar.removed.connect(told.append)
+    bar.opened.connect(told.append)
+    bar.focus_chip()
+    for key in (Qt.Key.Key_Delete, Qt.Key.Key_Return, Qt.Key.Key_End):
+        QTest.keyClick(bar.chips[0], key, held)
+    assert (told, bar.chips[0].hasFocus()) == ([], True)
+
+
+def test_the_cross_stands_out_under_the_mouse_and_another_button_takes_nothing(bar: ControlBar) -> None:
+    bar.set_chips([chip(1), chip(2, fixed=True)])
+    removed: list[object] = []
+    bar.removed.connect(removed.append)
+    first, fixed = bar.chips
+    beside, cross = QPoint(first.width() // 2, 12), QPoint(first.width() - 8, 12)
+    pictures = []
+    for place in (beside, cross, cross):
+        QTest.mouseMove(first, place)
+        pictures.append(first.grab().toImage())
+    assert pictures[0] != pictures[1] == pictures[2]
+    QTest.mouseMove(fixed, QPoint(5, 12))
+    assert not first._on_cross
+    QTest.mouseClick(first, Qt.MouseButton.RightButton, pos=cross)
+    QTest.mousePress(first, Qt.MouseButton.LeftButton, pos=cross)
+    QTest.mouseRelease(first, Qt.MouseButton.LeftButton, pos=beside)  # let go elsewhere
+    assert removed == []
+    assert not fixed._on_cross
+    QTest.mouseMove(fixed, QPoint(fixed.width() - 8, 12))
+    assert not fixed._on_cross
+
+
+def test_the_button_for_more_stands_behind_what_is_shown(bar: ControlBar) -> None:
+    bar.set_chips([chip(number) for number in range(12)])
+    folded = bar.height()
+    shown = [button for button in bar.chips if not button.isHidden()]
+    assert bar.more.accessibleName() == f"Show {12 - len(shown)} more choices for this chat"
+    assert not bar.more.isChecked()
+    bar.more.click()
+    assert (bar.more.accessibleName(), bar.more.isChecked()) == ("Show less", True)
+    last = bar.chips[-1].geometry()
+    assert bar.more.y() >= last.y()
+    assert bar.more.geometry().right() <= bar.width()
+    assert bar.more.geometry().bottom() <= bar.height()
+    assert not any(bar.more.geometry().intersects(button.geometry()) for button in bar.chips)
+    bar.set_narrow(True)  # another kind of bar begins folded
+    assert (bar.height(), bar.more.isChecked(), hidden_chips(bar) > 0) == (folded, False, True)
+    assert bar.presets.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonIconOnly
+    bar.set_narrow(False)
+    assert bar.presets.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+    bar.set_room(899)
+    two = bar.height()
+    bar.set_room(900)  # one line for each three hundred
+    assert bar.height() > two > folded
+
+
 def test_a_wide_bar_wraps_and_a_narrow_one_keeps_to_one_line(bar: ControlBar) -> None:
     bar.set_chips([chip(number) for number in range(12)])
     bar.set_room(2000)

@@ -138,6 +138,11 @@ def test_several_selected_notes_are_pinned_as_one_step(shown, qtbot) -> None:
     window.run("controls.pin")
     settle(window, qtbot)
     assert {rule.title for rule in window.session.project.controls.pins} == {"Plain", "Silent"}
+    pin = window.commands.actions["controls.pin"]
+    for titles, pinned in ((["Ann"], False), (["Plain", "Silent"], True), (["Plain", "Ann"], False)):
+        window.vault._select([entry(window, title) for title in titles])
+        drain()
+        assert pin.isChecked() == pinned
     assert window.session.parts.adjustments.undo_title == "pin 2 entries"
     window.run("adjust.undo")
     assert window.session.project.controls.pins == ()
@@ -423,6 +428,28 @@ def test_replacing_a_preset_is_said_before(shown, qtbot) -> None:
     assert not dialog.take.isEnabled()
     dialog.reject()
     drain()
+
+
+def test_a_preset_that_changes_nothing_is_no_step(shown, qtbot) -> None:
+    window = shown(ChatControls(pins=(EntryRule("Silent"),)))
+    preset = Preset("Now", window.session.project.controls, frozenset({ControlsPart.PINS}))
+    presets = window.features.controls.presets
+    presets.apply(preset)
+    assert window.statusBar().currentMessage() == "The preset “Now” is what is chosen already."
+    assert window.session.parts.adjustments.undo_title == ""
+    menu = window.features.controls.bar.presets.menu()
+    assert [act.text() for act in menu.actions()] == ["Save as a scenario preset…", "Scenario presets…"]
+    presets.folder.save(replace(preset, name="Sea & sky"))
+    menu.aboutToShow.emit()
+    settle(window, qtbot)
+    assert [act.text() for act in menu.actions()][:2] == ["Sea && sky", ""]
+    presets.apply(replace(preset, controls=ChatControls()))
+    assert window.statusBar().currentMessage() == "The preset “Now” is applied."
+    settle(window, qtbot)
+    presets.folder.folder.joinpath("Sea & sky.json").unlink()
+    presets._rename("Sea & sky", "Storm")
+    settle(window, qtbot)
+    assert any("Sea & sky" in text for text in window.bars.texts)
 
 
 def test_a_preset_says_what_this_vault_does_not_have(shown, qtbot) -> None:

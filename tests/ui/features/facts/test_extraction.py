@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,15 +11,30 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QObject, Signal
 
+from lorestudio.domain.chat import Chat
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.answering import AnswerKind, Source
+from lorestudio.studio.project.answering import AnswerKind, ChatRequest, Question, Source
+from lorestudio.systems.facts import session
 from lorestudio.systems.facts.pipeline import ExtractionResult
 from lorestudio.systems.facts.session import Drawn
 from lorestudio.systems.facts.threads import Passage
+from lorestudio.ui.features.facts import extraction
 from lorestudio.ui.features.facts.actions import MemoriesFeature
-from lorestudio.ui.features.facts.extraction import FACTS, FAILED, VECTORS, Ended, MemoryWork, Under, news_of
+from lorestudio.ui.features.facts.extraction import (
+    FACTS,
+    FAILED,
+    VECTORS,
+    Ended,
+    ExtractionWish,
+    MemoryWork,
+    Under,
+    extract,
+    news_of,
+    refresh,
+)
 from lorestudio.ui.shell.words import Notice
+from lorestudio.ui.state.replay_worker import Withdrawn
 
 KEPT = Drawn(Passage("c", 0, 4, ()), ExtractionResult(saved=2, deduped=3, superseded=1, extracted=6))
 EMPTY = Drawn(Passage("c", 5, 9, ()), ExtractionResult())
@@ -258,3 +275,176 @@ def test_what_waits_while_nothing_is_under_way(
     store = SimpleNamespace(picture=SimpleNamespace(passages=passages, waiting=waiting), chat_known=known)
     feature: Any = SimpleNamespace(store=store)
     assert MemoriesFeature._idle_words(feature) == words
+
+
+# ---- what a worker does, in memory -----------------------------------------------------------------------------------
+
+
+class Memories:
+    """In place of a file of memories: two passages wait, three vectors are stale; `end` comes after the first."""
+
+    def __init__(self) -> None:
+        self.end: type[Exception] | None = None
+        self.writes = False
+        self.asked: list[object] = []
+
+    def open(self, answers: object = None, model: str = "", *, writes: bool = False) -> Any:
+        self.answers, self.model, self.writes = answers, model, writes
+        return contextlib.nullcontext(self)
+
+    def waiting(self, _chat: object, _path: Path, *, again: bool) -> tuple[Passage, ...]:
+        self.asked.append(again)
+        return (KEPT.passage, LOST.passage)
+
+    async def extract(self, _chat: object, _path: Path, passages: tuple[Passage, ...], heard: Any) -> None:
+        heard(0, len(passages), None)
+        for done, passage in enumerate(passages, 1):
+            heard(done, len(passages), KEPT if passage is KEPT.passage else LOST)
+            if self.end is not None:
+                raise self.end
+
+    def stale(self, owner: str) -> list[str]:
+        self.asked.append(owner)
+        return ["a", "b", "c"]
+
+    async def refresh(self, stale: list[str], heard: Any) -> None:
+        for done in range(1, len(stale) + 1):
+            heard(done, len(stale))
+            if self.end is not None:
+                raise self.end
+
+
+class JobNow:
+    """A job whose coroutines are run at once, and whose news are kept."""
+
+    def __init__(self) -> None:
+        self.news: list[Any] = []
+
+    def __call__(self, news: object) -> None:
+        self.news.append(news)
+
+    def run(self, work: Any) -> Any:
+        return asyncio.run(work())
+
+
+@pytest.fixture
+def memories() -> Memories:
+    return Memories()
+
+
+@pytest.fixture
+def place(memories: Memories) -> Any:
+    return SimpleNamespace(
+        chat=Chat(), path=Path("Tale.jsonl"), connections=None, embedder="", open=memories.open
+    )  # fmt: skip
+
+
+RULES, REMOTE = Source(AnswerKind.STAND_IN), Source(AnswerKind.PROVIDER, "Remote")
+COUNTER: Any = object()
+
+
+@pytest.mark.parametrize(
+    ("wish", "end", "drawn", "news"),
+    [
+        (ExtractionWish(), None, (KEPT, LOST), [(0, 2, 0, "0-4"), (1, 2, 0, "10-14"), (2, 2, 1, "")]),
+        (ExtractionWish(only="10-14"), None, (LOST,), [(0, 1, 0, "10-14"), (1, 1, 1, "")]),
+        (ExtractionWish(again=True), Cancelled, (KEPT,), [(0, 2, 0, "0-4"), (1, 2, 0, "10-14")]),
+    ],
+)
+def test_a_worker_draws_facts_out_and_tells_every_passage(
+    place: Any, memories: Memories, wish: ExtractionWish, end: Any, drawn: tuple[Drawn, ...], news: list[Any]
+) -> None:
+    memories.end, job = end, JobNow()
+    ended = extract(place, RULES, wish, None, job)  # type: ignore[arg-type]
+    assert ended == Ended(drawn, stopped=end is not None, quoted=True)
+    assert job.news == [Under(FACTS, done, of, failed, key) for done, of, failed, key in news]
+    assert (memories.answers, memories.writes, memories.asked) == (None, True, [wish.again])
+
+
+def test_without_a_chat_a_worker_begins_nothing(place: Any, memories: Memories) -> None:
+    place.chat = None
+    assert extract(place, RULES, ExtractionWish(), None, JobNow()) == Ended()  # type: ignore[arg-type]
+    assert memories.asked == []
+
+
+MAKES = "Local makes the vectors: one request for each fact."
+
+
+@pytest.mark.parametrize(
+    ("source", "embedder", "again", "calls", "cost"),
+    [
+        (REMOTE, "", False, 2, "2 calls."),
+        (REMOTE, "", False, 0, ""),
+        (REMOTE, "Local", False, 0, f"0 calls. {MAKES}"),
+        (REMOTE, "Local", True, 2, f"2 calls. {MAKES}"),
+        (RULES, "Local", False, 0, MAKES),
+        (RULES, "", False, 0, ""),
+    ],
+)
+def test_what_it_costs_is_known_before_anybody_is_asked(
+    place: Any, memories: Memories, monkeypatch: pytest.MonkeyPatch,
+    source: Source, embedder: str, again: bool, calls: int, cost: str,
+) -> None:  # fmt: skip
+    place.embedder = embedder
+    kept = SimpleNamespace(holds=object())
+    asked: list[Any] = []
+
+    async def facts_cost(_opened: object, _chat: object, _path: object, passages: Any, *more: object) -> Any:
+        asked.append((len(passages), *more))
+        return SimpleNamespace(calls=calls, sentence=f"{calls} calls.")
+
+    def make_answers(*_all: object, fresh: bool) -> tuple[str, str]:
+        asked.append(fresh)
+        return "answers", "small"
+
+    monkeypatch.setattr(session, "facts_cost", facts_cost)
+    monkeypatch.setattr(extraction, "load_recorded", lambda _path: kept)
+    monkeypatch.setattr(extraction, "make_answers", make_answers)
+    job = JobNow()
+    ended = extract(place, source, ExtractionWish(again=again), COUNTER, job)  # type: ignore[arg-type]
+    if cost:
+        assert ended == Ended(cost=cost)
+        assert job.news == []
+    else:
+        assert ended.drawn == (KEPT, LOST)
+    if source is REMOTE:  # what is read again is asked for anew, whatever was recorded
+        assert asked == [again, (2, COUNTER, None if again else kept.holds)]
+        assert (memories.answers, memories.model, ended.quoted) == ("answers", "small", False)
+    else:
+        assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("end", "ended", "told"), [(None, Ended(made=3), [1, 3]), (Cancelled, Ended(made=1, stopped=True), [1])]
+)
+def test_a_worker_makes_vectors_and_tells_now_and_then(
+    place: Any, memories: Memories, monkeypatch: pytest.MonkeyPatch, end: Any, ended: Ended, told: list[int]
+) -> None:
+    monkeypatch.setattr(extraction.time, "monotonic", lambda: 100.0)
+    memories.end, job = end, JobNow()
+    assert refresh(place, "Ada", job) == ended  # type: ignore[arg-type]
+    assert job.news == [Under(VECTORS, done, 3) for done in told]
+    assert memories.asked == ["Ada"]
+
+
+def test_a_question_to_the_person_goes_to_the_window(work: MemoryWork, noted: Noted) -> None:
+    heard: list[object] = []
+    noted.question.connect(heard.append)
+    noted.withdrawn.connect(heard.append)
+    work.extract()
+    question = Question(ChatRequest("facts", "", ""), "", lambda _reply: None)  # type: ignore[arg-type]
+    noted.reported(question)
+    noted.reported(Withdrawn(question))
+    assert heard == [question, question]
+
+
+@pytest.mark.parametrize(("everything", "owner"), [(True, ""), (False, "Ada")])
+def test_vectors_are_made_of_the_memories_that_are_listed(
+    noted: Noted, work: MemoryWork, everything: bool, owner: str
+) -> None:
+    noted.picture.everything = everything
+    works: list[Any] = []
+    start = noted.start
+    noted.start = lambda title, begun, **more: (works.append(begun), start(title, begun, **more))[1]  # type: ignore[method-assign]
+    work.refresh()
+    assert works[0].args == (noted.place, owner)

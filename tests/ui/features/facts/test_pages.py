@@ -12,11 +12,12 @@ from lorestudio.domain.records import replace
 from lorestudio.systems.facts.picture import FactHappening, FactsPicture, MemoryRow, PassageRow, Provenance, memory_row
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, MemoryOrigin
 from lorestudio.ui.features.facts.origins import HistoryPage, MemoryDetail, PassagePage, ProfilePage, counts_words
-from lorestudio.ui.features.facts.pane import MemoryPage
+from lorestudio.ui.features.facts.pane import MemoriesPane, MemoryPage
 from lorestudio.ui.features.facts.store import Hits
 from lorestudio.ui.features.facts.table import SIMILARITY, STATE, TAGS, TEXT, USES, WHEN, as_markdown, day_words
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, TOOLTIP
 from lorestudio.ui.shell.theme import Theme
+from tests.ui.drawing import at_the_right
 
 DAY = 86_400_000
 NOON = DAY // 2
@@ -203,6 +204,7 @@ def test_a_row_says_its_state(page: MemoryPage) -> None:
     assert page.model.index(2, USES).data(ACCESSIBLE_TEXT).endswith("used 3 times")
     assert "takes no part in searches" in page.model.index(1, TEXT).data(TOOLTIP)
     assert "takes no part" not in page.model.index(0, TEXT).data(TOOLTIP)
+    assert at_the_right(page.model) == [SIMILARITY, USES]
     lines = as_markdown([LAMP, ROAD]).splitlines()
     assert "yes" in lines[2]
     assert "#2 to #3" in lines[3]
@@ -301,6 +303,7 @@ def test_a_past_in_words(theme: Theme, qtbot: QtBot) -> None:
     )  # fmt: skip
     assert second.data(ACCESSIBLE_TEXT).endswith("nothing to compare with")
     assert second.data(TOOLTIP).endswith("Enter shows that memory.")
+    assert at_the_right(page.model) == [1]
     assert counts_words({"memoriesSaved": 0}) == "nothing to keep"
 
 
@@ -330,6 +333,7 @@ def test_passages_say_how_they_stand_and_which_can_be_read(theme: Theme, qtbot: 
     states = [page.model.index(place, 1).data() for place in range(6)]
     assert states == ["Kept", "Waiting", "Waiting", "Edited since", "Failed", "Kept, closed"]
     assert [page.model.index(place, 2).data() for place in range(3)] == ["2", "", "0"]
+    assert at_the_right(page.model) == [2]
     said = []
     for each in PASSAGES:
         page.view.choose(each.key)
@@ -367,3 +371,16 @@ def test_a_profile_is_told_in_full(theme: Theme, qtbot: QtBot) -> None:
     assert page.words.text() == "gear: rope, lamp"
     page.show_picture(None)
     assert page.words.text() == ""
+
+
+def test_the_pane_says_that_it_reads_or_why_it_cannot(theme: Theme, qtbot: QtBot) -> None:
+    pane = MemoriesPane(theme)
+    qtbot.addWidget(pane)
+    said = []
+    for problem in ("", "It is torn.", ""):
+        pane.show_picture(None, problem, chat=True, chat_known=True)
+        said.append((pane.empty.title.text(), pane.empty.text.text(), pane.empty.isVisibleTo(pane)))
+    reads = ("Reading the memories…", "", True)
+    assert said == [reads, ("The memories cannot be read", "It is torn.", True), reads]
+    pane.show_picture(PICTURE, "", chat=True, chat_known=True)
+    assert not pane.empty.isVisibleTo(pane)

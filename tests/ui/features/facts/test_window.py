@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QDeadlineTimer, Qt
+from PySide6.QtCore import QDeadlineTimer, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.records import replace
+from lorestudio.exchange.problems import InputError
 from lorestudio.llm.errors import ErrorKind
 from lorestudio.settings.facts import FactsSettings
+from lorestudio.settings.hybrid import NO_EMBEDDER
 from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.facts.session import FactsSession
@@ -27,6 +29,7 @@ from lorestudio.ui.features.facts.actions import ROW_MENU
 from lorestudio.ui.features.facts.pane import MemoriesPane
 from lorestudio.ui.features.facts.table import SIMILARITY, TEXT
 from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.words import Notice
 from tests.ui.worlds import make_project
 
 CHAT = Chat(
@@ -113,6 +116,15 @@ def kept(store: Path) -> list[tuple[Any, ...]]:
         lines.close()
 
 
+def memories_in(store: Path) -> dict[str, str]:
+    """The ids of the memories by their texts."""
+    lines = sqlite3.connect(store)
+    try:
+        return dict(lines.execute("SELECT content, id FROM memories").fetchall())
+    finally:
+        lines.close()
+
+
 def said(window: MainWindow) -> str:
     return " ".join(label.text() for label in window.bars.findChildren(QLabel))
 
@@ -176,13 +188,19 @@ def test_looking_makes_no_file_and_facts_are_drawn_out_and_kept(opened: MainWind
     assert "3 passages" in page.empty.text.text()
     assert "plain rules take sentences" in page.empty.text.text()
     assert "3 passages wait" in pane(opened).state.text()
+    tabs = pane(opened).tabs
+    assert [tabs.tabText(place) for place in range(3)] == ["Memories", "Passages (3 waiting)", "Profile"]
     assert [row.waiting for row in pane(opened).passages.model.rows] == [True, True, True]
-    assert not opened.commands.actions["memories.delete"].isEnabled()
+    able = {name: act.isEnabled() for name, act in opened.commands.actions.items() if name.startswith("memories.")}
+    assert {name.removeprefix("memories.") for name, on in able.items() if on} == {
+        "extract", "again", "search", "reload", "settings",
+    }  # fmt: skip
     run(opened, "memories.extract", qtbot)
     drawn = opened
     assert sorted(texts(drawn)) == sorted(FACTS)
     assert len(kept(store)) == 3
     assert "3 sentences out of 3 passages, as they stand: 3 new memories" in said(drawn)  # no model was asked
+    assert [tabs.tabText(place) for place in range(3)] == ["Memories", "Passages", "Profile"]
     passages = pane(drawn).passages
     assert [(row.state, row.waiting, row.memories) for row in passages.model.rows] == [("dormant", False, 1)] * 3
     assert "are kept" in pane(drawn).state.text()
@@ -290,6 +308,9 @@ def test_what_stands_in_the_way_is_said(opened: MainWindow, tmp_path: Path, stor
     settle(opened, qtbot)
     assert not opened.commands.actions["memories.extract"].isEnabled()
     assert "Save the chat first" in pane(opened).passages.empty.text.text()
+    opened.show_pane("chat")
+    opened.features.memories.extract()  # the pane says why not
+    assert opened.current_pane() is pane(opened)
     opened.session.set_project(make_project(tmp_path / "vault", chat=False))
     settle(opened, qtbot)
     assert "Open a chat" in pane(opened).passages.empty.text.text()
@@ -390,11 +411,20 @@ def test_a_memory_tells_where_it_came_from_and_that_its_vector_is_stale(
     with lines:
         lines.execute("UPDATE memories SET vector_model = 'another' WHERE number < 3")
     lines.close()
+    refresh = drawn.commands.actions["memories.refresh"]
+    assert not refresh.isEnabled()
     run(drawn, "memories.reload", qtbot)
     assert pane(drawn).notice.isVisible()
     assert "2 vectors are stale" in pane(drawn).notice_text.text()
     assert sum(row.stale for row in pane(drawn).memories.model.rows) == 2
-    pane(drawn).refresh.click()
+    button = pane(drawn).refresh
+    assert (button.text(), button.accessibleName()) == ("Refresh", "Refresh vectors")
+    assert (button.isEnabled(), refresh.isEnabled()) == (True, True)
+    button.click()
+    assert pane(drawn).progress.isVisible()
+    drawn.update_actions()
+    able = [drawn.commands.actions[f"memories.{name}"].isEnabled() for name in ("refresh", "extract", "again", "stop")]
+    assert (able, button.isEnabled()) == ([False, False, False, True], False)
     settle(drawn, qtbot)
     assert not pane(drawn).notice.isVisible()
     assert "2 vectors were made" in said(drawn)
@@ -407,14 +437,18 @@ class Again:
         return ChatReply('{"memories": [{"content": "I carry the brass lantern", "source": "confirmed"}]}')
 
 
-@pytest.mark.long
 def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
-    drawn: MainWindow, tmp_path: Path, qtbot: QtBot
+    drawn: MainWindow, store: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:
+    page, actions = pane(drawn).memories, drawn.commands.actions
+    choose(drawn, "I carry the lantern")
+    assert not actions["memories.in_run"].isEnabled()  # the runs are those of another system
+    assert not page.detail.history.in_run.isEnabled()
     drawn.session.replays.choose(system="facts")
     settle(drawn, qtbot)
     drawn.chat.choose(4)
     choose(drawn, "I carry the lantern")
+    assert page.detail.history.in_run.isEnabled()
     run(drawn, "memories.in_run", qtbot)
     trace = drawn.session.runs.trace(drawn.selection.generation)
     assert trace is not None
@@ -422,28 +456,180 @@ def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
     assert trace.entries[drawn.selection.entry].title == "I carry the lantern"
     assert drawn.current_pane() is drawn.trace
     choose(drawn, "I want more rope")
+    pane(drawn).tabs.setCurrentIndex(1)
     run(drawn, "trace.entry", qtbot)
     assert drawn.current_pane() is pane(drawn)
-    assert pane(drawn).memories.current.memory.content == "I carry the lantern"  # type: ignore[union-attr]  # chosen
+    assert (pane(drawn).tabs.currentIndex(), page.view.hasFocus()) == (0, True)
+    assert page.current.memory.content == "I carry the lantern"  # type: ignore[union-attr]  # chosen
     before = trace
     run(drawn, "memories.pin", qtbot)  # what the runs were made with is another thing now
     after = drawn.session.runs.trace(drawn.selection.generation)
     assert after is not None
     assert after is not before
+    drawn.features.memories.show_memory("gone")
+    settle(drawn, qtbot)
+    assert drawn.statusBar().currentMessage() == "This memory was deleted since the run."
+    assert page.bar.scope.currentIndex() == 1  # it was looked for among those of all chats
     other = replace(make_project(tmp_path / "vault"), chat=CHAT, chat_path=tmp_path / "Other.jsonl")
     drawn.session.set_project(other)
     settle(drawn, qtbot)
-    assert texts(drawn) == []
-    pane(drawn).memories.bar.scope.setCurrentIndex(1)
-    pane(drawn).memories.bar.scope.activated.emit(1)
-    settle(drawn, qtbot)
     assert len(texts(drawn)) == 3
-    choose(drawn, "I carry the lantern")
-    assert not drawn.commands.actions["memories.messages"].isEnabled()
+    page.bar.scope.setCurrentIndex(0)
+    page.bar.scope.activated.emit(0)
+    settle(drawn, qtbot)
+    assert texts(drawn) == []
+    assert not actions["memories.copy_all"].isEnabled()
+    drawn.features.memories.show_memory(memories_in(store)["I carry the lantern"])
+    settle(drawn, qtbot)
+    assert (len(texts(drawn)), page.current.memory.content) == (3, "I carry the lantern")  # type: ignore[union-attr]
+    assert not actions["memories.messages"].isEnabled()
     run(drawn, "memories.copy", qtbot)
     assert QGuiApplication.clipboard().text() == "I carry the lantern"
+    assert drawn.statusBar().currentMessage() == "The memory was copied."
     run(drawn, "memories.copy_all", qtbot)
     assert len(QGuiApplication.clipboard().text().splitlines()) == 5
+    assert drawn.statusBar().currentMessage() == "3 memories were copied."
+
+
+def test_the_menu_of_a_memory_and_the_doors_to_the_list(drawn: MainWindow, qtbot: QtBot) -> None:
+    page = pane(drawn).memories
+    pane(drawn).tabs.setCurrentIndex(2)
+    assert pane(drawn).focus_target() is pane(drawn).tabs.tabBar()  # no profile, so no rows
+    page.bar.field.setText("rope")
+    drawn.show_pane("chat")
+    drawn.run("memories.search")
+    assert drawn.current_pane() is pane(drawn)
+    assert (pane(drawn).tabs.currentIndex(), page.bar.field.hasFocus()) == (0, True)
+    assert page.bar.field.selectedText() == "rope"
+    page.view.customContextMenuRequested.emit(QPoint(5, 5))
+    assert QApplication.activePopupWidget() is None  # nothing is chosen
+    choose(drawn, "I want more rope")
+    page.view.customContextMenuRequested.emit(QPoint(5, 5))
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    titles = [act.text() for act in menu.actions() if not act.isSeparator()]
+    assert titles[:3] == ["Edit the memory", "Pin the memory", "Delete the memory"]
+    menu.close()
+    drawn.activateWindow()
+    pane(drawn).passages.view.choose("4-5")
+    pane(drawn).passages.show_messages.click()
+    assert (drawn.current_pane(), drawn.selection.message) == (drawn.chat, 4)
+    run(drawn, "memories.messages", qtbot)
+    assert drawn.selection.message == 2
+    drawn.show_pane("memories")
+    QApplication.processEvents()
+    assert page.view.hasFocus()
+    qtbot.keyClick(page.view, Qt.Key.Key_Return)
+    assert page.detail.text.lines.hasFocus()
+    qtbot.keyClick(page.detail.text.lines, Qt.Key.Key_Escape)
+    assert page.view.hasFocus()
+
+
+def test_what_changed_while_nobody_looked_is_read_when_somebody_does(
+    drawn: MainWindow, store: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    page = pane(drawn).memories
+    drawn.docks["memories"].hide()
+    lines = sqlite3.connect(store)
+    with lines:
+        lines.execute("DELETE FROM memories WHERE number = 1")
+    lines.close()
+    run(drawn, "memories.reload", qtbot)
+    assert len(texts(drawn)) == 3
+    drawn.show_pane("memories")
+    settle(drawn, qtbot)
+    assert len(texts(drawn)) == 2
+    drawn.features.memories.store.undo()  # nothing was deleted here
+    owners: list[str] = []
+    search = FactsSession.search
+
+    async def noted(self: FactsSession, text: str, owner: str, limit: int) -> object:
+        owners.append(owner)
+        return await search(self, text, owner, limit)
+
+    monkeypatch.setattr(FactsSession, "search", noted)
+    page.bar.field.setText("rope")
+    page.bar.find_button.click()
+    settle(drawn, qtbot)
+    page.bar.scope.setCurrentIndex(1)
+    page.bar.scope.activated.emit(1)  # the search goes on among those of all chats
+    settle(drawn, qtbot)
+    assert [bool(owner) for owner in owners] == [True, False]
+    assert not page.view.isColumnHidden(SIMILARITY)
+
+
+def test_a_window_that_is_closed_waits_for_no_text_that_is_being_written(
+    drawn: MainWindow, store: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    begun: list[str] = []
+
+    async def never(_session: FactsSession, _memory: object, text: str) -> None:
+        begun.append(text)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(FactsSession, "edit", never)
+    choose(drawn, "I want more rope")
+    detail = pane(drawn).memories.detail
+    detail.text.lines.setPlainText("Wren has rope")
+    detail.text.keep.click()
+    qtbot.waitUntil(lambda: begun == ["Wren has rope"])
+    assert not drawn.features.memories.store.idle
+    drawn.features.memories.stop()
+    settle(drawn, qtbot)
+    assert [row[0] for row in kept(store)] == list(FACTS)
+
+
+def test_what_fails_is_said_and_nothing_is_lost(
+    drawn: MainWindow, store: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    page, actions = pane(drawn).memories, drawn.commands.actions
+
+    def fail(error: Exception) -> Callable[..., object]:
+        def failing(*_all: object, **_more: object) -> object:
+            raise error
+
+        return failing
+
+    told: list[Notice] = []
+    drawn.features.memories.store.told.connect(told.append)
+    choose(drawn, "I want more rope")
+    monkeypatch.setattr(FactsSession, "pin", fail(OSError("the disk is full")))
+    run(drawn, "memories.pin", qtbot)
+    monkeypatch.setattr(FactsSession, "pin", fail(InputError("memories", "somebody else writes.")))
+    run(drawn, "memories.pin", qtbot)
+    assert [(each.text, each.tone) for each in told] == [
+        ("the disk is full", "error"),
+        ("memories: somebody else writes.", "warning"),
+    ]
+    assert [row[2] for row in kept(store)] == [0, 0, 0]
+    run(drawn, "memories.delete", qtbot)
+    with monkeypatch.context() as broken:
+        broken.setattr(FactsSession, "restore", fail(OSError("the disk is full")))
+        run(drawn, "memories.undo", qtbot)
+        assert len(texts(drawn)) == 2
+    assert actions["memories.undo"].isEnabled()
+    run(drawn, "memories.undo", qtbot)
+    assert (len(texts(drawn)), told[-1].text, told[-1].tone) == (3, "1 memory is back.", "good")
+    with monkeypatch.context() as broken:
+        broken.setattr(FactsSession, "search", fail(OSError("no connection")))
+        page.bar.field.setText("rope")
+        page.bar.find_button.click()
+        settle(drawn, qtbot)
+    why = "The search failed: no connection. Look at who makes the vectors."
+    assert told[-1] == Notice(why, "error", actions=("memories.settings", "profiles.edit"), key="memories")
+    assert (page.strip.isVisible(), texts(drawn)) == (False, ["I want more rope"])
+    page.bar.find_button.click()
+    settle(drawn, qtbot)
+    assert (page.strip.isVisible(), len(texts(drawn))) == (True, 3)
+    page.bar.field.setText(" ")  # nothing to search for: all are listed again
+    page.bar.find_button.click()
+    settle(drawn, qtbot)
+    assert (page.strip.isVisible(), len(texts(drawn))) == (False, 3)
+    drawn.session.replays.configure({"facts": FactsSettings(store=str(store), passage=2, embedder=NO_EMBEDDER)})
+    settle(drawn, qtbot)
+    assert pane(drawn).empty.title.text() == "The memories cannot be read"
+    assert "Choose stand-in or a provider profile" in pane(drawn).empty.text.text()
+    assert not pane(drawn).open_search()
 
 
 # ---- the keyboard ---------------------------------------------------------------------------------------------------

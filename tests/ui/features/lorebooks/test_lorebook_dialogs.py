@@ -7,11 +7,13 @@ import json
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
+from lorestudio.exchange.lorebooks.formats import FORMATS
+from lorestudio.studio.lorebooks.exporting import Tried
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.lorebooks import dialogs
@@ -137,9 +139,16 @@ def test_notes_become_a_book_and_the_chat_tells_what_it_does(window, tmp_path) -
     assert [row.title for row in dialog.entries.rows] == ["Bell", "Sea"]
     assert ("requires", "carried along") in {(row.field, row.becomes) for row in dialog.fields.rows}
     QTest.mouseClick(dialog.compare, Qt.MouseButton.LeftButton)
+    assert (dialog.tried.text(), dialog.compare.isEnabled()) == ("Running the chat twice…", False)
     settle(window)
     assert "the book gives the same entries in" in dialog.tried.text()
+    assert dialog.compare.isEnabled()
     dialog.entries.choose([("Bell.md", "")])
+    dialog._show_tried(Tried(2, (), {"Sea.md": (1, 2)}))
+    assert [row.said for row in dialog.entries.rows] == [
+        "requires: carried along", "in 1 replies from the vault, in 2 from the book",
+    ]  # fmt: skip
+    assert dialog.entries.chosen == {("Bell.md", "")}
     click(dialog, window)
     entries = json.loads(target.read_bytes())["entries"]
     assert [raw["comment"] for raw in entries.values()] == ["Bell"]
@@ -287,3 +296,136 @@ def test_what_the_vault_has_already_is_treated_as_chosen(window, tmp_path, way, 
     window.run("vault.undo")
     settle(window)
     assert contents(vault) == before
+
+
+def chosen_file(dialog, choose, path) -> QFileDialog:
+    """Press “Choose…” and take a file; the dialog that asked for it."""
+    choose.click()
+    (asked,) = [one for one in dialog.findChildren(QFileDialog) if one.isVisible()]
+    asked.filesSelected.emit([str(path)])
+    asked.fileSelected.emit(str(path))
+    asked.hide()
+    return asked
+
+
+def choosers(dialog) -> list[QPushButton]:
+    return [one for one in dialog.findChildren(QPushButton) if one.text() == "Choose…"]
+
+
+def test_the_fields_of_an_import_are_followed(window, book, tmp_path, qtbot) -> None:
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    assert (dialog.vault.isVisible(), dialog.bar.isVisible(), dialog.ok.isEnabled()) == (False, False, False)
+    chosen_file(dialog, choosers(dialog)[0], book)
+    qtbot.waitUntil(dialog.ok.isEnabled)
+    assert (dialog.files.text(), dialog.state.text()) == (str(book), "2 notes. One undo takes all back.")
+    dialog.folder.setText("far")
+    qtbot.waitUntil(lambda: "far/Isles/Skarn.md" in {row.place for row in dialog.entries.rows})
+    dialog.into.setCurrentIndex(dialog.into.findData(""))
+    assert dialog.vault.isVisible()
+    qtbot.waitUntil(lambda: not dialog.ok.isEnabled())  # no folder is named yet
+    assert (dialog.state.text(), dialog.bar.isVisible()) == ("Choose files, and the vault that they go into.", False)
+    dialog.vault.setText(str(tmp_path / "new"))
+    qtbot.waitUntil(dialog.ok.isEnabled)
+    assert dialog.state.text() == "3 notes. One undo takes all back."  # it has no bell
+    text = tmp_path / "tale.md"
+    text.write_text("# One\n\nA.\n\n## Two\n\nB.\n", encoding="utf-8")
+    dialog.files.setText(str(text))
+    for level, amount in ((0, 1), (1, 1), (2, 2)):
+        dialog.split.setCurrentIndex(dialog.split.findData(level))
+        dialog._look()
+        settle(window)
+        assert len(dialog.entries.rows) == amount
+    whole = json.loads(book.read_bytes())
+    whole["entries"]["0"]["group"] = whole["entries"]["2"]["group"] = "isles"
+    whole["entries"]["0"]["characterFilter"] = {"isExclude": False, "names": ["Ada"], "tags": []}
+    book.write_text(json.dumps(whole), encoding="utf-8")
+    filled(dialog, window, dialog.files, str(book))
+    plain = {(row.field, row.becomes) for row in dialog.fields.rows}
+    for box in (dialog.excludes, dialog.gates):
+        box.click()
+        qtbot.waitUntil(lambda: {(row.field, row.becomes) for row in dialog.fields.rows} != plain)
+        box.click()
+        qtbot.waitUntil(lambda: {(row.field, row.becomes) for row in dialog.fields.rows} == plain)
+    dialog.reject()
+    assert not dialog.isVisible()
+
+
+def test_the_fields_of_an_export_are_followed(window, tmp_path, qtbot) -> None:
+    (tmp_path / "vault/Off.md").write_text(NOTES["Sea.md"].replace("keys:", "enabled: false\nkeys:"), encoding="utf-8")
+    (tmp_path / "vault/far").mkdir()
+    (tmp_path / "vault/far/Pass.md").write_text(NOTES["Sea.md"].replace("Wide", "%% a thought %%Old"), encoding="utf-8")
+    dialog = shown(window, "book.export", ExportBookDialog)
+    to_file, to_card = choosers(dialog)
+    qtbot.waitUntil(lambda: dialog.state.text() == "Name the file that is to be written.")
+    assert (dialog.ok.isEnabled(), dialog.bar.isVisible(), dialog.compare.isEnabled()) == (False, False, False)
+    asked = chosen_file(dialog, to_file, tmp_path / "out.json")
+    assert asked.defaultSuffix() == "json"
+    assert not to_card.isVisible()
+    qtbot.waitUntil(lambda: dialog.state.text() == "4 entries")
+    assert (dialog.compare.isEnabled(), dialog.ok.isEnabled()) == (True, True)
+    dialog.file.clear()
+    qtbot.waitUntil(lambda: dialog.state.text() == "Name the file that is to be written.")
+    assert (dialog.compare.isEnabled(), dialog.ok.isEnabled(), dialog.entries.rows) == (False, False, ())
+    dialog.file.setText(str(tmp_path / "out.json"))
+    dialog.disabled.click()
+    qtbot.waitUntil(lambda: dialog.state.text() == "3 entries")
+    dialog.folder.setText("far")
+    qtbot.waitUntil(lambda: dialog.state.text() == "1 entry")
+    dialog.as_written.click()
+    settle(window)
+    click(dialog, window)
+    (entry,) = json.loads((tmp_path / "out.json").read_bytes())["entries"].values()
+    assert "a thought" in entry["content"]
+    dialog = shown(window, "book.export", ExportBookDialog)
+    to_file, to_card = choosers(dialog)
+    needs_card = next(each for each in FORMATS if not each.makes_new)
+    filled(dialog, window, dialog.file, str(tmp_path / "second.json"))
+    assert dialog.compare.isEnabled()
+    dialog.form.setCurrentIndex(dialog.form.findData(needs_card.name))
+    assert to_card.isVisible()
+    filled(dialog, window, dialog.file, str(tmp_path / "card.out"))
+    assert (dialog.bar.isVisible(), dialog.state.text(), dialog.compare.isEnabled()) == (True, "", False)
+    chosen_file(dialog, to_card, tmp_path / "gone.card")
+    assert dialog.card.text() == str(tmp_path / "gone.card")
+    qtbot.waitUntil(lambda: "gone.card" in dialog.bar.label.text())
+    dialog.reject()
+    assert not dialog.isVisible()
+
+
+def test_what_a_sync_takes_is_chosen(window, book, tmp_path) -> None:
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    filled(dialog, window, dialog.files, str(book))
+    click(dialog, window)
+    dialog = shown(window, "book.sync", SyncDialog)
+    settle(window)
+    assert (dialog.state.text(), dialog.ok.isEnabled(), dialog.decide.isEnabled()) == (
+        "Both sides say the same.", False, False,
+    )  # fmt: skip
+    dialog.reject()
+    whole = json.loads(book.read_bytes())
+    del whole["entries"]["2"]
+    whole["entries"]["3"] = {"uid": 3, **NEW_ENTRY, "key": ["reef"], "comment": "Reef", "content": "Sharp."}
+    book.write_text(json.dumps(whole), encoding="utf-8")
+    dialog = shown(window, "book.sync", SyncDialog)
+    settle(window)
+    assert {row.title: row.place for row in dialog.entries.rows} == {"Other": "gone there", "Reef": "new there"}
+    assert (dialog.new.isChecked(), dialog.view.isVisible()) == (True, False)
+    assert dialog.new.y() > dialog.gone.y()
+    dialog.new.click()
+    settle(window)
+    assert dialog.state.text() == "2 entries; left open: 2"
+    dialog.new.click()
+    settle(window)
+    assert dialog.state.text() == "2 entries; left open: 1"  # what is gone on one side
+    dialog.gone.setCurrentIndex(dialog.gone.findText("delete the other one, too"))
+    settle(window)
+    assert dialog.state.text() == "2 entries"
+    click(dialog, window)
+    after = contents(tmp_path / "vault")
+    assert ("Isles/Other.md" in after, "Isles/Reef.md" in after) == (False, True)
+
+
+def test_what_needs_notes_waits_for_a_vault(make_window) -> None:
+    window = make_window()
+    able = [window.commands.actions[f"book.{name}"].isEnabled() for name in ("import", "export", "sync")]
+    assert able == [True, False, False]

@@ -158,10 +158,48 @@ def test_accepting_writes_one_property_and_undo_takes_it_back(window, wait, tmp_
     assert text(tmp_path, "Bell") == BELL.replace("keys: bell\n", "keys: bell\nsummary: It rings.\n")
     assert row_of(dialog, "Bell").state is RowState.ACCEPTED
     assert dialog.current.title == "Dawnkeep"  # the next one to decide
+    assert window.session.project.index.entries[entry(window, "Bell")].summary == "It rings."  # it is taken in
+    assert window.statusBar().currentMessage() == "Summary of Bell"
     dialog.bar.pressed.emit("undo")
     wait()
     assert text(tmp_path, "Bell") == BELL
     assert row_of(dialog, "Bell").state is RowState.PROPOSED
+
+
+def test_what_cannot_be_accepted_is_not_written(window, wait, tmp_path) -> None:
+    dialog = window.features.proposals.summaries()
+    wait()
+    row = row_of(dialog, "Bell")
+    dialog.work.accept([row], "")
+    wait()
+    assert (row.state, look_of(row)[2], row.note) == (RowState.PROPOSED, "cannot be accepted yet", row.proposal.problem)
+    assert text(tmp_path, "Bell") == BELL
+    assert (dialog.work.can_undo, dialog.all.text()) == (False, "Accept all (1)")
+
+
+def test_only_the_last_change_is_undone_here(window, wait, tmp_path) -> None:
+    first = window.features.proposals.summaries()
+    wait()
+    first.work.accept([row_of(first, "Bell")])
+    wait()
+    assert first.bar.label.text() == "Summary of Bell: written."
+    second = window.features.proposals.summaries()
+    wait()
+    second.work.accept([row_of(second, "Dawnkeep")])
+    wait()
+    first.work.undo()
+    wait()
+    assert first.bar.label.text() == "Something else was changed since. Undo that first, in the window."
+    assert "summary:" in text(tmp_path, "Bell")
+    second.work.undo()
+    wait()
+    assert second.bar.label.text() == "Summary of Dawnkeep: undone."
+    assert (second.work.can_undo, text(tmp_path, "Dawnkeep")) == (False, DAWNKEEP)
+    first.work.undo()
+    wait()
+    assert text(tmp_path, "Bell") == BELL
+    first.work.undo()  # there is nothing any more
+    assert not first.work.busy
 
 
 def test_what_the_person_makes_of_it_is_written(window, wait, tmp_path) -> None:
@@ -404,11 +442,20 @@ def test_a_stop_keeps_what_is_done_and_the_rest_can_be_asked_later(window, wait,
     drain()
     assert row_of(dialog, "Dawnkeep").state is RowState.ASKING
     assert "1 of 2 asked. Now: Dawnkeep" in dialog.status.text()
-    assert dialog.stop.isVisible()
+    parts = (dialog.begin, dialog.stop, dialog.progress)
+    assert [part.isVisible() for part in parts] == [False, True, True]
+    assert (dialog.progress.maximum(), dialog.progress.value()) == (2, 1)
+    assert [part.isEnabled() for part in (dialog.source, dialog.again, dialog.mode)] == [False] * 3
     choose(dialog, "Bell")
+    assert not dialog.detail.ask_again.isEnabled()
     dialog.skip_current()  # deciding does not have to wait
     dialog.stop.click()
+    assert not dialog.stop.isEnabled()
     wait()
+    assert [part.isVisible() for part in parts] == [True, False, False]
+    assert [part.isEnabled() for part in (dialog.source, dialog.again, dialog.mode)] == [True] * 3
+    assert dialog.begin.text() == "Ask Local about 1 note"
+    assert dialog.sum.text() == "1 skipped · 1 waiting · 1 left out"
     assert states(dialog) == {"Bell": "skipped", "Dawnkeep": "waiting", "Crown": "left out"}
     assert "Stopped" in dialog.bar.label.text()
     dialog.begin.click()
@@ -429,6 +476,50 @@ def test_a_refusal_ends_the_batch_with_the_reason(window, wait, client) -> None:
     assert "refused the key" in dialog.bar.label.text()
     choose(dialog, "Bell")
     assert "refused the key" in dialog.detail.words.text()
+    assert dialog.sum.text() == "1 without a proposal · 1 waiting · 1 left out"
+    dialog.choose_source(Source())  # whoever failed is asked for again
+    assert not dialog.bar.isVisible()
+    wait()
+    assert states(dialog) == {"Bell": "proposed", "Dawnkeep": "proposed", "Crown": "left out"}
+
+
+def test_a_run_that_breaks_says_why(window, wait, client) -> None:
+    window.session.replays.choose(source=LOCAL)
+    wait()
+    dialog = window.features.proposals.summaries()
+    wait()
+
+    async def breaks(_request):
+        raise ValueError("it broke")
+
+    client.complete = breaks
+    dialog.begin.click()
+    wait()
+    assert (dialog.bar.label.text(), dialog.bar.tone) == ("it broke", "error")
+    assert (states(dialog)["Bell"], dialog.work.asking, dialog.begin.isVisible()) == ("waiting", False, True)
+
+
+def test_who_can_be_asked_is_offered_and_who_is_gone_stays_named(window, wait) -> None:
+    window.session.replays.choose(source=Source(AnswerKind.PROVIDER, "Gone"))
+    wait()
+    dialog = window.features.proposals.summaries()
+    wait()
+
+    def offered() -> list[tuple[str, bool]]:
+        return [(act.text(), act.isChecked()) for act in dialog.source.menu().actions()]
+
+    assert offered() == [
+        ("Offline stand-in (no model)", False), ("Recorded answers", False), ("Provider: Local", False),
+        ("Provider: Gone", True), ("I type the answers", False),
+    ]  # fmt: skip
+    assert (dialog.source.text(), dialog.source.accessibleName()) == ("Provider: Gone", "Answers: Provider: Gone")
+    assert all(act.toolTip() for act in dialog.source.menu().actions())
+    next(act for act in dialog.source.menu().actions() if act.text() == "I type the answers").trigger()
+    wait()
+    assert [text for text, checked in offered() if checked] == ["I type the answers"]
+    assert "Provider: Gone" not in [text for text, _checked in offered()]
+    assert dialog.begin.text() == "Make proposals for 2 notes"
+    assert dialog.status.text() == "You are asked for the answers to 2 requests."
 
 
 def test_an_unreadable_answer_can_be_mended_by_hand(window, wait, client, tmp_path, qtbot) -> None:
@@ -484,6 +575,19 @@ def test_closing_while_a_person_is_asked_takes_the_question_away(window, wait, q
 
 
 # ---- keys and drafts ------------------------------------------------------------------------------------------------
+
+
+def test_what_has_nothing_to_be_about_does_not_begin(window, make_window, wait) -> None:
+    proposals = window.features.proposals
+    window.selection.choose_entry(None)
+    assert proposals.keys() is None
+    proposals.toggle_lock()
+    assert proposals.locks.load() == frozenset()
+    window.session.set_project(replace(window.session.project, chat=Chat()))
+    wait()
+    assert proposals.draft() is None
+    empty = make_window(file="other.ini").features.proposals
+    assert (empty.summaries(), empty.draft()) == (None, None)
 
 
 def test_keys_show_what_they_find_and_follow_the_editing(window, wait, qtbot) -> None:

@@ -233,6 +233,90 @@ def test_profiles_that_cannot_be_read_stay_in_the_file(open_dialog, connections,
     assert sorted(names) == ["Good", "Odd"]
 
 
+def form(dialog) -> list[object]:
+    fields = (dialog.name, dialog.url, dialog.model, dialog.key, dialog.variable, dialog.timeout, dialog.tokens)
+    return [*(field.text() for field in fields), dialog.api.currentData(), dialog.key_source.currentData()]
+
+
+def test_each_profile_is_shown_as_it_is_and_others_are_added_beside_it(open_dialog, client, keyring, qtbot) -> None:
+    keyring.kept["lorestudio", "Remote"] = SECRET
+    slow = Profile("Slow", Api.ANTHROPIC, "http://127.0.0.1:1/v1", timeout_ms=90_000, max_tokens=9000)
+    dialog = open_dialog(REMOTE, slow)
+    assert [dialog.list.item(row).text() for row in range(2)] == ["Remote\nbig", "Slow\n127.0.0.1:1"]
+    assert (dialog.list.currentRow(), dialog.state.text()) == (0, "A key is stored in the keyring.")
+    assert form(dialog) == ["Remote", REMOTE.url, "big", "", "", "", "", "openai", "keyring"]
+    dialog.list.setCurrentRow(1)
+    assert form(dialog) == ["Slow", slow.url, "", "", "", "90", "9000", "anthropic", "none"]
+    assert dialog.state.text() == ""
+    dialog.key.setText("typed")
+    dialog.save.click()
+    assert not dialog.save.isEnabled()
+    assert not dialog.delete.isEnabled()
+    settle(dialog, qtbot)
+    assert (dialog.bar.label.text(), dialog.list.currentRow()) == ("Saved.", 1)
+    assert all(each.isEnabled() for each in (dialog.save, dialog.test, dialog.add, dialog.delete))
+    assert dialog._session.providers.file.profiles == (REMOTE, slow)
+    for name in ("Ollama", "Ollama 2", "Ollama 3"):
+        add(dialog, "Ollama")
+        assert (dialog.name.text(), dialog.list.currentRow(), dialog.delete.isEnabled()) == (name, -1, False)
+        assert dialog.state.text() == "A new profile: name the model and save it."
+        dialog.save.click()
+        settle(dialog, qtbot)
+    assert [each.name for each in dialog._session.providers.file.profiles][2:] == ["Ollama", "Ollama 2", "Ollama 3"]
+    assert dialog.list.currentRow() == 4
+    dialog._delete(dialog._session.providers.file.profiles[4])
+    settle(dialog, qtbot)
+    assert (dialog.bar.label.text(), dialog.list.count(), dialog.list.currentRow(), client.asked) == (
+        "Deleted.",
+        4,
+        0,
+        [],
+    )
+
+
+def test_without_a_profile_the_form_is_that_of_a_new_one(make_session, theme, qtbot) -> None:
+    dialog = ProfilesDialog(make_session(), theme)
+    qtbot.addWidget(dialog)
+    assert (dialog.name.text(), dialog.url.text()) == (PRESETS[0].name, PRESETS[0].url)
+    assert dialog.state.text().startswith("There is no profile yet.")
+    assert (dialog.delete.isEnabled(), dialog.save.isEnabled(), dialog.stop.isVisible()) == (False, True, False)
+
+
+def test_a_key_that_cannot_be_deleted_is_told_with_the_profile_gone(open_dialog, keyring, connections, qtbot) -> None:
+    dialog = open_dialog(REMOTE)
+    keyring.fails = NoKeyringError()
+    dialog._delete(REMOTE)
+    settle(dialog, qtbot)
+    assert (dialog.bar.tone, connections.load().profiles, dialog.isVisible()) == ("error", (), True)
+    assert dialog.bar.label.text().startswith("The profile was deleted, its key was not.")
+    keyring.fails = None
+    dialog.save.click()
+    settle(dialog, qtbot)
+    dialog._delete(dialog._session.providers.file.profiles[0])
+    settle(dialog, qtbot)
+    assert (dialog.bar.tone, dialog.bar.label.text()) == ("good", "Deleted.")
+
+
+def test_answers_and_modes_are_chosen_from_the_menu(make_window, qtbot) -> None:
+    window = make_window(make_project())
+    actions = window.commands.actions
+    for kind in ("typed", "recorded", "stand-in"):
+        window.run(f"answers.{kind}")
+        window.update_actions()
+        assert window.session.choice.source.kind.value == kind
+        assert [name for name in actions if name.startswith("answers.") and actions[name].isChecked()] == [
+            f"answers.{kind}"
+        ]
+    dialog = window.features.providers.edit_behaviour()
+    dialog.choose("fill_count", fixed=True)
+    dialog.accept()
+    assert window.session.choice.fixed == ("fill_count",)
+    again = window.features.providers.edit_behaviour()
+    assert (again.fixed, again.isVisible()) == (("fill_count",), True)
+    again.reject()
+    drain()
+
+
 def test_every_field_has_a_name(open_dialog) -> None:
     dialog = open_dialog(REMOTE)
     for field in (dialog.name, dialog.api, dialog.url, dialog.model, dialog.key_source, dialog.key, dialog.timeout):

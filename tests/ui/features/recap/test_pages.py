@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,14 @@ from lorestudio.systems.recap.overview import (
 from lorestudio.systems.recap.queue import FinishedOperation, QueuedOperation, QueueState, Status
 from lorestudio.systems.recap.running import RunningRecaps, RunningVersion
 from lorestudio.systems.recap.scenes.scenes import SceneLock
+from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
 from lorestudio.ui.features.recap.memory import NoRecaps
 from lorestudio.ui.features.recap.pages import MessagePage, RecapPromptPage, RunningPage
 from lorestudio.ui.features.recap.pane import QueuePage, RecapPane, ScenePage, queue_words
+from lorestudio.ui.shell.qt import TOOLTIP
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.work_pane import RowsPage
+from tests.ui.drawing import at_the_right
 from tests.ui.worlds import make_trace
 
 FILE: Any = None
@@ -47,7 +51,11 @@ SCENES = (
 )
 LOCKED = "Locked: it is part of the running recap. Delete that version of it to change the scene."
 RUNNING = RunningRecaps(
-    current=2, versions=(RunningVersion(1, "Long ago.", 1, new_scene=2), RunningVersion(2, "Of late.", 2, new_scene=7))
+    current=2,
+    versions=(
+        RunningVersion(1, "Long ago.", 1, new_scene=2),
+        RunningVersion(2, "Of late.", 2, new_scene=7, timestamp=1_700_000_000_000),
+    ),
 )
 WRITTEN = "The recap was written by hand. Its scene is part of the running recap. It is hidden from the prompt."
 PICTURE = RecapPicture(
@@ -89,6 +97,8 @@ def test_what_there_is_to_say_of_each_message(theme: Theme, qtbot: QtBot) -> Non
          True, True),
         ("#3, Ada. The last attempt failed: too slow", "", False, False),
     ]  # fmt: skip
+    assert at_the_right(page.model) == [0]
+    assert [page.model.index(place, 3).data(TOOLTIP) for place in range(2)] == ["Hello.", "They met."]
     also = next(place for place in range(page.model.columnCount()) if "ends scene" in column(page, place)[2])
     assert column(page, also) == ["", "in running, hidden, by hand", "changed since, kept hidden, ends scene", ""]
     told = told_by(page.excluded, page.pinned, page.wanted, page.written)
@@ -157,6 +167,9 @@ def test_the_version_in_use_is_looked_at_first_and_alone_is_written(theme: Theme
     )
     assert (page.text.lines.isReadOnly(), enabled(page.use, page.delete)) == (True, [True, True])
     assert column(page, 1) == ["", "in use"]
+    assert at_the_right(page.model) == [0, 2]
+    made = [re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", words) is not None for words in column(page, 3)]
+    assert (made, column(page, 3)[0]) == ([False, True], "")
     told = told_by(page.used, page.deleted, page.written)
     page.use.click()
     page.delete.click()
@@ -185,6 +198,7 @@ def test_what_a_reply_is_given(theme: Theme, qtbot: QtBot) -> None:
     page = RecapPromptPage(theme)
     qtbot.addWidget(page)
     assert page.bar.isHidden()
+    assert (page.text.isReadOnly(), page.text.tabChangesFocus()) == (True, True)
     page.show_prompt(PROMPT)
     assert page.words.text() == (
         "Reply #5 is given version 2 of the running recap, 12 tokens, before the chat. Messages before #2 are hidden "
@@ -193,7 +207,17 @@ def test_what_a_reply_is_given(theme: Theme, qtbot: QtBot) -> None:
     assert (page.bar.isHidden(), page.bar.maximum(), page.bar.value()) == (False, 50, 30)
     assert column(page, 1) == ["Fits", "Does not fit", "Left out"]
     assert column(page, 2) == ["30 of 50", "90 of 50", ""]
+    assert at_the_right(page.model) == [0, 2]
     assert page.text.toPlainText() == "Of late."
+    page.view.choose(WALK[1].index)
+    assert not page.why.isVisibleTo(page)  # nothing is known of it
+    lost = Verdict(WALK[1].index, Outcome.REMOVED, "over_budget", {"tokens": 60, "free": 20, "needs": 60})
+    walked = replace(PROMPT.trace, stages=(StageRecord("inclusion walk", Phase.BUDGET, verdicts=(lost,)),))
+    page.show_prompt(replace(PROMPT, trace=walked))
+    assert page.why.isVisibleTo(page)
+    assert page.why.text().startswith(f"#{WALK[1].index}: ")
+    assert page.model.index(1, 3).data(TOOLTIP) == page.why.text()
+    assert "2 messages take no part: 1 cut by the budget." in page.words.text()
     page.show_prompt(replace(PROMPT, version=None, limit=None, hidden=0, rows=WALK[:1]))
     assert page.words.text().startswith(
         "Reply #5 is given no running recap. Recaps that take part: 30 tokens; nobody knows the model's room"
@@ -238,11 +262,13 @@ def test_steps_that_wait_stand_before_those_that_are_over(theme: Theme, qtbot: Q
         (operation("low", priority=1), operation("high", priority=5, pause_before=True),
          operation("now", status=Status.IN_PROGRESS)),
         log=(FinishedOperation("validate_recap", "Look", "completed", "", 0, id="old"),
-             FinishedOperation("validate_recap", "Look", "failed", "too slow", 0, id="bad")),
+             FinishedOperation("validate_recap", "Look", "failed", "too slow", 1_700_000_000_000, id="bad")),
     )  # fmt: skip
     page.show_queue(QueuePicture(state, working=True))
     assert [row.key.split()[-1] for row in page.model.rows] == ["now", "high", "low", "bad", "old"]
     assert column(page, 0) == ["Under way", "Waits", "Waits", "Failed", "Done"]
+    assert column(page, 2)[4] == ""
+    assert re.fullmatch(r"\d\d:\d\d:20 too slow", column(page, 2)[3])
     can = []
     for row in page.model.rows:
         page.view.choose(row.key)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from PySide6.QtCore import QObject, Signal
 
+from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.systems.recap.overview import QueuePicture
 from lorestudio.systems.recap.queue import FinishedOperation, QueuedOperation, QueueState
 from lorestudio.systems.recap.worker import QueueProgress
+from lorestudio.ui.features.recap import queue as queueing
 from lorestudio.ui.features.recap.queue import RecapQueue, _Begun
 from lorestudio.ui.shell.words import Notice
 
 ONE = QueuedOperation(id="a", type="validate_recap")
 OLD = FinishedOperation("validate_recap", "Look", "failed", "too slow", 0, id="old")
 DONE = FinishedOperation("validate_recap", "Look", "completed", "", 0, id="done")
+SHUT = FinishedOperation("combine", "Join scenes", "failed", "too slow", 0, id="shut")
 LOST = FinishedOperation("make_scene", "Make a scene", "failed", "no room", 0, id="lost")
 
 
@@ -67,7 +72,7 @@ SCENE = "Make a scene: no room"
         ((OLD, DONE), (), "The recaps are up to date: 1 step done.", ""),
         ((OLD,), (), "The recaps are up to date: 0 steps done.", ""),
         ((OLD, DONE, LOST), (), FAILED.format(steps="1 step", ask=ASK), SCENE),
-        ((LOST, LOST), (ONE,), FAILED.format(steps="2 steps", ask=ASK), f"{SCENE}\n{SCENE}"),
+        ((LOST, SHUT), (ONE,), FAILED.format(steps="2 steps", ask=ASK), f"{SCENE}\nJoin scenes: too slow"),
         ((DONE,), (ONE,), None, None),
     ],
 )
@@ -170,3 +175,155 @@ def test_more_work_is_added_unless_it_would_cost_what_nobody_agreed_to(
     noted.said.clear()
     noted.due.emit()  # it works already
     assert noted.said == []
+
+
+# ---- what is done in the chat's own thread --------------------------------------------------------------------------
+
+
+class Held(Noted):
+    """A session of a chat whose queue is held; `more` steps come with what is queued."""
+
+    def __init__(self, *left: QueuedOperation, paused: bool = False, is_held: bool = False) -> None:
+        super().__init__()
+        self.queue: Any = QueueState(left, paused=paused)
+        self.worker, self.is_held, self.path, self.chat = self, is_held, Path("Tale.jsonl"), 1
+        self.more: tuple[QueuedOperation, ...] = ()
+        self.breaks = False
+
+    def use(self, *_all: object) -> None:
+        self.said.append("used")
+
+    def hold(self) -> None:
+        self.said.append("held")
+
+    def release(self) -> None:
+        self.said.append("released")
+
+    async def resume(self) -> None:
+        self.said.append("resumed")
+
+    async def restore(self, before: QueueState) -> None:
+        self.said.append(len(before.operations))
+        self.queue = before
+
+    async def enqueue(self, _session: object) -> None:
+        self.said.append("queued")
+        if self.breaks:
+            raise ValueError("it broke")
+        self.queue = QueueState((*self.queue.operations, *self.more), paused=self.queue.paused)
+
+
+@pytest.mark.parametrize(
+    ("more", "paused", "kind", "calls", "said", "cost"),
+    [
+        (0, False, AnswerKind.STAND_IN, 0, ["released"], ""),
+        (1, True, AnswerKind.STAND_IN, 0, ["released"], ""),
+        (1, False, AnswerKind.STAND_IN, 2, [], ""),
+        (1, False, AnswerKind.PROVIDER, 0, [], ""),
+        (1, False, AnswerKind.PROVIDER, 2, [], "2 requests."),
+    ],
+)
+@pytest.mark.parametrize("asked", [True, False])
+def test_the_queue_is_held_until_it_is_worked_on_or_given_up(
+    queue: RecapQueue, noted: Noted, monkeypatch: pytest.MonkeyPatch,
+    more: int, paused: bool, kind: AnswerKind, calls: int, said: list[str], cost: str, asked: bool,
+) -> None:  # fmt: skip
+    async def recap_cost(_session: object) -> Any:
+        return SimpleNamespace(calls=calls, sentence=f"{calls} requests.")
+
+    monkeypatch.setattr(queueing, "recap_cost", recap_cost)
+    monkeypatch.setattr(queueing, "make_answers", lambda *_all, **_more: ("answers", "small"))
+    session = noted.open = Held(paused=paused)
+    session.more = (ONE,) * more
+    noted.session.choice.source = Source(kind, "Remote")
+    queue.begin(session.enqueue, asked=asked)  # type: ignore[arg-type]
+    begun = asyncio.run(noted.begun())
+    assert session.said == ["used", "held", *(["resumed"] if asked else []), "queued", *said]
+    assert (begun.cost, begun.queue.left, begun.take_back is not None) == (cost, more, bool(cost))
+    if begun.take_back is not None:
+        session.said.clear()
+        asyncio.run(begun.take_back())
+        assert session.said == [*([0] if asked else []), "released"]
+
+
+def test_what_cannot_be_queued_leaves_the_queue_as_it_was(
+    queue: RecapQueue, noted: Noted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queueing, "make_answers", lambda *_all, **_more: ("answers", "small"))
+    session = noted.open = Held(ONE)
+    session.breaks = True
+    queue.begin(session.enqueue)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="it broke"):
+        asyncio.run(noted.begun())
+    assert session.said == ["used", "held", "resumed", "queued", 1, "released"]
+    noted.said.clear()
+    noted.failed(InputError(Path("Tale.jsonl"), "no header."))
+    assert (noted.said[0], noted.queue.left, queue.working) == ("renewed", 1, False)
+    assert [(each.text, each.tone) for each in noted.notices()] == [("Tale.jsonl: no header.", "warning")]
+    noted.failed(ValueError("it broke"))
+    assert [each.tone for each in noted.notices()] == ["warning", "error"]
+
+
+@pytest.mark.parametrize(
+    ("is_held", "act", "said"),
+    [
+        (False, "pause", ["held", "pause", "released"]),
+        (True, "pause", ["held", "pause"]),
+        (False, "clear", ["held", "clear", "released"]),
+        (False, "remove", ["held", "remove a", "released"]),
+        (False, "toggle_pause_before", ["held", "toggle_pause_before a", "released"]),
+        (False, "hurry", ["held", "hurry", "released"]),
+        (False, "clear_recaps", ["held", "clear_all", "released"]),
+    ],
+)
+def test_each_change_holds_the_queue_as_long_as_it_takes(
+    queue: RecapQueue, noted: Noted, is_held: bool, act: str, said: list[str]
+) -> None:
+    session = noted.open = Held(is_held=is_held)
+
+    def noting(name: str) -> Any:
+        def noted_now(*names: str) -> None:
+            session.said.append(" ".join((name, *names)))
+
+        async def noted_later(*names: str) -> None:
+            noted_now(*names)
+
+        return noted_now if name == "hurry" else noted_later
+
+    for name in ("pause", "clear", "remove", "toggle_pause_before", "hurry", "clear_all"):
+        setattr(session, name, noting(name))
+    getattr(queue, act)(*(["a"] if act in {"remove", "toggle_pause_before"} else []))
+    asyncio.run(noted.begun())
+    assert session.said == said
+    session.queue = QueueState((ONE,))
+    noted.said.clear()
+    noted.done(None)
+    assert (noted.queue.left, noted.said[0]) == (1, "renewed")
+    texts = [each.text for each in noted.notices()]
+    assert texts == (["All recaps and scene breaks were taken out of the chat."] if act == "clear_recaps" else [])
+
+
+def test_without_recaps_nothing_can_be_changed_or_begun(queue: RecapQueue, noted: Noted) -> None:
+    noted.open = None
+    queue.pause()
+    queue.begin()
+    assert noted.said == []
+
+
+def test_what_is_added_to_a_queue_that_ended_meanwhile_begins_anew(queue: RecapQueue, noted: Noted) -> None:
+    session = noted.open = Held(ONE)
+    session.more = (ONE,)
+    queue._work(session)  # type: ignore[arg-type]
+    queue.begin(session.enqueue)  # type: ignore[arg-type]
+    asyncio.run(noted.begun())
+    assert session.said == ["resumed", "queued"]
+    noted.done(None)
+    assert queue.working
+    queue._working = None
+    noted.said.clear()
+    noted.done(None)
+    assert (queue.working, noted.said[-1]) == (True, "work")
+    queue._working = None
+    session.queue = QueueState()
+    noted.done(None)
+    assert not queue.working

@@ -8,10 +8,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QLineEdit, QMessageBox
+from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QMessageBox, QPushButton
 
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import EntryRule
+from lorestudio.exchange.settings_files import ADVICE
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.store import SettingsProfiles
 from lorestudio.studio.project.project import demo_project, open_project
@@ -103,6 +104,13 @@ def test_a_profile_is_saved_chosen_and_shown_in_the_status_line(open_window, qtb
     settle(window, qtbot)
     assert window.session.project.settings.scan_depth == 1
     assert window.session.parts.adjustments.undo_title == "settings profile “Shallow”"
+    other = window.session.project
+    window.session.set_project(replace(open_project([tmp_path / "vault"]), chat_path=tmp_path / "Other.jsonl"))
+    settle(window, qtbot)
+    assert (status.text(), window.session.project.settings.scan_depth) == ("DeepLore's defaults", 4)
+    window.session.set_project(replace(open_project([tmp_path / "vault"], other.chat_path)))
+    settle(window, qtbot)  # what was chosen for this chat last is chosen again
+    assert (status.text(), window.session.project.settings.scan_depth) == ("Shallow", 1)
 
 
 def test_a_name_that_is_taken_is_asked_about(open_window, qtbot, tmp_path) -> None:
@@ -180,6 +188,59 @@ def test_two_profiles_are_compared_renamed_and_deleted(open_window, qtbot, tmp_p
     assert [each.name for each in store.all()] == ["Tight", "torn"]
     assert window.session.project.settings.scan_depth == 20
     assert window.features.settings.profiles.title == "DeepLore's defaults"
+
+
+def test_profiles_without_what_they_need_say_so(open_window, make_window, qtbot, tmp_path) -> None:
+    window = make_window()
+    library, told = window.features.settings.profiles, []
+    library.told.connect(told.append)
+    assert (library.title, library.origin, library.is_changed) == ("", ("", ""), False)
+    window.run("settings.profiles")
+    dialog = window.features.settings.dialog
+    assert dialog.hint.text().startswith("There is no profile yet.")
+    assert [each.isEnabled() for each in (dialog.use, dialog.rename, dialog.delete, dialog.save)] == [False] * 4
+    store = SettingsProfiles(tmp_path / "settings")
+    store.save("Deep", DeepLoreSettings(scan_depth=20))
+    store.folder.joinpath("torn.json").write_text("{", encoding="utf-8")
+    library.load()
+    settle(window, qtbot)
+    assert [each.isEnabled() for each in (dialog.use, dialog.rename, dialog.delete, dialog.save)] == [
+        False, True, True, False,
+    ]  # fmt: skip
+    library.choose("Deep")  # without a vault there is nothing to use it for
+    assert (library.name, told) == ("", [])
+    dialog.reject()
+    window = open_window()
+    library, told = window.features.settings.profiles, []
+    library.told.connect(told.append)
+    library.choose("torn")
+    library.choose("no such profile")
+    assert (library.name, [each.tone for each in told]) == ("", ["error"])
+    assert "line 1" in told[0].text
+    library.save("deep")
+    settle(window, qtbot)
+    assert (len(told), told[1].tone, "Deep" in told[1].text) == (2, "error", True)
+    library.choose(" DEEP ")
+    settle(window, qtbot)
+    assert (library.name, library.is_changed, window.session.project.settings.enabled) == ("Deep", False, True)
+    assert library.origin == ("From the profile “Deep”", str(store.find("Deep").path))
+    adjust(window, qtbot, max_entries=3)
+    assert library.origin[0] == "From the profile “Deep” · 1 changed here"
+    opened = {each.title: each for each in window.features.settings._findable()}
+    assert opened["Use settings profile: torn"].detail == "cannot be read"
+    opened["Use settings profile: Deep"].key()
+    settle(window, qtbot)
+    assert window.session.project.settings.max_entries == DeepLoreSettings().max_entries
+    opened["Scan depth"].key()
+    pane = window.features.settings.pane
+    assert (window.current_pane(), pane.editor.field.box.hasFocus()) == (pane, True)
+    assert pane.editor.title.text() == "Scan depth"
+
+
+def test_a_profile_that_was_opened_as_a_file_has_its_name(open_window, qtbot, tmp_path) -> None:
+    path = SettingsProfiles(tmp_path / "settings").save("Deep", DeepLoreSettings(enabled=True, scan_depth=20)).path
+    window = open_window(path)
+    assert (window.features.settings.profiles.name, window.session.project.settings.scan_depth) == ("Deep", 20)
 
 
 # ---- exports and imports ---------------------------------------------------------------------------------------------
@@ -327,6 +388,104 @@ def test_an_import_from_the_clipboard_and_what_cannot_be_read(open_window, qtbot
     QGuiApplication.clipboard().setText("")
     dialog.paste()
     assert "no text" in dialog.bar.label.text()
+
+
+def test_what_an_export_offers_follows_where_it_goes(open_window, qtbot, place, tmp_path) -> None:
+    window = open_window()
+    adjust(window, qtbot, scan_depth=2)
+    window.run("settings.export")
+    dialog = window.features.settings.dialog
+    parts = (dialog._file_label, dialog.place, dialog.choose_place, dialog.write, dialog.copy, dialog.save)
+
+    def shown() -> tuple[list[bool], list[str]]:
+        heads = [dialog.model.headerData(column, Qt.Orientation.Horizontal) for column in range(3)]
+        return [part.isVisible() for part in parts], heads
+
+    assert shown() == ([True, True, True, True, False, False], ["Setting", "There", "Here"])
+    assert (dialog.write.isEnabled(), dialog.losses.text(), dialog.model.rows) == (False, "", ())
+    dialog.choose_place.click()
+    (chooser,) = dialog.findChildren(QFileDialog)
+    chooser.fileSelected.emit(str(place))
+    chooser.close()
+    assert dialog.place.text() == str(place)
+    qtbot.waitUntil(dialog.write.isEnabled)
+    assert dialog.losses.text().endswith(ADVICE)
+    dialog.model.choose([])
+    assert dialog.preview.toPlainText() == "Nothing would be written."
+    assert (dialog.write.isEnabled(), "not ticked" in dialog.losses.text()) == (False, True)
+    dialog.place.setText(str(tmp_path / "none.json"))
+    qtbot.waitUntil(lambda: "none.json" in dialog.bar.label.text())
+    assert dialog.model.rows == ()
+    dialog.place.clear()
+    dialog.target.setCurrentIndex(dialog.target.findData(ExportTarget.LIST))
+    assert not dialog._delay.isActive()  # another look would tick everything again
+    assert shown() == ([False, False, False, False, True, True], ["Setting", "Default", "Here"])
+    assert not dialog.bar.isVisible()
+    dialog.copy.click()
+    assert (dialog.bar.label.text(), "Scan depth" in QGuiApplication.clipboard().text()) == ("It was copied.", True)
+    dialog.save.click()
+    (chooser,) = dialog.findChildren(QFileDialog)
+    assert chooser.defaultSuffix() == "txt"
+    chooser.fileSelected.emit(str(tmp_path / "changes.txt"))
+    chooser.close()
+    settle(window, qtbot)
+    assert dialog.bar.label.text() == f"{tmp_path / 'changes.txt'} was written."
+    dialog.save_text(tmp_path / "none" / "changes.txt")
+    settle(window, qtbot)
+    assert "none" in dialog.bar.label.text()
+    dialog.target.setCurrentIndex(dialog.target.findData(ExportTarget.SNIPPET))
+    dialog.save.click()
+    (chooser,) = dialog.findChildren(QFileDialog)
+    assert chooser.defaultSuffix() == "json"
+    chooser.close()
+    dialog.model.choose([])
+    assert (dialog.copy.isEnabled(), dialog.save.isEnabled()) == (False, False)
+    dialog.reject()
+
+
+def test_behaviour_switches_that_are_fixed_are_left_behind(open_window, qtbot) -> None:
+    window = open_window()
+    window.session.replays.choose(fixed=("fill_count",))
+    settle(window, qtbot)
+    window.run("settings.export")
+    dialog = window.features.settings.dialog
+    dialog.target.setCurrentIndex(dialog.target.findData(ExportTarget.SNIPPET))
+    assert "1 behaviour switch set to fixed cannot go along" in dialog.losses.text()
+    window.run("settings.export")
+    assert window.features.settings.dialog is not dialog
+    window.features.settings.dialog.reject()
+
+
+def test_an_import_says_what_kind_of_file_it_is(open_window, qtbot, tmp_path) -> None:
+    snippet = "A snippet: it speaks only about the settings that it holds."
+    whole = "SillyTavern's settings.json: what it does not name has DeepLore's default there."
+    path = tmp_path / "in.json"
+    window = open_window()
+    window.run("settings.import")
+    dialog = window.features.settings.dialog
+    assert not dialog.take.isEnabled()
+    for text, said in (
+        ('{"scanDepth": 4}', f"{snippet} It says nothing else than what is set here."),
+        ('{"scanDepth": 9}', snippet),
+        (json.dumps(SILLYTAVERN).replace("true", "false"), whole),
+    ):
+        path.write_text(text, encoding="utf-8")
+        dialog.place.clear()
+        next(each for each in dialog.findChildren(QPushButton) if each.text() == "Choose…").click()
+        chooser = dialog.findChildren(QFileDialog)[-1]
+        chooser.fileSelected.emit(str(path))
+        chooser.close()
+        qtbot.waitUntil(lambda said=said: dialog.said.text() == said)
+        assert (dialog.take.isEnabled(), dialog.bar.isVisible()) == (bool(dialog.model.rows), False)
+    dialog.model.choose([])
+    assert not dialog.take.isEnabled()
+    dialog.model.choose(["scanDepth", "enabled"])
+    dialog.take.click()
+    settle(window, qtbot)
+    assert window.session.parts.adjustments.undo_title == "settings from in.json"
+    assert window.session.project.settings.scan_depth == 9
+    assert window.session.project.settings.enabled  # whatever the file says of that
+    assert window.bars.texts[-1].startswith("The settings of in.json are in use now.")
 
 
 # ---- the chat's choices ----------------------------------------------------------------------------------------------

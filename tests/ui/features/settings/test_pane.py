@@ -10,10 +10,13 @@ from PySide6.QtGui import QFontMetrics, QTextCursor, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from lorestudio.domain.records import replace
 from lorestudio.settings.declaration import Grouping
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.studio.project.project import open_project
+from lorestudio.studio.project.settings import SettingWarning
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.settings import pane as panes
 from lorestudio.ui.features.settings.editor import SETTING, VALUE, SettingsTree
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY
 from lorestudio.ui.widgets.setting_fields import (
@@ -285,6 +288,60 @@ def test_the_title_says_where_the_settings_came_from(window, qtbot) -> None:
     assert "2 not default" in title.text()  # being switched on is not the default
 
 
+def test_what_is_said_against_all_settings_is_put_away_until_there_is_more(window, qtbot, monkeypatch) -> None:
+    pane = window.features.settings.pane
+    said = [SettingWarning("", "All is odd."), SettingWarning("scanDepth", "Too few.")]
+    monkeypatch.setattr(panes, "setting_warnings", lambda *_all, **_more: said)
+    pane.show_settings()
+    assert (pane.warned.isVisible(), pane.warned.label.text()) == (True, "All is odd.")
+    pane.warned.closed.emit()
+    assert not pane.warned.isVisible()
+    pane.show_settings()
+    assert not pane.warned.isVisible()
+    said.append(SettingWarning("", "It is late."))
+    window.selection.choose_message(1, window.session.generations[0])
+    settle(window, qtbot)
+    assert (pane.warned.isVisible(), pane.warned.label.text()) == (True, "It is late.")
+
+
+def test_why_nothing_can_be_tried_out_is_said_and_it_is_once_it_can(window, qtbot) -> None:
+    pane = show(window, "scan_depth")
+    reply = window.selection.message, window.selection.generation
+    window.selection.choose_message(None, None)
+    pane.editor.field.box.setValue(1)
+    assert pane.trial.words.startswith("Choose a reply in the chat to see what this would do to it.")
+    assert pane.editor.keep.isVisible()
+    window.selection.choose_message(*reply)
+    qtbot.waitUntil(lambda: "Leaves: Gate" in pane.editor.result.text())
+    window.run("system.world-info")
+    settle(window, qtbot)
+    assert "These are DeepLore's settings; the chat runs with World Info." in pane.editor.result.text()
+    pane.editor.back.click()
+    assert (pane.trial.pending, pane.editor.bar.isVisible(), pane.editor.field.box.value()) == (False, False, 4)
+
+
+def test_a_trial_ends_with_the_settings_that_it_was_made_of(window, qtbot) -> None:
+    pane = show(window, "scan_depth")
+    pane.editor.field.box.setValue(1)
+    project = window.session.project
+    window.session.parts.adjust("x", controls=replace(project.controls, notebook="n"))
+    settle(window, qtbot)
+    assert (pane.trial.pending, pane.editor.field.box.value()) == (True, 1)
+    window.session.parts.adjust("x", settings=project.settings.model_copy(update={"max_entries": 3}))
+    settle(window, qtbot)
+    assert (pane.trial.pending, pane.editor.field.box.value()) == (False, 4)
+    assert window.session.project.settings.scan_depth == 4
+    pane.trial.reading = True  # the vault is read, which fails
+    pane.trial.changed.emit()
+    assert (pane.editor.field.isEnabled(), pane.editor.result.text()) == (
+        False, "The vault is being read with these settings…",
+    )  # fmt: skip
+    pane.trial.move(named("scan_depth"), 2)
+    assert not pane.trial.pending
+    window.session.state_changed.emit()
+    assert (pane.editor.field.isEnabled(), pane.editor.bar.isVisible()) == (True, False)
+
+
 # ---- finding ---------------------------------------------------------------------------------------------------------
 
 
@@ -312,6 +369,11 @@ def test_grouped_by_stage_and_following_a_stage(window) -> None:
 
 def test_only_what_was_changed(window, qtbot) -> None:
     pane = window.features.settings.pane
+    pane.view.tree.setFocus()
+    pane.view.search.setText("depth")
+    window.run("find.pane")
+    assert (pane.view.search.hasFocus(), pane.view.search.selectedText()) == (True, "depth")
+    pane.view.search.clear()
     pane.view.changed_only.click()
     assert len(shown(pane.model)) == 1  # switched on
     window.session.parts.adjust("x", settings=window.session.project.settings.model_copy(update={"scan_depth": 1}))
@@ -340,6 +402,10 @@ def test_without_a_vault_the_pane_says_what_to_do(make_window) -> None:
     pane = window.features.settings.pane
     assert pane.empty.isVisibleTo(pane)
     assert not window.features.settings.status_button.isVisible()
+    assert pane.focus_target() is pane
+    assert window.docks["settings"].bar._note.text() == ""
+    pane.trial.move(named("scan_depth"), 2)
+    assert not pane.trial.pending
 
 
 def test_the_model_is_a_well_formed_tree(theme, qtmodeltester) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QSettings
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from lorestudio.domain.chat import Generation
 from lorestudio.settings.declaration import declared
@@ -17,6 +19,7 @@ from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.journey import FOREIGN_IDS
+from lorestudio.ui.features.compare.systems import UPGRADE
 from lorestudio.ui.features.settings.editor import SettingsTree
 from lorestudio.ui.state.choices import ChoiceStore, RunChoice
 from tests.ui.conftest import drain
@@ -167,6 +170,99 @@ def test_the_dialog_finds_settings_and_puts_them_back(real: MainWindow) -> None:
     assert dialog.settings == RecapSettings()
     dialog.reject()
     drain()
+
+
+def test_settings_open_where_they_are_set(real: MainWindow, qtbot: QtBot) -> None:
+    systems = real.features.systems
+    real.run("system.settings")
+    assert (real.current_pane(), systems.dialog) == (real.features.settings.pane, None)
+    real.run("system.hybrid")
+    settled(qtbot, real)
+    real.run("system.settings")
+    first = systems.dialog
+    assert first is not None
+    assert first.windowTitle() == "Settings of Hybrid retrieval"
+    doors = [each.text() for each in first.findChildren(QPushButton)]
+    assert ("Export…" in doors, "Lorebooks…" in doors) == (True, False)
+    second = systems.open_settings("world-info")
+    assert (first.isVisible(), systems.dialog) == (False, second)
+    assert "Lorebooks…" in [each.text() for each in second.findChildren(QPushButton)]
+    second.reject()
+    assert systems.dialog is None
+    books = systems.open_books()
+    again = systems.open_books()
+    assert (books.isVisible(), systems.books) == (False, again)
+    again.accept()
+    settled(qtbot, real)
+    assert (systems.books, real.session.choice.system) == (None, "world-info")
+    real.run("system.settings")
+    door = next(each for each in systems.dialog.findChildren(QPushButton) if each.text() == "Export…")
+    systems.dialog.set_value("depth", 7)
+    door.click()
+    settled(qtbot, real)
+    assert (systems.dialog, real.session.choices.systems["world-info"].depth) == (None, 7)
+    assert real.features.settings.dialog.windowTitle() == "Export settings of World Info"
+    real.features.settings.dialog.reject()
+    systems.change("hybrid", {"limit": 2})
+    assert real.session.parts.adjustments.undo_title == "Semantic top-K: 2 entries"
+    systems.change("hybrid", {"limit": 3, "embedder": ""})
+    assert real.session.parts.adjustments.undo_title == "settings of Hybrid retrieval"
+    systems.change("hybrid", {"limit": 4}, "four")
+    assert real.session.parts.adjustments.undo_title == "four"
+    systems.change("hybrid", {"limit": 4}, "nothing")
+    assert real.session.parts.adjustments.undo_title == "four"
+    settled(qtbot, real)
+
+
+def test_settings_that_cannot_be_kept_are_in_use_and_that_is_said(
+    real: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    (tmp_path / "systems").write_text("no folder", encoding="utf-8")
+    real.features.systems.configure("hybrid", HybridSettings(limit=2))
+    settled(qtbot, real)
+    assert real.session.choices.systems["hybrid"] == HybridSettings(limit=2)
+    (text,) = [each for each in real.bars.texts if "Hybrid" in each]
+    assert text.startswith("The settings of Hybrid retrieval are in use but could not be kept: ")
+
+
+def test_systems_are_compared_copied_and_saved(real: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    systems, actions = real.features.systems, real.commands.actions
+    names = ("systems.copy", "systems.csv", "systems.picture")
+    assert not any(actions[name].isEnabled() for name in names)
+    real.run("systems.compare")
+    assert real.current_pane() is real.docks["compare"].pane
+    qtbot.waitUntil(lambda: systems.compare.found is not None)
+    settled(qtbot, real)
+    assert all(actions[name].isEnabled() for name in names)
+    real.run("systems.copy")
+    assert real.statusBar().currentMessage() == "The comparison was copied."
+    assert QGuiApplication.clipboard().text().count("|") > 10
+    for name, suffix in (("systems.csv", "csv"), ("systems.picture", "png")):
+        real.run(name)
+        asked = real.findChildren(QFileDialog)[-1]
+        assert asked.defaultSuffix() == suffix
+        asked.fileSelected.emit(str(tmp_path / f"out.{suffix}"))
+        asked.close()
+        settled(qtbot, real)
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+    assert "," in (tmp_path / "out.csv").read_text(encoding="utf-8-sig").splitlines()[0]
+    systems.save(tmp_path / "out.txt")
+    assert real.bars.texts[-1] == "A comparison is saved as .csv or .png, not as .txt."
+    assert not (tmp_path / "out.txt").exists()
+    found = systems.compare.found
+    systems.compare.jump.emit(Generation(5))
+    assert (real.selection.message, real.selection.generation) == (5, Generation(5))
+    real.show_pane("chat")
+    real.run("systems.compare")  # what was found is still there
+    assert systems.compare.found is found
+    systems.compare.file_wanted.emit("hybrid")
+    asked = next(each for each in real.findChildren(QFileDialog) if each.isVisible())
+    assert asked.windowTitle() == "Compare Hybrid retrieval with the settings of a file"
+    asked.close()
+    real.run("systems.upgrade")
+    assert systems.compare.chosen == list(UPGRADE)
+    qtbot.waitUntil(lambda: systems.compare.found is not found)
+    settled(qtbot, real)
 
 
 def test_settings_come_back_at_the_next_start(
