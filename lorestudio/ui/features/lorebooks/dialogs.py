@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 from PySide6.QtCore import Signal
@@ -146,7 +147,7 @@ class LoreDialog(QDialog):
         self.strip = ProgressStrip(self)
         self.strip.cancelled.connect(self._stop)
         self.progressed.connect(self._show_progress)
-        self._token, self._since = CancelToken(), 0.0
+        self._token, self._since, self._asked = CancelToken(), 0.0, 0
         self.ok = button(self, ok, self.go, kind="primary")
         self.ready = False
         self.settle()
@@ -166,6 +167,22 @@ class LoreDialog(QDialog):
         """Qt: what is under way stops."""
         self._token.cancel()
         super().done(result)
+
+    def ask(
+        self,
+        work: NoteWork,
+        question: Callable[[tuple[VaultNotes, ...]], Any],
+        answered: Callable[[Any], object],
+        failed: Callable[[str], object],
+    ) -> None:
+        """Ask about the notes; nobody hears an answer that comes after the next question."""
+        self._asked += 1
+        hear = partial(self._hear, self._asked)
+        work.ask(question, partial(hear, answered), partial(hear, failed))
+
+    def _hear(self, asked: int, told: Callable[[Any], object], answer: object) -> None:
+        if asked == self._asked:
+            told(answer)
 
     def watched(self, text: str) -> Callable[[int, int], None]:
         """What work in another thread tells how far it is; it stops where the person wants it to."""
@@ -472,9 +489,10 @@ class ExportBookDialog(LoreDialog):
             self._rules,
         )
         self.state.setText(tr("Looking at the notes…"))
-        self._work.ask(
-            lambda vaults: plan_export(_of(vaults, folder), real_path(target), rules, choice), self._show, self._failed
-        )
+        self.ask(
+            self._work, lambda vaults: plan_export(_of(vaults, folder), real_path(target), rules, choice),
+            self._show, self._failed,
+        )  # fmt: skip
 
     def _forget(self) -> None:
         self._plan = None
@@ -513,7 +531,7 @@ class ExportBookDialog(LoreDialog):
         self.compare.setEnabled(True)
         self.tried.setText(tried.sentence)
         said = {
-            name: tr("in {vault} replies from the vault, in {book} from the book", vault=vault, book=book)
+            name: tr("replies with it: {vault} from the vault, {book} from the book", vault=vault, book=book)
             for name, (vault, book) in tried.counts.items()
         }
         plan = self._plan
@@ -605,7 +623,7 @@ class SyncDialog(LoreDialog):
     def _look(self) -> None:
         if self.book.currentData() is not None:
             self.state.setText(tr("Comparing…"))
-            self._work.ask(self._plan, self._show, self.refuse)
+            self.ask(self._work, self._plan, self._show, self.refuse)
 
     def _show(self, plan: SyncPlan) -> None:
         self.show_reports([], [_synced(item) for item in plan.items])

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QIntValidator
+from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtGui import QDoubleValidator, QIntValidator
 from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
@@ -117,7 +117,9 @@ class ProfilesDialog(Dialog):
         self.key = QLineEdit(self, placeholderText=tr("Enter a new key; a stored one is never shown"))
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.timeout, self.tokens = (QLineEdit(self, placeholderText=tr("as the settings say")) for _ in range(2))
-        self.timeout.setValidator(QIntValidator(1, 999, self.timeout))
+        seconds = QDoubleValidator(0.001, 999, 3, self.timeout, notation=QDoubleValidator.Notation.StandardNotation)
+        seconds.setLocale(QLocale.c())
+        self.timeout.setValidator(seconds)
         self.tokens.setValidator(QIntValidator(1, 10_000_000, self.tokens))
         for title, field in (
             (tr("Name"), self.name),
@@ -192,7 +194,7 @@ class ProfilesDialog(Dialog):
         self.key_source.setCurrentIndex(self.key_source.findData(profile.key_source.value))
         self.key.clear()
         self.variable.setText(profile.key_variable)
-        self.timeout.setText("" if profile.timeout_ms is None else str(profile.timeout_ms // 1000))
+        self.timeout.setText("" if profile.timeout_ms is None else f"{profile.timeout_ms / 1000:g}")
         self.tokens.setText("" if profile.max_tokens is None else str(profile.max_tokens))
         self.state.setText("")
         self._show_key_fields()
@@ -215,6 +217,10 @@ class ProfilesDialog(Dialog):
 
     def _profile(self) -> Profile:
         """The profile in the form. Raises ProfileError."""
+        seconds = self.timeout.text().strip()
+        if seconds and not self.timeout.hasAcceptableInput():
+            said = tr("Timeout: “{typed}” is no number of seconds. Write one, for instance 30 or 0.5.", typed=seconds)
+            raise ProfileError(said)
         return replace(
             self._base,
             name=self.name.text().strip(),
@@ -223,7 +229,7 @@ class ProfilesDialog(Dialog):
             model=self.model.text().strip(),
             key_source=KeySource(self.key_source.currentData()),
             key_variable=self.variable.text().strip(),
-            timeout_ms=1000 * int(self.timeout.text()) if self.timeout.text().strip() else None,
+            timeout_ms=round(1000 * float(seconds)) if seconds else None,
             max_tokens=int(self.tokens.text()) if self.tokens.text().strip() else None,
         )
 

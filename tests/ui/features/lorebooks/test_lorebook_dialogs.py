@@ -146,7 +146,7 @@ def test_notes_become_a_book_and_the_chat_tells_what_it_does(window, tmp_path) -
     dialog.entries.choose([("Bell.md", "")])
     dialog._show_tried(Tried(2, (), {"Sea.md": (1, 2)}))
     assert [row.said for row in dialog.entries.rows] == [
-        "requires: carried along", "in 1 replies from the vault, in 2 from the book",
+        "requires: carried along", "replies with it: 1 from the vault, 2 from the book",
     ]  # fmt: skip
     assert dialog.entries.chosen == {("Bell.md", "")}
     click(dialog, window)

@@ -233,6 +233,23 @@ def test_profiles_that_cannot_be_read_stay_in_the_file(open_dialog, connections,
     assert sorted(names) == ["Good", "Odd"]
 
 
+def test_a_timeout_may_be_a_part_of_a_second(open_dialog, qtbot) -> None:
+    hasty = Profile("Hasty", Api.OPENAI, "http://127.0.0.1:1/v1", model="m", timeout_ms=1500)
+    dialog = open_dialog(hasty)
+    assert dialog.timeout.text() == "1.5"
+    dialog.save.click()
+    settle(dialog, qtbot)
+    assert dialog._session.providers.file.profiles == (hasty,)
+    dialog.timeout.setText("0.25")
+    dialog.save.click()
+    settle(dialog, qtbot)
+    assert dialog._session.providers.file.profiles[0].timeout_ms == 250
+    for odd in ("0", ".", "1000"):
+        dialog.timeout.setText(odd)
+        dialog.save.click()
+        assert dialog.bar.label.text().startswith(f"Timeout: “{odd}” is no number of seconds.")
+
+
 def form(dialog) -> list[object]:
     fields = (dialog.name, dialog.url, dialog.model, dialog.key, dialog.variable, dialog.timeout, dialog.tokens)
     return [*(field.text() for field in fields), dialog.api.currentData(), dialog.key_source.currentData()]
