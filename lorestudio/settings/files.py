@@ -10,7 +10,6 @@ import os
 import re
 import secrets
 import shutil
-import stat
 import sys
 import time
 from contextlib import suppress
@@ -28,17 +27,20 @@ class SettingsError(ValueError):
 
 
 READ_AT_MOST: Final = 256 * 1024 * 1024
-"""So many bytes of a file are read; a device has no end."""
+"""So many bytes of a file are read."""
+
+PIPED_AT_MOST: Final = 64 * 1024 * 1024
+"""So many bytes are read of what does not say how long it is; a device has no end."""
 
 
-def read_whole(path: Path) -> bytes:
-    """The bytes of a file, none of a pipe that nobody writes into. Raises OSError, also for more than READ_AT_MOST."""
+def read_whole(path: Path, at_most: int | None = None) -> bytes:
+    """The bytes of a file, none of a pipe that nobody writes into. Raises OSError, also where there are too many."""
     with open(path, "rb", opener=_open_at_once) as file:  # a path's own takes no opener
-        status = os.fstat(file.fileno())
-        endless = not stat.S_ISREG(status.st_mode)
-        data = b"" if status.st_size > READ_AT_MOST else file.read(READ_AT_MOST + 1 if endless else -1)
-    if max(status.st_size, len(data)) > READ_AT_MOST:
-        raise OSError(errno.EFBIG, f"it is larger than {READ_AT_MOST // 1024 // 1024} MiB")
+        size = os.fstat(file.fileno()).st_size
+        most = at_most or (READ_AT_MOST if size else PIPED_AT_MOST)
+        data = b"" if size > most else file.read(-1 if size else most + 1)
+    if max(size, len(data)) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most // 1024 // 1024} MiB", str(path))
     return data
 
 
@@ -123,9 +125,11 @@ def write_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
     Makes missing folders, keeps the permissions of an existing file and writes through symbolic links; what is
     `private` may be read by its owner only. What an earlier
     writing of the same file left behind, because the computer stopped, is deleted. Waits for the disk, so a window
-    calls it from a worker. Raises OSError; nothing is left behind then.
+    calls it from a worker. Raises OSError, also for a device, which would be gone; nothing is left behind then.
     """
     target = real_path(path)
+    if target.exists() and not target.is_file() and not target.is_dir():
+        raise OSError(errno.EINVAL, "it is a device or a pipe, and no file", str(path))
     target.parent.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
     _sweep(target)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")

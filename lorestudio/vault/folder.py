@@ -32,7 +32,7 @@ from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import NoteFile, VaultError, VaultFiles
 from lorestudio.vault.front_matter import BOM
 
-MAX_FILE_BYTES: Final = 8 * 1024 * 1024
+MAX_FILE_BYTES: Final = 4 * 1024 * 1024
 """Larger files are not read: no note has this size."""
 
 MAX_LEVELS: Final = 20

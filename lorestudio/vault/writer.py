@@ -283,7 +283,7 @@ def _compare(path: Path, target: Path, expected_digest: str | None, action: str 
     if expected_digest is None and not os.path.lexists(target):
         return
     try:
-        found = digest_of(target.read_bytes())
+        found = digest_of(read_whole(target))
     except FileNotFoundError:
         if expected_digest is None:  # it went away just now
             return

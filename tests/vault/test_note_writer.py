@@ -78,6 +78,15 @@ def test_changed_while_saving(note: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert names_in(note.parent) == ["note.md"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
+def test_a_pipe_in_the_place_of_a_note_is_not_waited_for(note: Path) -> None:
+    text, digest = read_note(note)
+    note.unlink()
+    os.mkfifo(note)
+    with pytest.raises(ChangedOnDisk):
+        save_note(note, text, digest)
+
+
 def test_deleted_on_disk(note: Path) -> None:
     _, before = read_note(note)
     note.unlink()

@@ -45,7 +45,6 @@ from lorestudio.vault.note.yaml_reading import (
     too_long,
 )
 
-
 _ASKED_ALONE = 50
 """So many properties YAML reads sooner one by one than all of the block."""
 
