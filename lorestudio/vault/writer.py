@@ -21,7 +21,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.settings.files import read_whole
+from lorestudio.settings.files import alone, read_whole
 from lorestudio.vault.data_folder import reason_of, refused
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.folder import describe_bad_encoding
@@ -171,11 +171,12 @@ def save_note(path: Path, text: str | bytes, expected_digest: str | None, *, mod
     try:
         try:
             _write(temporary, data, mode if expected_digest is None else stat.S_IMODE(target.stat().st_mode))
-            _compare(path, target, expected_digest)  # writing took its time
-            if expected_digest is None:
-                _rename_to_free_name(temporary, target)
-            else:
-                temporary.replace(target)
+            with alone(target):
+                _compare(path, target, expected_digest)  # writing took its time
+                if expected_digest is None:
+                    _rename_to_free_name(temporary, target)
+                else:
+                    temporary.replace(target)
         finally:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
@@ -231,11 +232,12 @@ def remove_note(path: Path, expected_digest: str) -> None:
 
     Raises ChangedOnDisk where it is another, and SaveError where it cannot be deleted.
     """
-    _compare(path, path, expected_digest, "deleted")
-    try:
-        path.unlink()
-    except OSError as error:
-        raise SaveError(_describe(path, error, "deleted")) from error
+    with alone(path):
+        _compare(path, path, expected_digest, "deleted")
+        try:
+            path.unlink()
+        except OSError as error:
+            raise SaveError(_describe(path, error, "deleted")) from error
 
 
 def _rename_to_free_name(path: Path, target: Path) -> None:

@@ -115,7 +115,7 @@ def save_chat(
     backup = keep_version(there, path, backups, now, foreign=foreign) if there else None
     unsaved = "the chat was not saved ({reason}). Check folder, permissions and free space."
     with refused(partial(InputError, path), unsaved):
-        write_atomically(path, data)
+        write_atomically(path, data, expected=there)
     return SavedChat(path, replace(document, digest=digest_of(data)), backup, tuple(remarks))
 
 
