@@ -24,7 +24,7 @@ from msgspec import Struct
 from lorestudio.settings.files import alone, read_whole
 from lorestudio.vault.data_folder import reason_of, refused
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
-from lorestudio.vault.folder import describe_bad_encoding
+from lorestudio.vault.folder import describe_bad_encoding, walked
 
 _NAME: Final = re.compile(r"\.[0-9a-f]{16}(?:-(?P<host>[0-9a-f]{8})-(?P<pid>\d+))?\.tmp")
 
@@ -71,17 +71,8 @@ def _host() -> str:
 
 
 def _temporary_files(folder: Path) -> Iterator[Path]:
-    seen: set[str] = set()
-    for place, folders, files in os.walk(folder, followlinks=True):
-        real = os.path.realpath(place)
-        if real in seen:  # a link led back
-            folders.clear()
-            continue
-        seen.add(real)
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in files:
-            if _NAME.fullmatch(name):
-                yield Path(place, name)
+    for place, files in walked(folder, follow_links=True):
+        yield from (place / name for name in files if _NAME.fullmatch(name))
 
 
 def _left_over(path: Path, now: float) -> bool:
