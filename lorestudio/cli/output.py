@@ -70,6 +70,9 @@ def clear_messages() -> Iterator[None]:
             raise
         say(f"{error.filename}: {reason_of(error)}. Look whether its disk and folder are there, and try again.")
         raise typer.Exit(BAD_INPUT) from error
+    except MemoryError as error:
+        say("there is not enough memory for this. Give smaller files, or close other programs.")
+        raise typer.Exit(BAD_INPUT) from error
     except typer.Abort as abort:  # a question was not answered: with Ctrl+C, or because nobody is there
         echo(err=True)  # the question's line is still open
         if isinstance(abort.__context__, EOFError):

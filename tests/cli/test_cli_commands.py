@@ -287,3 +287,12 @@ def test_a_network_folder_that_went_away_is_a_message(
     result = lorestudio("replay", vault, "--chat", chat)
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert result.stderr.startswith(f"lorestudio: {chat}: {os.strerror(number)}.")
+
+
+def test_too_little_memory_is_a_message(lorestudio: Run, monkeypatch: pytest.MonkeyPatch, vault: Path) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(options, "open_project", full)
+    result = lorestudio("open", vault)
+    assert (result.exit_code, result.stderr.startswith("lorestudio: there is not enough memory")) == (2, True)
