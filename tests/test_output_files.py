@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,3 +24,14 @@ def test_what_cannot_be_written_is_said_and_nothing_is_left_behind(tmp_path: Pat
         write_bytes(tmp_path / "folder", b"x")
     assert caught.value.source == tmp_path / "folder"
     assert [item.name for item in tmp_path.iterdir()] == ["folder"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
+def test_what_is_no_file_is_never_replaced(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    (link := tmp_path / "link").symlink_to(pipe)
+    for path in (pipe, link):
+        with pytest.raises(InputError, match="a device or a pipe"):
+            write_bytes(path, b"x")
+    assert pipe.is_fifo()
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["link", "pipe"]

@@ -29,6 +29,9 @@ MOST_REPEATED: Final = 100_000
 LONGEST: Final = 20_000
 """A pattern of more characters takes seconds to be compiled, or for each text, which no time limit ends."""
 
+MOST_RANGES: Final = 5_000
+"""Each character of a text is compared with every range of a class, and `regex` looks at no time limit meanwhile."""
+
 _LONGEST_NAMED: Final = 200
 _WORD: Final = "0-9A-Za-z_"
 _FOLDED_WORD: Final = f"{_WORD}\u017f\u212a"
@@ -444,6 +447,9 @@ class _Reader:
         self.at += 1
         if not parts and not members:  # [] is nothing, [^] is any character
             return r"(?:[\s\S])" if negated else r"(?!)"
+        members = _joined(members)
+        if len(members) > MOST_RANGES:
+            raise self._error(f"a class names more than {MOST_RANGES:,} characters that are no neighbours; use ranges")
         written = "".join([*parts, *(f"{_escaped(chr(low))}-{_escaped(chr(high))}" for low, high in members)])
         return self._folded_class(written, members, negated=negated)
 
@@ -513,6 +519,17 @@ def _capitals() -> dict[int, tuple[str, ...]]:
         for each in alike
     }
     return dict(sorted(cased.items()))
+
+
+def _joined(members: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same characters in as few ranges as can be, in order."""
+    ranges: list[tuple[int, int]] = []
+    for low, high in sorted(members):
+        if ranges and low <= ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], max(high, ranges[-1][1]))
+        else:
+            ranges.append((low, high))
+    return ranges
 
 
 @lru_cache(maxsize=256)

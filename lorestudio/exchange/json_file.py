@@ -81,7 +81,7 @@ def carry_out(change: FileChange, now: datetime | None = None) -> Path:
         raise InputError(change.path, "the file was changed meanwhile, so nothing was written. Look at it again.")
     copy = keep_copy(change.path, before, now)
     with _writing(change.path):
-        write_atomically(change.path, change.data)
+        write_atomically(change.path, change.data, expected=before)
     return copy
 
 

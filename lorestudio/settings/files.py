@@ -10,14 +10,17 @@ import os
 import re
 import secrets
 import shutil
-import stat
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain import json_text
+
+if sys.platform != "win32":
+    import fcntl
 
 if TYPE_CHECKING:
     from lorestudio.domain.javascript import Json
@@ -28,17 +31,20 @@ class SettingsError(ValueError):
 
 
 READ_AT_MOST: Final = 256 * 1024 * 1024
-"""So many bytes of a file are read; a device has no end."""
+"""So many bytes of a file are read."""
+
+PIPED_AT_MOST: Final = 64 * 1024 * 1024
+"""So many bytes are read of what does not say how long it is; a device has no end."""
 
 
-def read_whole(path: Path) -> bytes:
-    """The bytes of a file, none of a pipe that nobody writes into. Raises OSError, also for more than READ_AT_MOST."""
+def read_whole(path: Path, at_most: int | None = None) -> bytes:
+    """The bytes of a file, none of a pipe that nobody writes into. Raises OSError, also where there are too many."""
     with open(path, "rb", opener=_open_at_once) as file:  # a path's own takes no opener
-        status = os.fstat(file.fileno())
-        endless = not stat.S_ISREG(status.st_mode)
-        data = b"" if status.st_size > READ_AT_MOST else file.read(READ_AT_MOST + 1 if endless else -1)
-    if max(status.st_size, len(data)) > READ_AT_MOST:
-        raise OSError(errno.EFBIG, f"it is larger than {READ_AT_MOST // 1024 // 1024} MiB")
+        size = os.fstat(file.fileno()).st_size
+        most = at_most or (READ_AT_MOST if size else PIPED_AT_MOST)
+        data = b"" if size > most else file.read(-1 if size else most + 1)
+    if max(size, len(data)) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most // 1024 // 1024} MiB", str(path))
     return data
 
 
@@ -117,15 +123,17 @@ def real_path(path: Path) -> Path:
     return Path(os.path.realpath(path.expanduser()))  # `Path.resolve` fails at such a circle
 
 
-def write_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
+def write_atomically(path: Path, data: bytes, *, private: bool = False, expected: bytes | None = None) -> None:
     """Replace the file at `path` by `data`: at every moment there is either the old file or the new one.
 
     Makes missing folders, keeps the permissions of an existing file and writes through symbolic links; what is
-    `private` may be read by its owner only. What an earlier
-    writing of the same file left behind, because the computer stopped, is deleted. Waits for the disk, so a window
-    calls it from a worker. Raises OSError; nothing is left behind then.
+    `private` may be read by its owner only. A file of which something is `expected` must hold just that. What an
+    earlier writing of the same file left behind, because the computer stopped, is deleted. Waits for the disk, so a
+    window calls it from a worker. Raises OSError, also for a device, which would be gone; nothing is left behind then.
     """
     target = real_path(path)
+    if target.exists() and not target.is_file() and not target.is_dir():
+        raise OSError(errno.EINVAL, "it is a device or a pipe, and no file", str(path))
     target.parent.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
     _sweep(target)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
@@ -137,9 +145,42 @@ def write_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
             os.fsync(stream.fileno())
         if target.exists() and not private:
             shutil.copymode(target, temporary)
-        temporary.replace(target)
+        with alone(target):
+            if expected is not None and read_whole(target) != expected:  # writing took its time
+                raise OSError(errno.EAGAIN, "another program has changed it meanwhile; look at it again", str(path))
+            temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+_ALONE_S: Final = 1.0
+"""Whoever holds a file for longer is no studio that replaces it."""
+
+
+@contextmanager
+def alone(target: Path) -> Iterator[None]:
+    """Look at a file and replace it while no other studio does; other programs, and some disks, know no such lock."""
+    descriptor = None
+    if sys.platform != "win32":
+        with suppress(OSError):
+            descriptor = _open_at_once(str(target), os.O_RDONLY)
+            deadline = time.monotonic() + _ALONE_S
+            while not _held(descriptor) and time.monotonic() < deadline:
+                time.sleep(0.001)
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _held(descriptor: int) -> bool:
+    """Take the lock of an open file, or say that somebody else has it. Raises other OSErrors."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 _BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows else writes line ends of its own

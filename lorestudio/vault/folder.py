@@ -14,7 +14,7 @@ import os
 import stat
 import time
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -32,7 +32,7 @@ from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import NoteFile, VaultError, VaultFiles
 from lorestudio.vault.front_matter import BOM
 
-MAX_FILE_BYTES: Final = 8 * 1024 * 1024
+MAX_FILE_BYTES: Final = 4 * 1024 * 1024
 """Larger files are not read: no note has this size."""
 
 MAX_LEVELS: Final = 20
@@ -136,6 +136,20 @@ class _Walk(Struct):
 
     def _leave_out(self, filename: str, problem: NoteProblem, message: str) -> None:
         self.left_out.append(LeftOutNote(shown_name(filename), self.vault, problem, message))
+
+
+def walked(folder: Path, *, follow_links: bool = False) -> Iterator[tuple[Path, list[str]]]:
+    """Each folder below this one with the names of its files, as deep as notes are listed, without dot folders."""
+    seen: set[str] = set()
+    for place, folders, files in os.walk(folder, followlinks=follow_links):
+        real = os.path.realpath(place)
+        if real in seen:  # a link led back
+            folders.clear()
+            continue
+        seen.add(real)
+        level = len(Path(place).relative_to(folder).parts)
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and level < MAX_LEVELS - 1)
+        yield Path(place), sorted(files)
 
 
 def _list_root(path: Path) -> list[_FolderItem]:

@@ -21,10 +21,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.settings.files import read_whole
+from lorestudio.settings.files import alone, read_whole
 from lorestudio.vault.data_folder import reason_of, refused
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
-from lorestudio.vault.folder import describe_bad_encoding
+from lorestudio.vault.folder import describe_bad_encoding, walked
 
 _NAME: Final = re.compile(r"\.[0-9a-f]{16}(?:-(?P<host>[0-9a-f]{8})-(?P<pid>\d+))?\.tmp")
 
@@ -71,17 +71,8 @@ def _host() -> str:
 
 
 def _temporary_files(folder: Path) -> Iterator[Path]:
-    seen: set[str] = set()
-    for place, folders, files in os.walk(folder, followlinks=True):
-        real = os.path.realpath(place)
-        if real in seen:  # a link led back
-            folders.clear()
-            continue
-        seen.add(real)
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in files:
-            if _NAME.fullmatch(name):
-                yield Path(place, name)
+    for place, files in walked(folder, follow_links=True):
+        yield from (place / name for name in files if _NAME.fullmatch(name))
 
 
 def _left_over(path: Path, now: float) -> bool:
@@ -171,11 +162,12 @@ def save_note(path: Path, text: str | bytes, expected_digest: str | None, *, mod
     try:
         try:
             _write(temporary, data, mode if expected_digest is None else stat.S_IMODE(target.stat().st_mode))
-            _compare(path, target, expected_digest)  # writing took its time
-            if expected_digest is None:
-                _rename_to_free_name(temporary, target)
-            else:
-                temporary.replace(target)
+            with alone(target):
+                _compare(path, target, expected_digest)  # writing took its time
+                if expected_digest is None:
+                    _rename_to_free_name(temporary, target)
+                else:
+                    temporary.replace(target)
         finally:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
@@ -231,11 +223,12 @@ def remove_note(path: Path, expected_digest: str) -> None:
 
     Raises ChangedOnDisk where it is another, and SaveError where it cannot be deleted.
     """
-    _compare(path, path, expected_digest, "deleted")
-    try:
-        path.unlink()
-    except OSError as error:
-        raise SaveError(_describe(path, error, "deleted")) from error
+    with alone(path):
+        _compare(path, path, expected_digest, "deleted")
+        try:
+            path.unlink()
+        except OSError as error:
+            raise SaveError(_describe(path, error, "deleted")) from error
 
 
 def _rename_to_free_name(path: Path, target: Path) -> None:
@@ -283,7 +276,7 @@ def _compare(path: Path, target: Path, expected_digest: str | None, action: str 
     if expected_digest is None and not os.path.lexists(target):
         return
     try:
-        found = digest_of(target.read_bytes())
+        found = digest_of(read_whole(target))
     except FileNotFoundError:
         if expected_digest is None:  # it went away just now
             return

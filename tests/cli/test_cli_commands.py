@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -268,3 +270,29 @@ def test_an_error_has_its_file_in_front(lorestudio: Run, monkeypatch: pytest.Mon
     monkeypatch.setattr(options, "open_project", wrong)
     result = lorestudio("open", vault)
     assert result.stderr == "lorestudio: chat.jsonl, line 3, field “mes”: it is wrong.\n"
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.EACCES])
+def test_a_network_folder_that_went_away_is_a_message(
+    lorestudio: Run, monkeypatch: pytest.MonkeyPatch, vault: Path, chat: Path, number: int
+) -> None:
+    stat = os.stat
+
+    def gone(path: Any, **options: Any) -> os.stat_result:
+        if os.fspath(path) == str(chat):
+            raise OSError(number, os.strerror(number), str(path))
+        return stat(path, **options)
+
+    monkeypatch.setattr(os, "stat", gone)
+    result = lorestudio("replay", vault, "--chat", chat)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert result.stderr.startswith(f"lorestudio: {chat}: {os.strerror(number)}.")
+
+
+def test_too_little_memory_is_a_message(lorestudio: Run, monkeypatch: pytest.MonkeyPatch, vault: Path) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(options, "open_project", full)
+    result = lorestudio("open", vault)
+    assert (result.exit_code, result.stderr.startswith("lorestudio: there is not enough memory")) == (2, True)

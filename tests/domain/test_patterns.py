@@ -1,6 +1,7 @@
 """Patterns as JavaScript reads them."""
 
 import contextlib
+import re
 import time
 
 import pytest
@@ -224,3 +225,21 @@ def test_a_pattern_that_took_too_long_once_is_not_tried_again() -> None:
         pattern.search("a" * 60 + "b", seconds=0.02)
     with pytest.raises(PatternTimeoutError, match="on another text"):
         pattern.search("nothing of the kind")
+
+
+def test_a_class_of_thousands_of_characters_costs_as_many_as_it_has_ranges() -> None:
+    text = "The quick brown fox. " * 10_000
+    neighbours = "".join(map(chr, range(0x3400, 0x8000)))
+    begun = time.process_time()
+    assert compile_pattern(f"[{neighbours}]").search(text) is None
+    assert compile_pattern(f"[{neighbours[::-1]}a-z]+").search(text).group() == "he"
+    assert time.process_time() - begun < 1  # some milliseconds; each of the characters alone took a second
+    with pytest.raises(PatternError, match="more than 5,000 characters that are no neighbours"):
+        compile_pattern(f"[{neighbours[::2]}]")
+
+
+@pytest.mark.parametrize("source", ["[b-da-be]+", "[^b-da-be]+", r"[e\db-c]+", "[c-e]+|[a-c]"])
+def test_members_of_a_class_may_overlap(source: str) -> None:
+    text = "xyz abcde 123 fgh-"
+    expected = [found.span() for found in re.finditer(source, text, re.ASCII)]
+    assert compile_pattern(source).spans(text) == expected

@@ -6,11 +6,13 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from lorestudio.settings.files import alone
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.writer import (
     STALE_S,
@@ -76,6 +78,40 @@ def test_changed_while_saving(note: Path, monkeypatch: pytest.MonkeyPatch) -> No
         save_note(note, "mine", before)
     assert note.read_bytes() == b"somebody else"
     assert names_in(note.parent) == ["note.md"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
+def test_a_pipe_in_the_place_of_a_note_is_not_waited_for(note: Path) -> None:
+    text, digest = read_note(note)
+    note.unlink()
+    os.mkfifo(note)
+    with pytest.raises(ChangedOnDisk):
+        save_note(note, text, digest)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there no file is locked")
+def test_two_studios_that_save_at_one_moment_do_not_overwrite_each_other(note: Path) -> None:
+    text, digest = read_note(note)
+    outcome: list[Exception] = []
+
+    def other() -> None:
+        try:
+            save_note(note, text + "other", digest)
+        except VaultError as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=other)
+    with alone(note):
+        thread.start()
+        deadline = time.monotonic() + 0.5
+        while len(names_in(note.parent)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.001)
+        time.sleep(0.05)  # it has written its text and waits
+        (mine := note.with_name("mine")).write_text("mine", encoding="utf-8")
+        mine.replace(note)
+    thread.join()
+    assert [type(error) for error in outcome] == [ChangedOnDisk]
+    assert note.read_text(encoding="utf-8") == "mine"
 
 
 def test_deleted_on_disk(note: Path) -> None:

@@ -10,7 +10,7 @@ from lorestudio.domain.entry import NoteProblem
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.vault import folder
 from lorestudio.vault.files import NoteFile, VaultError
-from lorestudio.vault.folder import read_listed
+from lorestudio.vault.folder import MAX_LEVELS, read_listed, walked
 from tests.vault.folders import read_folder
 
 
@@ -195,3 +195,16 @@ def test_progress_and_cancelling(tmp_path: Path) -> None:
     with pytest.raises(Cancelled):
         read_folder(tmp_path, on_progress=lambda *step: seen.append(step), cancelled=lambda: len(seen) == 2)
     assert seen == [(1, 3), (2, 3)]
+
+
+def test_folders_are_walked_as_deep_as_notes_are_listed_and_no_further(tmp_path: Path) -> None:
+    """A thousand levels end the system's own walk in a RecursionError."""
+    write(tmp_path, *("d/" * level + f"{level}.txt" for level in range(MAX_LEVELS + 5)), ".hidden/x.txt")
+    found = [(place.relative_to(tmp_path).parts, files) for place, files in walked(tmp_path)]
+    assert found == [(("d",) * level, [f"{level}.txt"]) for level in range(MAX_LEVELS)]
+
+
+def test_a_walk_along_links_comes_to_each_folder_once(tmp_path: Path) -> None:
+    write(tmp_path, "a/x.txt")
+    (tmp_path / "a" / "back").symlink_to(tmp_path)
+    assert [place for place, _ in walked(tmp_path, follow_links=True)] == [tmp_path, tmp_path / "a"]

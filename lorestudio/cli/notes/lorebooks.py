@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from lorestudio.cli.command import RulesOption, rules_named
-from lorestudio.cli.notes.notes import FolderArgument
+from lorestudio.cli.notes.notes import FolderArgument, notes_of
 from lorestudio.cli.notes.propose import ProposalOptions, propose_summaries
 from lorestudio.cli.options import SettingsOption
 from lorestudio.cli.output import FAILED, answer_to, echo, json_bytes, print_json, say, say_all
@@ -165,7 +165,7 @@ def export_notes(
     First it says what becomes of every entry and field. A note that says `wi_export: false` stays at home. Entries that
     came from a lorebook and were not touched go out member for member.
     """
-    read = read_vault_notes(vault)
+    read = notes_of(vault)
     only = frozenset(find_note(read, note) for note in notes) if notes else None
     choice = ExportChoice(form, folder, only, not skip_disabled, as_written, card)
     plan = plan_export(read, real_path(to), reading_rules(settings, rules_named(rules)), choice)
@@ -224,7 +224,7 @@ def sync_books(
     beside it; both sides are written as one step, and `lorestudio undo` takes both back.
     Ends with 1 where something is left open.
     """
-    read = read_vault_notes(vault)
+    read = notes_of(vault)
     reading = reading_rules(settings, rules_named(rules))
     links = [link for link in links_of(read) if book in {"", link.book}]
     if lost is not None:

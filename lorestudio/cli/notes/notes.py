@@ -38,6 +38,13 @@ _WIDTH: Final = 100
 """Characters of a line that are shown around what was found."""
 
 
+def notes_of(vault: Path) -> VaultNotes:
+    """The notes of a folder; those that cannot be read are told. Raises VaultError."""
+    read = read_vault_notes(vault)
+    say_all(note.message for note in read.left_out)
+    return read
+
+
 def search_notes(
     vault: FolderArgument,
     query: Annotated[
@@ -55,7 +62,7 @@ def search_notes(
     """Search titles, properties and bodies of all notes. Ends with 1 where nothing is found."""
     options = SearchOptions(case, word, regex, frozenset(where or SearchPlace))
     parsed = parse_query(query, options)
-    found = search(read_vault_notes(vault), parsed)
+    found = search(notes_of(vault), parsed)
     if as_json:
         notes = [_as_json(note) for note in found]
         print_json(notes, 1)
@@ -100,7 +107,7 @@ def order_notes(
     log = ChangeLog(default_folder(), [real_path(vault)])
     if not dry_run:
         say_all(log.mend_interrupted())
-    known = read_vault_notes(vault)
+    known = notes_of(vault)
     entries = {entry.filename: entry for entry in open_project([vault]).index.entries}
     if notes:
         named = [find_note(known, name) for name in notes]
@@ -120,7 +127,7 @@ def order_notes(
 
 def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption = False) -> None:
     """List a note's links, the references to it, and where it is named without a link."""
-    notes = read_vault_notes(vault)
+    notes = notes_of(vault)
     filename = find_note(notes, note)
     if as_json:
         print_json(_links_json(notes, filename), 1)
@@ -256,7 +263,7 @@ def entries(
     if make and not (notes or folder or tag or named):
         raise InputError("--make", "say which notes: name them, or use --folder, --tag, or --chat with --named.")
     project = open_project([vault], chat, settings, rules=rules_named(rules))
-    read = read_vault_notes(vault)
+    read = notes_of(vault)
     plain = {filename for _vault, filename in plain_notes(project.index)}
     name, entry_tag = project.index.vaults[0], project.settings.lorebook_tag
     found = candidates(name, read, plain, project.chat)

@@ -105,6 +105,11 @@ def load_chat(path: Path) -> LoadedChat:
     """
     with refused(partial(InputError, path), "the chat cannot be read: {reason}."):
         data = read_whole(path)
+    return chat_in(data, path)
+
+
+def chat_in(data: bytes, path: Path) -> LoadedChat:
+    """The chat in the bytes of a file, as `load_chat`. Raises InputError."""
     if b"\0" in data:
         raise InputError(path, "this is no text. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
     jsonl = path.suffix.lower() == ".jsonl"

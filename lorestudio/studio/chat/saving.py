@@ -32,7 +32,7 @@ from lorestudio.exchange.chats.loading import lost_as_text
 from lorestudio.exchange.chats.metadata import with_controls
 from lorestudio.exchange.json_file import spell_record
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import write_atomically
+from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.studio.chat.editing import ChatBranch
 from lorestudio.studio.project.project import Project
 from lorestudio.vault.data_folder import refused
@@ -115,7 +115,7 @@ def save_chat(
     backup = keep_version(there, path, backups, now, foreign=foreign) if there else None
     unsaved = "the chat was not saved ({reason}). Check folder, permissions and free space."
     with refused(partial(InputError, path), unsaved):
-        write_atomically(path, data)
+        write_atomically(path, data, expected=there)
     return SavedChat(path, replace(document, digest=digest_of(data)), backup, tuple(remarks))
 
 
@@ -176,7 +176,7 @@ def _bytes(document: ChatDocument, chat: Chat, path: Path, *, lossy: bool) -> by
 def _there(path: Path) -> bytes | None:
     unread = "the file that is there cannot be read: {reason}."
     with refused(partial(InputError, path), unread), suppress(FileNotFoundError):
-        return path.read_bytes()
+        return read_whole(path)
     return None
 
 
@@ -197,7 +197,7 @@ def with_chat_reread(project: Project) -> Project | None:
     """
     path, document = project.chat_path, project.document
     try:
-        if path is None or document is None or digest_of(path.read_bytes()) == document.digest:
+        if path is None or document is None or digest_of(read_whole(path)) == document.digest:
             return None
         read = project.with_chat(path)
     except (OSError, InputError):

@@ -19,6 +19,7 @@ from lorestudio.exchange.lorebooks.notes import Raw
 from lorestudio.exchange.problems import checked
 from lorestudio.settings.files import json_bytes
 from lorestudio.studio.notes.vault_notes import VaultNotes
+from lorestudio.vault.folder import walked
 
 SUFFIX: Final = ".book.json"
 _VERSION: Final = 1
@@ -102,12 +103,9 @@ def read_link(vault: Path, place: str) -> BookLink:
 
 def links_of(vault: VaultNotes) -> tuple[BookLink, ...]:
     """The links that lie in a vault. Waits for the disk. Raises InputError for a damaged one."""
-    places = sorted(path for path in vault.folder.rglob(f"*{SUFFIX}") if not _is_hidden(vault.folder, path))
+    below = (place / name for place, files in walked(vault.folder) for name in files)
+    places = sorted(path for path in below if path.name.endswith(SUFFIX) and not path.name.startswith("."))
     return tuple(read_link(vault.folder, path.relative_to(vault.folder).as_posix()) for path in places)
-
-
-def _is_hidden(folder: Path, path: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(folder).parts)
 
 
 def link_to(links: Sequence[BookLink], file: Path) -> BookLink | None:

@@ -5,7 +5,6 @@ They are kept between questions: only files that changed are read again.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.trace.wording import first_few
 from lorestudio.vault import front_matter
 from lorestudio.vault.files import NoteFile, VaultError
-from lorestudio.vault.folder import StampedText, list_folder, read_stamped, scan_folder
+from lorestudio.vault.folder import StampedText, list_folder, read_stamped, scan_folder, walked
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.links.targets import NOTE_SUFFIX
@@ -75,12 +74,11 @@ def read_vault_notes(folder: Path) -> VaultNotes:
 def attachments(folder: Path) -> tuple[str, ...]:
     """The files below the folder that are no notes, without those in folders whose names begin with a dot."""
     found: list[str] = []
-    for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        prefix = Path(place).relative_to(folder).as_posix()
+    for place, files in walked(folder):
+        prefix = place.relative_to(folder).as_posix()
         found += [
             name if prefix == "." else f"{prefix}/{name}"
-            for name in sorted(files)
+            for name in files
             if not (name.startswith(".") or name.endswith(NOTE_SUFFIX))
         ]
     return tuple(found)

@@ -23,21 +23,21 @@ from lorestudio.domain.state import ChatControls, Usage
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chats.attachments import attached_files
 from lorestudio.exchange.chats.document import ChatDocument
-from lorestudio.exchange.chats.loading import load_chat
+from lorestudio.exchange.chats.loading import chat_in
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.exchange.chats.metadata import sign_of_newer as sign_of_newer_chat
 from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.host_settings import HostSettings, load_host_settings
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.formats import may_be_chat, refusal, what_it_is
-from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, load_lorebook
+from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, load_lorebook, lorebook_in
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
-from lorestudio.settings.files import SettingsError, real_path
+from lorestudio.settings.files import SettingsError, read_whole, real_path
 from lorestudio.settings.rules import NEW
 from lorestudio.settings.store import load
 from lorestudio.studio.notes.usage import read_usage
@@ -437,17 +437,18 @@ def _chat(path: Path) -> LoadedChat:
     if path.is_dir():
         raise WrongFileError(path, "this is a folder, and no chat", Belongs.VAULT)
     error = InputError(path, "this is JSON, and no chat. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
-    data = read_file(path) if path.is_file() else b"-"
+    with refused(partial(InputError, path), "the chat cannot be read: {reason}."):
+        data = read_whole(path)
     told = path.suffix.lower() in {".jsonl", ".txt"} or not path.is_file()
     if wrong := refusal(data, path) if told else what_it_is(data, path):
         raise wrong
     if told or may_be_chat(data):
         try:
-            return load_chat(path)
+            return chat_in(data, path)
         except InputError as refused_chat:
             error = refused_chat
     try:
-        load_lorebook(path)
+        lorebook_in(data, path)
     except WrongFileError as other:
         raise other from None
     except InputError:

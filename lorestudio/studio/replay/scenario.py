@@ -14,10 +14,11 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import Scenario, ScenarioVault, index_report, read_records
 from lorestudio.settings.behaviour import FIXED
 from lorestudio.settings.deeplore import sanitise
-from lorestudio.settings.files import SettingsError, real_path
+from lorestudio.settings.files import SettingsError, read_whole, real_path
 from lorestudio.studio.project.tokens import BY_SCRIPT, TokenizerError, counter_by_word, word_of
 from lorestudio.systems.registry import kind_of, scenario_format
 from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.folder import MAX_FILE_BYTES
 from lorestudio.vault.index import kept_as_indexed, state_of_files
 
 COUNTERS: Final[Mapping[str, TokenCounter]] = {
@@ -149,7 +150,7 @@ def _walk(folder: Path, prefix: str) -> Iterator[NoteFile]:
         children = sorted(folder.iterdir(), key=lambda path: path.name.encode("utf-16-be", "surrogatepass"))
         for path in children:
             if path.is_file() and path.name != "LICENSE":
-                yield NoteFile(prefix + path.name, path.read_bytes().decode("utf-8", "replace"))
+                yield NoteFile(prefix + path.name, read_whole(path, MAX_FILE_BYTES).decode("utf-8", "replace"))
     except OSError as error:
         place = error.filename or folder
         raise InputError(place, f"the scenario's vault cannot be read: {error.strerror or error}.") from error

@@ -123,7 +123,7 @@ def write_chat_file(file: ChatFile, chat: RecapChat, copies: Path | None = None)
         return file
     keep_version(there, file.path, copies, utc_now())
     try:
-        write_atomically(file.path, data)
+        write_atomically(file.path, data, expected=there)
     except OSError as error:
         reason = error.strerror or error
         raise InputError(file.path, f"the chat cannot be written: {reason}. Its recaps are kept.") from error

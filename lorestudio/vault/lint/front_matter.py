@@ -14,8 +14,8 @@ from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.rules import NEW
 from lorestudio.vault.entries import LOGIC_FIELD, field_name, parse_note
 from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules
-from lorestudio.vault.note.properties import ProblemKind
-from lorestudio.vault.note.yaml_reading import Misread, certainly_alike
+from lorestudio.vault.note.properties import ProblemKind, yaml_problem
+from lorestudio.vault.note.yaml_reading import TOO_LONG, Misread, certainly_alike, too_long
 
 _LENIENT: Final = frozenset({"W_ALIAS_USED", "W_COMMA_SPLIT", "W_COERCED_NUM"})
 """What lenient authoring mends."""
@@ -250,7 +250,7 @@ _FIRST_FIELD: Final = re.compile(r"\ufeff?---\r?\n\w[\w.-]*\s*:", re.ASCII)
 
 def readings(note: Note, rules: Rules) -> Iterator[Hit]:
     """P53: fields of DeepLore's that the two read differently. What nobody reads may be written in any way."""
-    if note.yaml is None or note.document is None or _is_plain(note):
+    if note.yaml is None or note.document is None or too_long(note.yaml) or _is_plain(note):
         return
     read = _READ | {field.name for field in rules.parse.fields}
     for found in note.document.properties:
@@ -282,7 +282,8 @@ def document_problems(note: Note, _rules: Rules) -> Iterator[Hit]:
     """P54 to P57, P60: what is wrong with the front matter as a text."""
     if note.document is None or (note.yaml is not None and _is_plain(note)):
         return
-    for problem in note.document.problems:
+    unread = note.yaml is not None and too_long(note.yaml)  # then the rest takes seconds too
+    for problem in (yaml_problem(TOO_LONG, 2),) if unread else note.document.problems:
         code = _CODES.get(problem.kind)
         if code is None or (code == "P54" and not _FIRST_FIELD.match(note.document.text)):
             continue  # three dashes above a text are a line across the page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from operator import attrgetter
 from typing import Final
 
@@ -69,6 +70,9 @@ _OWN: Final = attrgetter(
     "probability", "custom_fields", "warnings",
 )  # fmt: skip
 """What the checks by itself look at."""
+
+MOST_HITS: Final = 200
+"""Of a note with three hundred thousand of them the list takes longer than the checks."""
 
 
 class Scope(Struct, frozen=True):
@@ -205,14 +209,22 @@ def _read_again(scope: Scope, rules: Rules, key: NoteKey, text: str) -> _LintedN
     return _LintedNote(note, tuple(_own_hits(note, rules)))
 
 
+def _first(hits: Iterator[Hit]) -> Iterator[Hit]:
+    """As many hits of one check as anybody looks at in one note; the last of them says that there are more."""
+    kept = list(islice(hits, MOST_HITS))
+    if next(hits, None) is not None:
+        kept[-1] = replace(kept[-1], message=f"{kept[-1].message} There are more like this; mend these first.")
+    yield from kept
+
+
 def _own_hits(note: Note, rules: Rules) -> Iterator[Hit]:
     if isinstance(note.item, Entry):
-        hits = [hit for check in NOTE_CHECKS for hit in check(note, rules)]
+        hits = [hit for check in NOTE_CHECKS for hit in _first(check(note, rules))]
         told = {hit.field for hit in hits if hit.code in {"P58", "P59"}}
         yield from (hit for hit in hits if hit.code != "P53" or hit.field not in told)
     elif isinstance(note.item, LeftOutNote):
         for check in LEFT_OUT_CHECKS:
-            yield from check(note, rules)
+            yield from _first(check(note, rules))
     else:
         yield from entry_config.lost_titles(note, rules)
 
@@ -223,7 +235,7 @@ def _findings(known: _LintedNote, facts: VaultFacts) -> Iterator[Finding]:
     entry: int | None = None
     if isinstance(note.item, Entry):
         entry = note.item.id if note.item.id >= 0 else None
-        hits = (*known.hits, *(hit for check in VAULT_CHECKS for hit in check(note, facts)))
+        hits = (*known.hits, *(hit for check in VAULT_CHECKS for hit in _first(check(note, facts))))
     made: dict[Hit, Finding] = {}
     for hit in hits:
         finding = known.findings.get(hit)

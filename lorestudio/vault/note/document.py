@@ -42,7 +42,11 @@ from lorestudio.vault.note.yaml_reading import (
     read_yaml,
     same,
     sentence,
+    too_long,
 )
+
+_ASKED_ALONE = 50
+"""So many properties YAML reads sooner one by one than all of the block."""
 
 
 class NoteReadings:
@@ -69,7 +73,8 @@ class NoteReadings:
     @cached_property
     def error(self) -> tuple[str, int] | None:
         """Why YAML cannot read the block, and in which of its lines, from 0; None where it can."""
-        if all(certainly_alike(found.raw) or list(self._read(found).values) == [0] for found in self._properties):
+        doubtful = [found for found in self._properties if not certainly_alike(found.raw)]
+        if len(doubtful) <= _ASKED_ALONE and all(list(self._read(found).values) == [0] for found in doubtful):
             return None
         whole = self._whole
         return (whole.error, min(whole.error_line, self._block.count("\n") - 1)) if whole.error else None
@@ -135,7 +140,7 @@ class NoteReadings:
         return YamlReading(None, value, cause, sentence(found.name, None, entry, cause))
 
     def _spelling(self, found: NoteProperty, parts: NumberParts, value: Json) -> str | None:
-        if value is None and found.value is not None:
+        if (value is None and found.value is not None) or too_long(found.raw):  # of that YAML would read nothing
             return None
         try:
             return write_value(parts, found.name, value, self._style, strict=True)
@@ -191,12 +196,12 @@ class NoteDocument:
         for line in lines:
             offsets.append(offsets[-1] + len(line))
         result = []
-        for index, span in enumerate(self._spans):
+        for span, segment_end in zip(self._spans, self._segment_ends, strict=True):
             raw = "".join(lines[span.first : span.end])
             value: Json = None
             kind = PropertyKind.INVALID
             if span.read:
-                value = front_matter.parse("".join(lines[span.first : self._segment_end(index)]))[span.name]
+                value = front_matter.parse("".join(lines[span.first : segment_end]))[span.name]
                 kind = kind_of(raw, value)
             start, end = offsets[span.first], offsets[span.end]
             # The fence before the first line of the block is line 1.
@@ -350,9 +355,15 @@ class NoteDocument:
                 return style
         return ListStyle()
 
-    def _segment_end(self, index: int) -> int:
-        """The line where the next property begins that DeepLore reads; until there it adds items to this one."""
-        return next((span.first for span in self._spans[index + 1 :] if span.read), len(self._lines))
+    @property
+    def _segment_ends(self) -> list[int]:
+        """Of each span the line where the next property begins that DeepLore reads; until there it adds items to it."""
+        ends: list[int] = []
+        end = len(self._lines)
+        for span in reversed(self._spans):
+            ends.append(end)
+            end = span.first if span.read else end
+        return ends[::-1]
 
     @cached_property
     def _readings(self) -> NoteReadings:

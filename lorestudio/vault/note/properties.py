@@ -166,9 +166,12 @@ def name_problems(properties: Sequence[NoteProperty]) -> Iterator[DocumentProble
                 "shows no properties at all. Delete one of them.", found.name,
             )  # fmt: skip
         last[found.name] = found
+    first: dict[str, str] = {}
+    for name in last:
+        first.setdefault(field_name(name), name)
     for name, found in last.items():
         field = field_name(name)
-        taken = field if field in last else next(other for other in last if field_name(other) == field)
+        taken = field if field in last else first[field]
         if taken != name:
             yield DocumentProblem(
                 ProblemKind.SHADOWED, found.line,

@@ -24,7 +24,7 @@ BLOCK_HEADER = re.compile(r"[|>][-+0-9]*(?:[ \t]+#.*)?")
 
 _FENCE_WITHOUT_FIELDS = re.compile(r"---\r?\n---[ \t]*(?:\r?\n|\Z)")
 _OTHER_KEY = re.compile(
-    r"""("[^"\n]*"[ \t]*|'[^'\n]*'[ \t]*|[^\s#"'\[{|>%@`&*!,\]}:](?:[^\n:]|:(?![ \t\r\n]|\Z))*):(?=[ \t\r\n]|\Z)"""
+    r"""("[^"\n]*"[ \t]*|'[^'\n]*'[ \t]*|[^\s#"'\[{|>%@`&*!,\]}:](?:[^\n:]++|:(?![ \t\r\n]|\Z))*+):(?=[ \t\r\n]|\Z)"""
 )
 _LINES = re.compile(r"[^\n]*\n|[^\n]+\Z")
 _BRACKETS = {"[": "]", "{": "}"}
@@ -41,15 +41,13 @@ class Block(Struct, frozen=True):
 class Span(Struct, frozen=True):
     """The lines of one property. `first` and `end` count lines of the block from 0; `end` is not included.
 
-    `read` says whether DeepLore takes the first line as a field. `keyed` says whether it has a name at all. `name` is
-    the whole line where it has none.
+    `read` says whether DeepLore takes the first line as a field. `name` is the whole line where it has none.
     """
 
     name: str
     first: int
     end: int
     read: bool
-    keyed: bool
 
 
 def find_block(text: str) -> Block | None:
@@ -81,13 +79,15 @@ def is_filler(line: str) -> bool:
 def find_spans(lines: list[str]) -> list[Span]:
     """The properties in order. Blank lines and comments belong to a property only where it goes on behind them."""
     spans: list[Span] = []
+    owner: int | None = None  # the last span with a name
     until = 0  # the lines before this one belong to the current property, whatever they look like
     in_scalar = False
     for number, line in enumerate(lines):
         text = line.rstrip(WHITE_SPACE)
         key = front_matter.KEY_LINE.match(text)
         if key is not None:
-            spans.append(Span(key[1], number, number + 1, read=True, keyed=True))
+            owner = len(spans)
+            spans.append(Span(key[1], number, number + 1, read=True))
             rest = key[2].rstrip(WHITE_SPACE)
             in_scalar = BLOCK_HEADER.fullmatch(rest) is not None
             until = 0 if in_scalar else _end_of_open_value(lines, number, rest)
@@ -95,7 +95,7 @@ def find_spans(lines: list[str]) -> list[Span]:
             spans[-1] = replace(spans[-1], end=number + 1)
         elif is_filler(line):
             in_scalar = in_scalar and not text
-        elif front_matter.LIST_ITEM.match(text) and (owner := _keyed(spans)) is not None:
+        elif front_matter.LIST_ITEM.match(text) and owner is not None:
             in_scalar = False
             spans[owner:] = [replace(spans[owner], end=number + 1)]
         elif line[0] in WHITE_SPACE and spans:
@@ -104,10 +104,11 @@ def find_spans(lines: list[str]) -> list[Span]:
             in_scalar = False
             other = _OTHER_KEY.match(line)
             if other is not None and not text.startswith("- "):
-                spans.append(Span(_unquoted(other[1].rstrip(" \t")), number, number + 1, read=False, keyed=True))
+                owner = len(spans)
+                spans.append(Span(_unquoted(other[1].rstrip(" \t")), number, number + 1, read=False))
                 in_scalar = BLOCK_HEADER.fullmatch(text[other.end() :].strip(WHITE_SPACE)) is not None
             else:
-                spans.append(Span(text.strip(WHITE_SPACE), number, number + 1, read=False, keyed=False))
+                spans.append(Span(text.strip(WHITE_SPACE), number, number + 1, read=False))
     return spans
 
 
@@ -115,13 +116,6 @@ def key_end(line: str) -> int:
     """Where the name of a property that DeepLore does not read ends, its quotes included."""
     found = _OTHER_KEY.match(line)
     return 0 if found is None else found.start(1) + len(found[1].rstrip(" \t"))
-
-
-def _keyed(spans: list[Span]) -> int | None:
-    for index in range(len(spans) - 1, -1, -1):
-        if spans[index].keyed:
-            return index
-    return None
 
 
 def _unquoted(name: str) -> str:

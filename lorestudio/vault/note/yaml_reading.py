@@ -26,6 +26,9 @@ _MAX_NODES = 500
 _LONGEST = 200_000
 """So many characters of properties take the reader two seconds."""
 
+TOO_LONG = f"it has more than {_LONGEST:,} characters"
+"""Why YAML reads no such text."""
+
 _TOO_DEEP = re.compile(r"(?:[\[{][^\[\]{}]*+){200}")
 """So many brackets opened one in another take the reader seconds, and mean nothing to anybody."""
 
@@ -79,10 +82,15 @@ def too_deep(text: str) -> bool:
     return _TOO_DEEP.search(text) is not None
 
 
+def too_long(text: str) -> bool:
+    """Whether YAML's reader would take seconds for so many characters."""
+    return len(text) > _LONGEST
+
+
 def read_yaml(text: str) -> YamlText:
     """What YAML makes of a block of properties. Never raises on any text."""
-    if len(text) > _LONGEST:
-        return YamlText(error=f"it has more than {_LONGEST:,} characters")
+    if too_long(text):
+        return YamlText(error=TOO_LONG)
     if too_deep(text):
         return YamlText(error="it is nested too deeply")
     yaml = YAML(typ="safe", pure=True)

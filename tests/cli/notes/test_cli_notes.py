@@ -39,6 +39,19 @@ def test_search_prints_lines(lorestudio: Run, notes: Path) -> None:
     ]  # fmt: skip
 
 
+def test_what_cannot_be_read_is_told_wherever_notes_are_looked_through(lorestudio: Run, notes: Path) -> None:
+    (notes / "Odd.md").write_bytes(b"\xff lamp")
+    for command in (
+        ("search", notes, "lamp"),
+        ("links", notes, "Lamp"),
+        ("order", notes),
+        ("export", notes, "--to", notes / "book.json", "--yes"),
+    ):
+        result = lorestudio(*command)
+        assert result.exit_code == 0, command
+        assert "“Odd.md” is not UTF-8 text" in result.stderr, command
+
+
 def test_search_as_json(lorestudio: Run, notes: Path) -> None:
     result = lorestudio("search", notes, r"\blamps?\.", "--regex", "--json")
     (found,) = json.loads(result.stdout)

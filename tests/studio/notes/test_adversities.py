@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.json_file import carry_out, change_of
@@ -29,6 +30,7 @@ from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.problems import ProblemFinder
 from lorestudio.studio.project.project import open_project
 from lorestudio.systems.facts.store import FactStore, MemoryFileError
+from lorestudio.systems.recap.chat_file import read_chat_file, write_chat_file
 from lorestudio.vault.files import SaveError, VaultError
 from lorestudio.vault.writer import ChangedOnDisk
 from tests.digests import digest
@@ -107,6 +109,32 @@ def test_a_vault_that_vanishes_is_told_and_its_notes_are_not_lost(vault: Path, t
 
 
 # ---- another program writes at the same moment ----------------------------------------------------------------------
+
+
+def test_whoever_writes_while_we_write_is_not_overwritten(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note, chat, host = vault / "Lamp.md", tmp_path / "Chat.jsonl", tmp_path / "settings.json"
+    wanted, recaps = chat_to_save(chat), read_chat_file(chat)
+    host.write_bytes(b"{}")
+    writes: list[tuple[Path, Callable[[], object]]] = [
+        (note, lambda: Snapshots(tmp_path / "history").save(note, "mine", digest(note))),
+        (chat, lambda: save_chat(wanted, chat, None, NOON, overwrite=True)),
+        (chat, lambda: write_chat_file(recaps, replace(recaps.chat, metadata={"mine": 1}))),
+        (host, lambda: carry_out(change_of(host, b"{}", b'{"a": 1}'))),
+    ]
+    for path, write in writes:
+        before = path.read_bytes()
+
+        def theirs(_descriptor: int, path: Path = path) -> None:
+            path.write_bytes(b"theirs")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fsync", theirs)
+            with pytest.raises((VaultError, InputError), match="changed"):
+                write()
+        assert path.read_bytes() == b"theirs"
+        path.write_bytes(before)
 
 
 def test_whoever_wrote_first_is_not_overwritten(vault: Path, tmp_path: Path) -> None:

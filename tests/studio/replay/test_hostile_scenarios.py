@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,14 @@ def test_a_vault_outside_of_the_root_is_refused(tmp_path: Path, ref: str) -> Non
     assert of("inside")
     with pytest.raises(InputError, match="leads out of"):
         of(ref)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file without content takes its room there")
+def test_a_vault_with_a_file_of_gigabytes_is_refused_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    with (tmp_path / "vault" / "Huge.md").open("wb") as file:
+        file.truncate(10 << 30)
+    path = tmp_path / "scenario.json"
+    path.write_text(json.dumps({**SCENARIO, "vaults": [{"name": "v", "ref": "vault"}]}), encoding="utf-8")
+    with pytest.raises(InputError, match=r"Huge\.md.*larger than 4 MiB"):
+        list(run_scenarios(path, tmp_path))

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.records import replace
-from lorestudio.vault.lint.linter import Linter, Report, Scope
+from lorestudio.vault.lint.linter import MOST_HITS, Linter, Report, Scope
 from lorestudio.vault.lint.model import Finding, Severity
 from tests.vault.lint.vaults import findings, lint, note, scope
 
@@ -146,6 +148,25 @@ def test_a_tangle_of_many_entries_is_told_quickly() -> None:
         for number in range(100)
     }
     assert len(findings(files, "G07")) == 100
+
+
+def test_of_one_note_a_check_tells_no_more_than_somebody_reads() -> None:
+    found = findings({"A.md": note("".join(f"x: {number}\n" for number in range(300)) + "keys: [lamp]")}, "P55")
+    assert len(found) == MOST_HITS
+    assert [finding.line for finding in found] == list(range(3, 3 + MOST_HITS))
+    assert [finding.message.endswith("There are more like this; mend these first.") for finding in found] == [
+        *[False] * (MOST_HITS - 1),
+        True,
+    ]
+
+
+def test_front_matter_that_is_too_long_for_yaml_is_told_once() -> None:
+    front = "".join(f"x: 'a # {number}' # b\n" for number in range(20_000)) + "keys: [lamp] # a"
+    before = time.process_time()
+    found = [finding for finding in findings({"A.md": note(front)}) if finding.code.startswith("P")]
+    assert [finding.code for finding in found] == ["P60"]
+    assert "more than 200,000 characters" in found[0].message
+    assert time.process_time() - before < 2  # minutes if YAML were asked of each
 
 
 def test_a_copy_of_a_title_breaks_a_circle() -> None:

@@ -533,3 +533,19 @@ def test_long_lines_take_no_longer_than_their_length(line: str) -> None:
     before = time.perf_counter()
     assert NoteDocument(text).properties
     assert time.perf_counter() - before < 1  # some milliseconds; minutes if every space were tried as the last one
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "".join(f"p{at}: 'a # {at}' # b\n" for at in range(20_000)),
+        "a: 1\n" * 20_000,
+        "a b\n" * 20_000 + "- c\n" * 20_000,
+    ],
+)
+def test_many_properties_take_no_longer_than_their_number(lines: str) -> None:
+    before = time.process_time()
+    document = NoteDocument(note(lines))
+    assert len(document.properties) >= 20_000
+    assert isinstance(document.problems, tuple)
+    assert time.process_time() - before < 2  # a third of a second; half a minute if each looked for the next one

@@ -31,6 +31,7 @@ from lorestudio.exchange.lorebooks.documents import WORLD_INFO_TITLE, Lore, Writ
 from lorestudio.exchange.lorebooks.entry import DEFAULT_ORDER
 from lorestudio.exchange.problems import InputError
 from lorestudio.vault import front_matter
+from lorestudio.vault.folder import walked
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import apply_edits
 
@@ -67,7 +68,8 @@ def read_notes(path: Path, split: int = 0) -> Lore:
 
 def _in_folder(path: Path) -> dict[str, bytes]:
     """The notes below a folder by their paths; of other files only the path."""
-    found = sorted(each for each in path.rglob("*") if each.is_file() and not each.is_symlink())
+    below = (place / name for place, files in walked(path) for name in files)
+    found = sorted(each for each in below if each.is_file() and not each.is_symlink())
     if len(found) > MAX_MEMBERS:
         raise InputError(path, f"the folder holds more than {MAX_MEMBERS:,} files. Give the one with the lore.")
     return {
