@@ -6,6 +6,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.history import HiddenSince
@@ -92,7 +94,9 @@ def test_a_click_leads_to_the_reply_and_tells_its_story(window: MainWindow, qtbo
     pane.reply_view.choose(Generation(4))
     drain()
     assert "Lamp: only there, 4 there, – here; lamp" in pane.story.text()
-    pane.picked.emit(pane.replies.rows[1])
+    pane.reply_view.choose(Generation(2))
+    row = pane.reply_view.visualRect(pane.replies.index(1, 0)).center()
+    QTest.mouseClick(pane.reply_view.viewport(), Qt.MouseButton.LeftButton, pos=row)
     settle(window)
     assert window.context.selection.generation == Generation(4)
 
@@ -155,6 +159,13 @@ def take(window: MainWindow, **suspect: object) -> None:
 
 def test_settings_and_hidden_messages_are_taken_over_as_a_step(window: MainWindow, qtbot) -> None:
     before = window.session.project
+    window.run("verify.compare")
+    pane, found = compared(window, qtbot), window.features.verify.found
+    window.session.set_project(replace(before, settings=before.settings.model_copy(update={"max_entries": 3})))
+    assert window.features.verify.found is found, "it stays until it was compared again"
+    assert pane.pages.currentWidget() is not pane.empty
+    compared(window, qtbot)
+    assert window.features.verify.found is not found
     take(window, settings={"scan_depth": 7})
     assert window.session.project.settings.scan_depth == 7
     assert window.session.parts.adjustments.undo_title == "It was so."
