@@ -13,8 +13,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtCore import QPoint, QPointF, QSize, Qt
+from PySide6.QtGui import QGuiApplication, QImage, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
@@ -27,7 +28,7 @@ from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.model import Turn
 from lorestudio.ui.features.compare import systems_pane
-from lorestudio.ui.features.compare.systems_pane import FILLS, TokenChart
+from lorestudio.ui.features.compare.systems_pane import FILLS, TokenChart, draw_line
 from lorestudio.ui.shell.qt import DISPLAY, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme
 from tests.studio.compare.test_rule_causes import made
@@ -454,3 +455,22 @@ def test_names_that_do_not_fit_take_another_line(chart: TokenChart) -> None:
     one, two = (each.box.topLeft() for each in drawn(chart) if each.words in {"Old", "New"})
     assert (one.x(), one.y() < two.y()) == (two.x(), True)
     assert chart.picture(QSize(300, 200)).startswith(b"\x89PNG")
+
+
+def test_each_of_four_runs_has_a_point_of_its_own(theme: Theme, qtbot: QtBot) -> None:
+    class Points(QWidget):
+        def paintEvent(self, _event: QPaintEvent) -> None:
+            painter = QPainter(self)
+            for place in range(4):
+                draw_line(painter, theme, place, [QPointF(20 + 20 * place, 20)], dots=False)
+
+    points = Points()
+    qtbot.addWidget(points)
+    points.resize(120, 40)
+    found = drawn(points)[1:]  # without the ground
+    assert [each.fill for each in found] == [theme.fill(fill)[0].name() for fill in FILLS[:4]]
+    boxes = [(each.kind, each.box.center().x(), each.box.top(), each.box.height()) for each in found]
+    assert [height for *_, height in boxes] == [7, 7, 8, 9]
+    assert [top for _, _, top, _ in boxes] == [16.5, 16.5, 15.5, 15.5]
+    assert [middle for _, middle, _, _ in boxes] == [20, 40, 60, 80]
+    assert [each.box.width() for each in found] == [7, 7, 9, 9]

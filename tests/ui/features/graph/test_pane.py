@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry
@@ -317,8 +317,10 @@ def test_every_colour_has_a_word_and_what_stands_upon_it_can_be_read(
 
 
 def test_kinds_of_edges_differ_without_colour(pane: GraphPane, theme) -> None:
-    drawn = {(tuple(pen_of(kind, theme).dashPattern()), pen_of(kind, theme).widthF()) for kind in EdgeKind}
-    assert len(drawn) == len(EdgeKind)
+    assert {kind: (pen_of(kind, theme).dashPattern(), pen_of(kind, theme).widthF()) for kind in EdgeKind} == {
+        EdgeKind.LINK: ([], 1.0), EdgeKind.REQUIRES: ([], 2.2), EdgeKind.EXCLUDES: ([4, 3], 1.6),
+        EdgeKind.CASCADE: ([1, 2.2], 1.8),
+    }  # fmt: skip
 
 
 def test_mutual_edges_are_one_line_with_two_heads(pane: GraphPane) -> None:
@@ -508,3 +510,151 @@ def test_a_picture_that_cannot_be_written_is_told(window: MainWindow, pane: Grap
     (tmp_path / "graph.png").mkdir()
     pane._write(tmp_path / "graph.png", "png")
     assert any("graph.png" in label.text() for label in window.bars.findChildren(QLabel))
+
+
+# ---- the menu of the pane -------------------------------------------------------------------------------------------
+
+
+def choose_in_menu(qtbot: QtBot, window: MainWindow, name: str) -> GraphPane:
+    """Choose a line of the pane's menu, by the beginning of its words."""
+    pane = window.features.graph.pane
+    (action,) = [each for each in pane.bar.menu_button.menu().actions() if each.text().startswith(name)]
+    action.trigger()
+    return settled(qtbot, window)
+
+
+def in_sight(pane: GraphPane) -> QRectF:
+    return pane.view.mapToScene(pane.view.viewport().rect()).boundingRect()
+
+
+def test_the_whole_is_in_sight_at_first_and_what_is_made_anew_stays_as_near_as_it_was(
+    new_window: MainWindow, qtbot: QtBot
+) -> None:
+    new_window.run("go.graph")
+    pane = settled(qtbot, new_window)
+    nodes, sight = pane.view.drawing.bounds(), in_sight(pane)
+    assert sight.contains(nodes)
+    assert max(nodes.width() / sight.width(), nodes.height() / sight.height()) > 0.5
+    pane.view.zoom(2)
+    near = pane.view.transform().m11()
+    choose_in_menu(qtbot, new_window, "Lay out")
+    assert pane.view.transform().m11() == near
+    pane.bar.choose_local(True)
+    new_window.selection.choose_entry(BELL)
+    drain()
+    assert pane.note.text() == "Nothing is connected with this entry by the kinds of edges that are shown."
+    pane.bar.choose_local(False)
+    assert in_sight(pane).contains(pane.view.drawing.bounds()), "the whole again"
+    assert pane.note.isHidden()
+
+
+def test_surroundings_of_what_is_kept_out_can_be_asked_for(make_window: Make, qtbot: QtBot) -> None:
+    window = make_window(make_project(entries=(*VAULT, Entry(5, "Secret.md", "vault", "Secret", graph=False))))
+    window.run("go.graph")
+    pane = settled(qtbot, window)
+    pane.bar.choose_local(True)
+    assert pane.empty.title.text() == "No entry is chosen"
+    window.selection.choose_entry(5)
+    drain()
+    assert pane.empty.title.text() == "This entry is kept out of the graph"
+    assert pane.empty.isVisible()
+    pane.empty.pressed.emit("everything")
+    settled(qtbot, window)
+    assert list(pane.view.drawing.ids) == [5]
+    assert pane.view.isVisible()
+
+
+def test_pins_are_let_go_titles_and_gaps_shown_by_the_menu(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    pane._pin(CROWN, on=True)
+    pane._pin(BELL, on=True)
+    assert pane.view.drawing.pinned == {CROWN, BELL}
+    choose_in_menu(qtbot, window, "Unpin all")
+    assert pane.view.drawing.pinned == set()
+    assert pane._keeper.later.isActive()
+    pane._keeper.finish()
+    assert not pane._keeper.later.isActive()
+    titles = pane.bar.options["titles"]
+    titles.trigger()
+    assert pane.view.drawing.titles is titles.isChecked()
+    titles.trigger()
+    assert pane.view.drawing.titles is titles.isChecked()
+
+
+@pytest.mark.own_window
+def test_the_graph_is_saved_where_the_dialog_says(
+    window: MainWindow, pane: GraphPane, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered: list[str] = []
+
+    def choose(dialog: QFileDialog) -> None:
+        offered.append(Path(dialog.selectedFiles()[0]).name)
+        dialog.fileSelected.emit(str(tmp_path / offered[-1]))
+        dialog.deleteLater()
+
+    monkeypatch.setattr(QFileDialog, "open", choose)
+    for kind in ("PNG", "SVG", "JSON"):
+        (action,) = [each for each in pane.bar.menu_button.menu().actions() if kind in each.text()]
+        action.trigger()
+        assert pane.note.text() == f"{offered[-1]} was written."
+        assert (tmp_path / offered[-1]).stat().st_size > 100
+    assert offered == ["vault graph.png", "vault graph.svg", "vault graph.json"]
+
+
+def test_the_menu_stands_where_it_was_asked_for(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    asked: list[object] = []
+    pane.view.menu_wanted.connect(lambda entry, _where: asked.append(entry))
+    window.selection.choose_entry(CROWN)
+    drain()
+    view = pane.view
+    for where, reason in (
+        (view.mapFromScene(view.drawing.points[SKARN]), QContextMenuEvent.Reason.Mouse),
+        (QPoint(1, 1), QContextMenuEvent.Reason.Mouse),
+        (QPoint(1, 1), QContextMenuEvent.Reason.Keyboard),
+    ):
+        QApplication.sendEvent(view.viewport(), QContextMenuEvent(reason, where, view.viewport().mapToGlobal(where)))
+        menu = QApplication.activePopupWidget()
+        assert menu is not None
+        menu.close()
+        drain()
+    assert asked == [SKARN, None, CROWN]
+
+
+def test_the_menu_of_a_node_fits_what_is_the_case(window: MainWindow, pane: GraphPane) -> None:
+    def words(entry: int) -> list[str]:
+        menu = pane.make_menu(entry)
+        found = [action.text() for action in menu.actions() if action.text()]
+        menu.close()
+        menu.deleteLater()
+        return found
+
+    always = ["Open the note", "Show its surroundings"]
+    copies = ["Copy the title", "Copy what is known"]
+    window.selection.choose_entry(None)
+    assert words(CROWN) == [*always, "Pin its place", *copies]
+    window.selection.choose_entry(CROWN)
+    assert words(CROWN) == [*always, "Pin its place", *copies]
+    assert words(SKARN) == [*always, "Show the way from Crown", "Pin its place", *copies]
+    pane.bar.choose_local(True)
+    assert words(SKARN) == [*always, "Show the way from Crown", *copies]
+    pane.bar.choose_local(False)
+    pane.show_way(BELL, CROWN)
+    assert pane.note.text() == "No way leads from Bell to Crown."
+    pane.show_way(RULES, DAWNKEEP)
+    assert pane.note.text() == "2 steps: Rules → Crown → Dawnkeep"
+
+
+def test_the_next_hit_goes_round(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    window.selection.choose_entry(None)
+    pane.bar.search.setText("r")  # in the title or a key of all but one
+    hits = [entry for entry, node in enumerate(VAULT) if "r" in " ".join((node.title, *node.keys)).lower()]
+    assert pane.bar.hits.text() == f"{len(hits)} hits"
+    gone = []
+    for _ in range(len(hits) + 1):
+        qtbot.keyClick(pane.bar.search, Qt.Key.Key_Return)
+        gone.append(window.selection.entry)
+    assert gone == [*hits, hits[0]]
+    pane.bar.search.setText("nowhere")
+    qtbot.keyClick(pane.bar.search, Qt.Key.Key_Return)
+    assert (pane.bar.hits.text(), window.selection.entry) == ("0 hits", hits[0])
+    pane.bar.search.clear()
+    assert pane.bar.hits.text() == ""

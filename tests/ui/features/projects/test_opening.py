@@ -143,10 +143,9 @@ def test_a_chat_is_opened_alone_and_then_beside_its_vault(
     window.run("book.open")
     settle(window)
     assert (window.session.project.roots, window.session.project.chat_path) == ([], None), "it had lore already"
-    titles = [(one.title, one.detail.partition(" · ")[0]) for one in RecentProjects(window.settings).load()]
-    assert titles == [
-        ("fog.json", shorten(str(tmp_path), 60)), ("vault", "other.txt"), ("vault", "fog.txt"), ("fog", "without notes"),
-    ]  # fmt: skip
+    recent = [(one.title, one.detail.partition(" · ")[0]) for one in RecentProjects(window.settings).load()]
+    where = shorten(str(tmp_path), 60)
+    assert recent == [("fog.json", where), ("vault", "other.txt"), ("vault", "fog.txt"), ("fog", "without notes")]
 
 
 def test_a_text_that_is_no_chat_is_not_opened(window: MainWindow) -> None:
