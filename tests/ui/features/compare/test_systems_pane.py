@@ -459,7 +459,7 @@ def test_names_that_do_not_fit_take_another_line(chart: TokenChart) -> None:
 
 def test_each_of_four_runs_has_a_point_of_its_own(theme: Theme, qtbot: QtBot) -> None:
     class Points(QWidget):
-        def paintEvent(self, _event: QPaintEvent) -> None:
+        def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 (Qt)
             painter = QPainter(self)
             for place in range(4):
                 draw_line(painter, theme, place, [QPointF(20 + 20 * place, 20)], dots=False)
