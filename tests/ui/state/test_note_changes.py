@@ -271,3 +271,22 @@ def test_what_moved_and_what_is_new(tmp_path: Path) -> None:
     done = Done(ChangeSet("Several", changes))
     assert done.moves == {old: new}
     assert done.made == (made,)
+
+
+def test_what_waits_is_done_whatever_became_of_the_one_before(stage: Stage) -> None:
+    stage.open()
+
+    def refused(_vaults: object) -> Planned:
+        raise InputError("Bell.md", "it cannot be so.")
+
+    def nothing(_vaults: object) -> Planned:
+        return Planned(ChangeSet("Nothing", ()))
+
+    for plan in (refused, nothing):
+        stage.work.carry_out(plan)
+        stage.change()
+        assert stage.text == NEWER
+        stage.work.undo()
+        stage.settle()
+        assert stage.text == BELL
+    assert stage.told == ["Bell.md: it cannot be so."]
