@@ -101,7 +101,10 @@ def test_a_layout_that_is_reset_leaves_the_keyboard_where_it_was(window: MainWin
     window.show_pane("budget")
     assert window.current_pane() is window.budget
     window.docks["vault"].close()
+    window.context.layout.save()
+    assert window.settings.contains("window/state-debug")
     window.run("view.reset")
+    assert not window.settings.contains("window/state-debug"), "the next start has it as it begins"
     drain()
     assert not window.docks["vault"].isHidden()
     assert window.current_pane() is window.budget

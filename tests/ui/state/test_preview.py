@@ -15,6 +15,7 @@ from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Previewer
 from lorestudio.studio.tuning.effects import Effects
+from lorestudio.studio.tuning.expectations import Expectation, Should
 from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.ui.features.notes.pane import match_words
 from lorestudio.ui.shell.jobs import Jobs
@@ -156,16 +157,32 @@ def test_why_the_whole_chat_says_nothing_of_what_is_tried_out(qtbot: QtBot, monk
     assert whole.words == "", "nothing can be tried on these notes"
     chat = Chats(DeepLoreSettings(), "the tap drips")
     ran[0] = chat
-    monkeypatch.setattr(drafts_module, "WholeChat", lambda simulator, _expected: simulator)
+    made: dict[object, Chats] = {}
+
+    def chat_for(expected: object) -> Chats:
+        """Another one for other expectations, as the real one."""
+        made.setdefault(expected, chat if not made else Chats(chat.settings))
+        made[expected].asked = chat.asked
+        return made[expected]
+
+    monkeypatch.setattr(drafts_module, "WholeChat", lambda simulator, expected: chat_for(expected))
     whole.try_changes(DeepLoreSettings(scan_depth=7), ())
     assert whole.words == "Whole chat: running…"
     qtbot.waitUntil(lambda: jobs.idle)
     drain()
     assert (whole.words, whole.effects, whole.current) == ("the tap drips", None, False)
+    chat.fails = ""
+    whole.expect((Expectation(Should.IN, ("Bell.md",)),))
+    assert whole.words == "Whole chat: running…", "it is judged by other expectations"
+    qtbot.waitUntil(lambda: jobs.idle)
+    drain()
+    assert (whole.current, whole.effects) == (True, Effects())
+    whole.expect((Expectation(Should.IN, ("Bell.md",)),))
+    assert whole.current, "by the same ones"
     whole.try_changes(HybridSettings(), ())
     assert not whole.trying, "settings of a system that did not decide"
     assert whole.words == ""
-    assert [type(each) for each in chat.asked] == [DeepLoreSettings]
+    assert [type(each) for each in chat.asked] == [DeepLoreSettings] * 2
     whole.try_changes(DeepLoreSettings(scan_depth=8), (), aside=True)
     assert (whole.aside, whole.problem) == (True, "")
     whole.try_settings(None)

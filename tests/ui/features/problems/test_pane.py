@@ -16,6 +16,7 @@ from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.model import Finding, Severity
+from tests.ui.conftest import drain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -458,3 +459,15 @@ def test_it_looks_again_once_a_replay_has_ended_and_only_then(
     pane._settle.stop()
     session.state_changed.emit()
     assert not pane._settle.isActive()
+
+
+def test_what_is_stopped_finds_nothing(qtbot: QtBot, stage: Stage, messy: Project) -> None:
+    stage.session.set_project(messy)
+    stage.pane.look()
+    assert not stage.session.jobs.idle
+    stage.pane.stop()
+    qtbot.waitUntil(lambda: stage.session.jobs.idle)
+    drain()
+    assert (stage.pane.problems, stage.counts) == (None, [])
+    stage.settle(qtbot)
+    assert stage.pane.problems is not None

@@ -131,6 +131,8 @@ def can(window: MainWindow, name: str) -> bool:
 def test_what_can_be_done(window: MainWindow, qtbot) -> None:
     pane = window.features.verify.pane
     assert [can(window, name) for name in ("compare", "follow", "take")] == [True, True, False]
+    window.features.verify.take()  # of nothing
+    assert window.session.parts.adjustments.undo_title == ""
     assert pane.empty.title.text() == "Nothing is compared yet"
     pane.empty.pressed.emit("verify.compare")
     compared(window, qtbot)
