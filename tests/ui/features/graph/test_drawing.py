@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
@@ -71,8 +73,51 @@ def test_what_is_chosen_found_alone_or_pinned_is_set_apart(
     assert theme.color("mark").name() in {each.fill for each in around(seen, DAWNKEEP)}
     squares = len([each for each in drawn(seen.view.viewport()) if each.kind == "rect"])
     seen.view.drawing.pinned = frozenset({CROWN})
-    assert len([each for each in drawn(seen.view.viewport()) if each.kind == "rect"]) == squares + 1
+    found = [each for each in drawn(seen.view.viewport()) if each.kind == "rect"]
+    assert len(found) == squares + 1
+    assert (theme.color("text").name(), theme.color("panel").name()) in {(each.fill, each.edge) for each in found}
     seen.view.drawing.pinned = frozenset()
+
+
+def strands(pane: GraphPane, color: str) -> list[tuple[int, int, int, int]]:
+    """The lines of this colour: left, top, right, bottom, in the picture."""
+    found = [each.box for each in drawn(pane.view.viewport()) if each.kind == "polyline" and each.edge == color]
+    return [tuple(round(side) for side in (box.left(), box.top(), box.right(), box.bottom())) for box in found]
+
+
+def between(pane: GraphPane, first: int, second: int) -> tuple[int, int, int, int]:
+    ends = [pane.view.viewportTransform().map(pane.view.drawing.points[entry]) for entry in (first, second)]
+    across, down = sorted(end.x() for end in ends), sorted(end.y() for end in ends)
+    return round(across[0]), round(down[0]), round(across[1]), round(down[1])
+
+
+def test_bridges_missing_connections_and_ways_are_lines_of_their_own(seen: GraphPane, theme: Theme) -> None:
+    bridge, missing, way = (theme.color(name).name() for name in ("warning", "accent", "focus"))
+    drawing = seen.view.drawing
+    before = strands(seen, missing)  # edges have that colour, too
+    assert [strands(seen, color) for color in (bridge, way)] == [[], []]
+    gaps = SimpleNamespace(
+        bridges=((RULES, CROWN),), missing=(SimpleNamespace(first=BELL, second=RULES),), orphans=(BELL,)
+    )
+    drawing.gaps, drawing.path = gaps, (SKARN, DAWNKEEP, CROWN)
+    assert strands(seen, bridge) == [between(seen, RULES, CROWN)]
+    assert [each for each in strands(seen, missing) if each not in before] == [between(seen, BELL, RULES)]
+    assert sorted(strands(seen, way)) == sorted([between(seen, SKARN, DAWNKEEP), between(seen, DAWNKEEP, CROWN)])
+    drawing.gaps, drawing.path = None, ()
+
+
+def test_signs_of_nodes_are_numbers_icons_and_hatchings(seen: GraphPane) -> None:
+    drawing = seen.view.drawing
+    looks = dict(drawing.looks)
+    drawing.looks = looks | {
+        RULES: NodeLook("#102030", "#a0b0c0", "Seven", text="7"),
+        CROWN: NodeLook("#112233", "#a1b1c1", "Hatched", hatched=True),
+    }
+    found = drawn(seen.view.viewport())
+    assert [(each.words, each.fill) for each in found if each.words == "7"] == [("7", "#a0b0c0")]
+    assert [each.fill[:4] for each in around(seen, CROWN)][-2:] == ["#112", "url("]
+    assert [each for each in around(seen, RULES) if each.fill.startswith("url")] == []
+    drawing.looks = looks
 
 
 def test_what_hangs_together_with_the_chosen_is_always_named(seen: GraphPane) -> None:
