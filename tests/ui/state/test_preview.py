@@ -165,7 +165,7 @@ def test_why_the_whole_chat_says_nothing_of_what_is_tried_out(qtbot: QtBot, monk
         made[expected].asked = chat.asked
         return made[expected]
 
-    monkeypatch.setattr(drafts_module, "WholeChat", lambda simulator, expected: chat_for(expected))
+    monkeypatch.setattr(drafts_module, "WholeChat", lambda _simulator, expected: chat_for(expected))
     whole.try_changes(DeepLoreSettings(scan_depth=7), ())
     assert whole.words == "Whole chat: running…"
     qtbot.waitUntil(lambda: jobs.idle)

@@ -95,6 +95,40 @@ def test_turns_and_totals_stand_side_by_side(compared: MainWindow) -> None:
     assert compared.commands.actions["systems.copy"].isEnabled()
 
 
+def test_what_is_in_front_has_the_keyboard_and_buttons_follow(compared: MainWindow, qtbot: QtBot) -> None:
+    pane = compared.features.systems.compare
+    for place, view in ((0, pane.turns_view), (1, pane.totals_view)):
+        pane.tabs.setCurrentIndex(place)
+        assert pane.focus_target() is view
+    assert (pane.run_button.isEnabled(), pane.run_button.isHidden(), pane.stop_button.isHidden()) == (True, False, True)
+    pane.run_button.click()
+    assert (pane.run_button.isHidden(), pane.stop_button.isHidden()) == (True, False)
+    assert pane.state.text() == "Comparing…"
+    assert not pane.state.isHidden()
+    before = pane.found
+    pane.stop_button.click()
+    settled(qtbot, compared)
+    assert pane.found is before or pane.found == before
+    assert (pane.run_button.isHidden(), pane.stop_button.isHidden()) == (False, True)
+    pane.choose("hybrid", on=False)
+    assert pane.choose_button.text() == "Runs: 2"
+    assert pane.choose_button.toolTip() == "What is compared: DeepLore, World Info"
+    compared.session.parts.adjust(
+        "less", settings=compared.session.project.settings.model_copy(update={"max_entries": 3})
+    )
+    assert pane.state.text() == ("Compared before the last change of settings, notes or chat. “Compare” runs it again.")
+    settled(qtbot, compared)
+    compared.session.replays.run_all(fresh=True)
+    pane.run()
+    assert pane.state.text() == "The chat is being replayed; compare when that is done."
+    assert not pane.running
+    settled(qtbot, compared)
+    compared.session.set_project(replace(compared.session.project, chat=None, chat_path=None))
+    settled(qtbot, compared)
+    assert pane.focus_target() is pane.choose_button
+    assert (pane.empty.title.text(), pane.run_button.isEnabled()) == ("No chat to compare on", False)
+
+
 def test_going_to_a_turn_goes_to_its_message_and_back(compared: MainWindow) -> None:
     pane = compared.features.systems.compare
     pane.turns_view.setCurrentIndex(pane.turns.index(pane.turns.place_of(Generation(5)), 0))
