@@ -69,6 +69,8 @@ def compared(real: MainWindow, qtbot: QtBot) -> MainWindow:
 def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWindow) -> None:
     pane = real.features.systems.compare
     real.features.systems.show_page()
+    pane.look_for_kept()  # runs are kept nowhere
+    assert not pane.running
     assert "DeepLore, Hybrid retrieval, World Info" in pane.empty.text.text()
     assert not real.commands.actions["systems.copy"].isEnabled()
     for key in pane.chosen[1:]:
