@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtGui import QHelpEvent, QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.features.graph.bar import ColourLegend
 from lorestudio.ui.features.graph.looks import NodeLook, node_sentence
 from lorestudio.ui.features.graph.pane import GraphPane
-from lorestudio.ui.features.graph.view import ZOOM_STEP
+from lorestudio.ui.features.graph.view import CLOSEST, FARTHEST, ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme
 from tests.ui.drawing import Drawn, drawn, words_drawn
@@ -236,3 +236,57 @@ def test_a_legend_names_its_colours_and_says_how_many_have_no_room(theme: Theme,
     legend.set_legend(tuple((look, 1) for look in looks * 3))
     words = words_drawn(legend)
     assert words[-1] == f"{9 - len([each for each in words if ' · ' in each])} more"
+
+
+def test_what_is_under_the_mouse_is_lit_and_told(window: MainWindow, seen: GraphPane) -> None:
+    view, none = seen.view, Qt.MouseButton.NoButton
+    view.set_light(1, 0.5, 0.1)
+    send(view.viewport(), QEvent.Type.MouseMove, disc(seen, RULES), none, none)
+    assert view.drawing.hovered == RULES
+    assert view.viewport().cursor().shape() is Qt.CursorShape.PointingHandCursor
+    assert [round(float(view.drawing.light[view.drawing.rows[entry]]), 2) for entry in (RULES, CROWN, BELL)] == [
+        1.0, 0.5, 0.1,
+    ]  # fmt: skip
+    assert {"Rules", "Crown"} <= set(words_drawn(view.viewport()))
+    send(view.viewport(), QEvent.Type.MouseMove, QPoint(2, 2), none, none)
+    assert (view.drawing.hovered, view.drawing.light) == (None, None)
+    assert view.viewport().cursor().shape() is Qt.CursorShape.ArrowCursor
+    send(view.viewport(), QEvent.Type.MouseMove, disc(seen, RULES), none, none)
+    QApplication.sendEvent(view.viewport(), QEvent(QEvent.Type.Leave))
+    assert view.drawing.hovered is None
+    where = disc(seen, RULES)
+    tip = QHelpEvent(QEvent.Type.ToolTip, where, view.viewport().mapToGlobal(where))
+    QApplication.sendEvent(view.viewport(), tip)
+    assert QToolTip.text().startswith("Rules: constant, ")
+    QToolTip.hideText()
+    assert view._words_at(QPoint(2, 2)) == ""
+
+
+def test_one_comes_no_nearer_than_makes_sense_and_a_picture_has_all(seen: GraphPane) -> None:
+    view = seen.view
+    for factor, limit in ((1e6, CLOSEST), (1e-9, FARTHEST)):
+        view.zoom(factor)
+        assert view.transform().m11() == pytest.approx(limit)
+    view.fit()
+    picture, small = view.picture(2), view.picture(1)
+    assert (picture.width(), picture.height()) == (2 * small.width(), 2 * small.height())
+    bounds = view.drawing.bounds()
+    assert (small.width(), small.height()) == (round(bounds.width() + 120), round(bounds.height() + 70))
+
+
+def test_a_node_out_of_sight_is_brought_there_and_one_in_sight_moves_nothing(
+    window: MainWindow, seen: GraphPane
+) -> None:
+    view = seen.view
+    view.choose(CROWN)
+    before = view.mapToScene(0, 0)
+    view.choose(SKARN)
+    assert view.mapToScene(0, 0) == before
+    view.zoom(6)
+    view.centerOn(view.drawing.points[SKARN])
+    view.choose(BELL)
+    middle = view.mapToScene(view.viewport().rect().center())
+    assert (middle - view.drawing.points[BELL]).manhattanLength() < 4
+    assert view.accessibleDescription().startswith("Bell: ")
+    view.choose(None)
+    assert view.accessibleDescription() == "No entry is chosen"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QLineF, QRectF
@@ -11,9 +14,10 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
-from lorestudio.studio.graph.analysis import GraphStudy, study
+from lorestudio.studio.graph.analysis import Gaps, GraphStudy, study
 from lorestudio.studio.graph.graph import Edge, EdgeKind, build_graph
 from lorestudio.ui.features.graph.bar import EdgeLegend
+from lorestudio.ui.features.graph.lists import GapList
 from lorestudio.ui.features.graph.looks import (
     LEGEND_COMMUNITIES,
     ColourBy,
@@ -200,3 +204,46 @@ def test_kinds_of_edges_stand_in_one_row_where_there_is_room(theme: Theme, qtbot
     bar.changed.connect(lambda: told.append(bar.shown()))
     bar.buttons[LINK].click()
     assert told == [frozenset({REQUIRES, EXCLUDES, CASCADE})]
+
+
+def test_gaps_are_told_in_groups(theme: Theme, qtbot: QtBot, found: GraphStudy) -> None:
+    shown = GapList(theme)
+    qtbot.addWidget(shown)
+    told: list[object] = []
+    shown.chosen.connect(told.append)
+
+    def groups() -> dict[str, list[str]]:
+        tops = [shown.topLevelItem(place) for place in range(shown.topLevelItemCount())]
+        return {top.text(0): [top.child(row).text(0) for row in range(top.childCount())] for top in tops}
+
+    shown.show_gaps(replace(found, gaps=Gaps()))
+    assert groups() == {
+        "Circles of requires · 0": ["No entry requires itself by way of others."],
+        "Entries on their own · 0": ["Every entry is connected."],
+        "Bridges · 0": ["No two communities hang together by a single connection."],
+        "Connections that may be missing · 0": ["No two unconnected entries share the value of a gating field."],
+    }
+    missing = SimpleNamespace(first=BELL, second=RULES, shared=("era: fog", "tag: sea"))
+    gaps: Any = replace(
+        Gaps(), orphans=(BELL,), bridges=((RULES, CROWN),), circles=((CROWN, DAWNKEEP),), missing=(missing,),
+        more_missing=1200, too_common=("era: now",),
+    )  # fmt: skip
+    shown.show_gaps(replace(found, gaps=gaps))
+    rows = {title: rows[1:] for title, rows in groups().items()}
+    assert rows == {
+        "Circles of requires · 1": ["Crown → Dawnkeep → Crown"],
+        "Entries on their own · 1": ["Bell"],
+        "Bridges · 1": ["Rules – Crown"],
+        "Connections that may be missing · 1": ["Bell – Rules   (era: fog, tag: sea)"],
+    }
+    (about,) = [rows[0] for title, rows in groups().items() if title.startswith("Connections")]
+    assert about.endswith(" 1,200 more pairs share something. Too common to count: era: now.")
+    assert told == [], "nobody has chosen yet"
+    for place, entries in enumerate(((CROWN, DAWNKEEP), (BELL,), (RULES, CROWN), (BELL, RULES))):
+        top = shown.topLevelItem(place)
+        assert top.isExpanded()
+        shown.setCurrentItem(top.child(1))
+        assert told[-1] == entries
+    amount = len(told)
+    shown.setCurrentItem(shown.topLevelItem(0))
+    assert len([each for each in told[amount:] if each]) == 0
