@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.chat import Generation
+from lorestudio.exchange.problems import Belongs, WrongFileError
+from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.state.session import Session
 from tests.ui.worlds import BELL, CROWN, LEFT_OUT, make_project
 
@@ -57,3 +59,19 @@ def test_a_project_that_is_closed_leaves_nothing(session: Session, tmp_path: Pat
     assert session.note_at(tmp_path / "vault" / "Bell.md") is None
     assert session.shown(2) is session.generation_for(2) is None
     assert session.swipes(2) == ()
+
+
+@pytest.mark.parametrize(
+    ("belongs", "more"),
+    [(Belongs.CARD, " A card without one is chosen in the prompt view, once its chat is open."), (Belongs.CHAT, "")],
+)
+def test_a_file_in_the_wrong_place_says_what_it_is(session: Session, belongs: Belongs, more: str) -> None:
+    told: list[Notice] = []
+    session.notice.connect(told.append)
+    session.set_activity("Reading…")
+    session.fail(WrongFileError("/home/wren/x.json", "a thing", belongs))
+    assert (told[0].text, told[0].tone, told[0].key) == (f"x.json: a thing.{more}", "warning", "wrong-file")
+    assert not session.busy
+    session.report(ValueError("the tap drips"))
+    assert (told[1].text, told[1].tone) == ("the tap drips", "error")
+    assert "ValueError: the tap drips" in told[1].details
