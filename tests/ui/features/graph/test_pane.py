@@ -658,3 +658,83 @@ def test_the_next_hit_goes_round(window: MainWindow, pane: GraphPane, qtbot: QtB
     assert (pane.bar.hits.text(), window.selection.entry) == ("0 hits", hits[0])
     pane.bar.search.clear()
     assert pane.bar.hits.text() == ""
+
+
+# ---- what goes wrong, and where the keyboard goes -------------------------------------------------------------------
+
+
+def test_a_graph_that_cannot_be_made_is_told_and_can_be_tried_again(
+    new_window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_given: object) -> None:
+        raise ValueError("the links are knotted")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(graph_pane, "prepare", broken)
+        new_window.run("go.graph")
+        pane = settled(qtbot, new_window)
+    assert new_window.bars.texts == ["the links are knotted"]
+    assert (pane.empty.title.text(), pane.strip.isHidden()) == ("No graph", True)
+    pane.empty.pressed.emit("again")
+    settled(qtbot, new_window)
+    assert pane.view.isVisible()
+    new_window.session.close_project()
+    drain()
+    assert pane.empty.title.text() == "No vault"
+
+
+@pytest.mark.own_window
+def test_a_layout_that_cannot_be_kept_is_told(
+    window: MainWindow, pane: GraphPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_given: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(pane._keeper._store, "save", full)
+    pane._pin(CROWN, on=True)
+    pane._keeper.later.stop()
+    pane._keeper._save()
+    settled(qtbot, window)
+    told = "The layout of the graph could not be kept: the disk is full"
+    assert [text.rstrip(".") for text in window.bars.texts] == [told]
+    window.bars.clear()
+    pane._pin(BELL, on=True)
+    window.close()
+    drain()
+    assert [text.rstrip(".") for text in window.bars.texts] == [told]
+
+
+def test_the_keyboard_goes_to_what_is_in_front_and_its_search(
+    window: MainWindow, pane: GraphPane, qtbot: QtBot
+) -> None:
+    assert pane.focus_target() is pane.view
+    pane.tabs.setCurrentIndex(LIST)
+    assert pane.focus_target() is pane.lists.entries
+    pane.bar.search.setText("bell")
+    assert pane.open_search()
+    assert (pane.bar.search.hasFocus(), pane.bar.search.selectedText()) == (True, "bell")
+    pane.bar.search.clear()
+    pane.tabs.setCurrentIndex(0)
+
+
+def test_only_remarkable_links_are_drawn_where_that_is_wanted(window: MainWindow, pane: GraphPane) -> None:
+    option = pane.bar.options["remarkable"]
+    before = {edge.kind for edge in pane._shown.edges}
+    option.trigger()
+    kept = [edge for edge in pane._shown.edges if edge.kind is EdgeKind.LINK]
+    backbone = pane._prepared.found.backbone
+    assert all((min(edge.source, edge.target), max(edge.source, edge.target)) in backbone for edge in kept)
+    assert {edge.kind for edge in pane._shown.edges} >= before - {EdgeKind.LINK}
+    option.trigger()
+    assert {edge.kind for edge in pane._shown.edges} == before
+
+
+def test_the_list_says_each_row_in_words(window: MainWindow, pane: GraphPane) -> None:
+    window.selection.choose_entry(CROWN)
+    rows = pane.lists.edge_model
+    said = [rows.index(row, 0).data(ACCESSIBLE_TEXT) for row in range(rows.rowCount())]
+    assert sorted(said) == ["cascaded from Rules", "excludes Skarn", "requires Dawnkeep"]
+    assert pane.lists.edges_title.text() == "3 edges of Crown"
+    window.selection.choose_entry(None)
+    drain()
+    assert (pane.lists.edges_title.text(), rows.rowCount()) == ("Choose an entry to see its edges", 0)
