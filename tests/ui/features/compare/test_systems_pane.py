@@ -28,8 +28,9 @@ from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.model import Turn
 from lorestudio.ui.features.compare import systems_pane
+from lorestudio.ui.features.compare.systems import ComparedSystems
 from lorestudio.ui.features.compare.systems_pane import FILLS, TokenChart, draw_line
-from lorestudio.ui.shell.qt import DISPLAY, HORIZONTAL
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme
 from tests.studio.compare.test_rule_causes import made
 from tests.ui.conftest import drain
@@ -129,6 +130,38 @@ def test_what_is_in_front_has_the_keyboard_and_buttons_follow(compared: MainWind
     settled(qtbot, compared)
     assert pane.focus_target() is pane.choose_button
     assert (pane.empty.title.text(), pane.run_button.isEnabled()) == ("No chat to compare on", False)
+
+
+def test_what_was_asked_for_while_kept_runs_are_looked_for_is_run_then(real: MainWindow, qtbot: QtBot) -> None:
+    """Nothing was kept, so it is run; where something is shown already, nothing is."""
+    pane = real.features.systems.compare
+    real.features.systems.show_page()
+    pane._compare(pane._wanted(), only_kept=True)
+    assert pane.state.text() == "Looking for the last comparison…"
+    pane.run_or_find()
+    assert pane.running
+    settled(qtbot, real)
+    assert pane.found is not None
+    pane.run_or_find()
+    assert not pane.running
+    pane._done(ComparedSystems(None, problems=("The disk is full.",)), now=False)  # of one that was given up
+    assert real.bars.texts == ["The disk is full."]
+    assert pane.found is not None
+    pane.run()
+    real.session.set_project(replace(real.session.project, chat_path=real.session.project.roots[0] / "other.txt"))
+    assert not pane.running, "another chat"
+    settled(qtbot, real)
+    assert pane.found is None
+
+
+def test_rows_say_what_each_run_has_of_its_own(compared: MainWindow) -> None:
+    pane = compared.features.systems.compare
+    row = pane.turns.place_of(Generation(5))
+    cells = [pane.turns.index(row, column).data(ACCESSIBLE_TEXT) for column in range(pane.turns.columnCount())]
+    assert cells[2:4] == [
+        "DeepLore: entries and tokens: 4 entries, 268 tokens: Crown, Dawnkeep, Rules, Skarn",
+        "Entries that DeepLore alone puts in: none",
+    ]
 
 
 def test_going_to_a_turn_goes_to_its_message_and_back(compared: MainWindow) -> None:

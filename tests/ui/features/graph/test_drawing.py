@@ -290,3 +290,27 @@ def test_a_node_out_of_sight_is_brought_there_and_one_in_sight_moves_nothing(
     assert view.accessibleDescription().startswith("Bell: ")
     view.choose(None)
     assert view.accessibleDescription() == "No entry is chosen"
+
+
+def test_whatever_changes_is_drawn_again(seen: GraphPane, monkeypatch: pytest.MonkeyPatch) -> None:
+    view, drawn_again = seen.view, [0]
+    looks, edges = dict(view.drawing.looks), seen._shown
+
+    def redraw() -> None:
+        drawn_again[0] += 1
+
+    monkeypatch.setattr(view, "redraw", redraw)
+    for change in (
+        lambda: view.show_looks(looks, {}), lambda: view.show_hits({BELL}), lambda: view.show_hits(()),
+        lambda: view.show_path((CROWN, RULES)), lambda: view.show_path(()), lambda: view.show_gaps(None),
+        lambda: view.show_pinned({BELL}), lambda: view.show_pinned(()), lambda: view.choose(BELL),
+        lambda: view.choose(None), lambda: view.show_edges(edges, seen.edges.shown(), remarkable=False),
+        lambda: view._hover(BELL), lambda: view._hover(None), view.fit,
+    ):  # fmt: skip
+        before = drawn_again[0]
+        change()
+        assert drawn_again[0] > before
+    before = drawn_again[0]
+    view.choose(None)
+    view._hover(None)
+    assert drawn_again[0] == before, "nothing has changed"

@@ -17,6 +17,7 @@ from lorestudio.studio.graph.graph import EdgeKind
 from lorestudio.ui.features.graph import pane as graph_pane
 from lorestudio.ui.features.graph.looks import ColourBy, graph_looks, pen_of, strokes
 from lorestudio.ui.features.graph.pane import GAPS, LIST, GraphPane
+from lorestudio.ui.features.graph.view import ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID
 from lorestudio.ui.shell.theme import contrast, load_palettes
@@ -738,3 +739,29 @@ def test_the_list_says_each_row_in_words(window: MainWindow, pane: GraphPane) ->
     window.selection.choose_entry(None)
     drain()
     assert (pane.lists.edges_title.text(), rows.rowCount()) == ("Choose an entry to see its edges", 0)
+
+
+def test_buttons_upon_the_picture_come_nearer_go_away_and_show_all(
+    window: MainWindow, pane: GraphPane, qtbot: QtBot
+) -> None:
+    bar, scale = pane.bar.zoom, lambda: pane.view.transform().m11()
+    bar.fit.click()
+    whole = scale()
+    bar.nearer.click()
+    assert scale() == pytest.approx(whole * ZOOM_STEP)
+    bar.farther.click()
+    bar.farther.click()
+    assert scale() == pytest.approx(whole / ZOOM_STEP)
+    bar.fit.click()
+    assert scale() == pytest.approx(whole)
+
+
+def test_a_gap_is_shown_as_a_way_in_the_picture(window: MainWindow, pane: GraphPane) -> None:
+    pane.gaps.chosen.emit((BELL, RULES))
+    assert window.selection.entry == BELL
+    assert pane.view.drawing.path == (BELL, RULES)
+    pane.gaps.chosen.emit((CROWN,))
+    assert (window.selection.entry, pane.view.drawing.path) == (CROWN, (CROWN,))
+    pane.gaps.chosen.emit(())
+    assert window.selection.entry == CROWN
+    pane.view.show_path(())
