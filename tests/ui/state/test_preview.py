@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -188,4 +189,24 @@ def test_why_the_whole_chat_says_nothing_of_what_is_tried_out(qtbot: QtBot, monk
     whole.try_settings(None)
     assert (whole.aside, whole.trying) == (True, False)
     qtbot.waitUntil(lambda: jobs.idle)
+    jobs.close()
+
+
+def test_what_is_tried_no_more_is_not_told_when_its_run_ends(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs, go_on = Jobs(), threading.Event()
+
+    class Waits(Chats):
+        def effects(self, settings: object, *_given: object) -> Effects:
+            go_on.wait(5)
+            return super().effects(settings)
+
+    chat = Waits(DeepLoreSettings())
+    monkeypatch.setattr(drafts_module, "WholeChat", lambda simulator, _expected: simulator)
+    whole = LiveEffects(jobs, lambda: chat)
+    whole.try_changes(DeepLoreSettings(scan_depth=7), ())
+    whole.try_changes(None, ())
+    go_on.set()
+    qtbot.waitUntil(lambda: jobs.idle)
+    drain()
+    assert (whole.effects, whole.current, whole.words) == (None, False, "")
     jobs.close()
