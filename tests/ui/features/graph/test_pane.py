@@ -765,3 +765,28 @@ def test_a_gap_is_shown_as_a_way_in_the_picture(window: MainWindow, pane: GraphP
     pane.gaps.chosen.emit(())
     assert window.selection.entry == CROWN
     pane.view.show_path(())
+
+
+def test_other_colours_are_chosen_in_the_bar(window: MainWindow, pane: GraphPane) -> None:
+    box = pane.bar.colours
+    before = box.currentIndex()
+    box.setCurrentIndex(box.findText("Priority"))
+    assert {look.text for look in pane.view.drawing.looks.values()} == {"100", "20"}
+    assert pane.colours.accessibleName().startswith("Colours: to 25 · 1, ")
+    box.setCurrentIndex(before)
+    assert not pane.colours.accessibleName().startswith("Colours: to 25")
+
+
+def test_surroundings_come_back_with_their_entry(window: MainWindow, pane: GraphPane) -> None:
+    window.selection.choose_entry(CROWN)
+    pane.bar.choose_local(True)
+    shown = set(pane.view.drawing.ids)
+    window.selection.choose_entry(None)
+    drain()
+    assert pane.empty.title.text() == "No entry is chosen"
+    assert not pane.view.isVisible()
+    window.selection.choose_entry(CROWN)
+    drain()
+    assert pane.view.isVisible()
+    assert set(pane.view.drawing.ids) == shown
+    pane.bar.choose_local(False)
