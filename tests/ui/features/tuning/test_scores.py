@@ -233,6 +233,9 @@ def test_rows_lead_to_a_reply_and_to_an_entry(window: MainWindow) -> None:
     window.features.tuning._look_at(3, None)  # as a gap in the fourth message
     settle(window)
     assert window.selection.generation == Generation(4)
+    window.features.tuning._look_at(6, None)  # a reply itself
+    settle(window)
+    assert window.selection.generation == Generation(6)
 
 
 @pytest.mark.own_window
@@ -248,3 +251,6 @@ def test_without_a_run_there_are_no_scores(window: MainWindow, qtbot) -> None:
     assert (scores.empty.title.text(), scores.scores.model.rows) == ("Nothing was run", ())
     assert scores.scored.currentWidget() is scores.empty
     assert not window.commands.actions["scores.steps"].isEnabled()
+    window.features.tuning.try_every_setting()
+    settle(window)
+    assert window.bars.texts == []
