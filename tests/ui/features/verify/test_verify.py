@@ -139,6 +139,11 @@ def test_what_can_be_done(window: MainWindow, qtbot) -> None:
     assert pane.isVisible()
     assert pane.cause.title == pane.causes.rows[0].title
     assert can(window, "take")
+    pane.cause_view.selectionModel().clear()
+    assert not can(window, "take")
+    pane.cause_view.choose(pane.causes.rows[0].title)
+    drain()
+    assert window.commands.actions["verify.take"].isEnabled(), "at once, whoever asks or not"
     window.session.set_project(replace(window.session.project, chat=None))
     compared(window, qtbot)
     assert [can(window, name) for name in ("compare", "follow", "take")] == [False] * 3
