@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import QTimer, QtMsgType
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
@@ -148,3 +149,20 @@ def test_what_qt_says_goes_to_the_log(caplog: pytest.LogCaptureFixture, kind: Qt
     caplog.set_level(logging.DEBUG)
     ui_app._log_qt(kind, SimpleNamespace(category="svg"), "No such file")
     assert caplog.record_tuples == [("qt", level, "No such file (svg)")]
+
+
+def test_a_folder_takes_the_place_of_the_persons_own(qapp: object, tmp_path: Path) -> None:
+    """Profiles, runs, the cache and the demo; nothing of the home folder is touched."""
+    seen: list[Any] = []
+
+    def look_and_close() -> None:
+        (window,) = [each for each in QApplication.topLevelWidgets() if isinstance(each, ui_app.MainWindow)]
+        session = window.session
+        seen.extend((session.connections.path, session.keep_in, session.reading._demo_in, window.isVisible()))
+        window.close()
+        window.deleteLater()
+
+    QTimer.singleShot(50, look_and_close)
+    assert ui_app.run(None, settings_file=tmp_path / "w.ini", folder=tmp_path) == 0
+    assert seen == [tmp_path / "profiles.json", tmp_path / "runs", tmp_path / "demo", True]
+    drain()
