@@ -260,7 +260,6 @@ class TracePane(Pane):
         self.all_stages = iconed(self.theme, stages, "columns")
         self.tabs.setCornerWidget(holding(row(self.filter, self.all_stages, spacing=8, margins=(6, 2, 8, 2))))
         self.nothing = EmptyState(self.theme, "search", self)
-        self.nothing.pressed.connect(self.wanted)
         self.only = FilterStrip(self.theme, self)
         self.only.cleared.connect(self.show_all_rows)
         self._rows_or_nothing = stack(self.answers, self.nothing)

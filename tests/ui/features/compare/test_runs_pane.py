@@ -397,7 +397,8 @@ def test_without_a_place_for_runs_none_are_offered_as_kept(window: MainWindow, q
     pane = pane_of(window)
     assert offered(pane)[-1] == "Settings of a file…"
     pane.comparable.load_kept(lambda error: pytest.fail(str(error)))
-    assert window.session.jobs.idle
+    settle(window, qtbot)
+    assert not [choice for choice in pane.comparable.choices() if choice.key.startswith("kept")]
 
 
 def test_who_did_it_is_unknown_or_was_not_found() -> None:
