@@ -95,6 +95,7 @@ def test_bridges_missing_connections_and_ways_are_lines_of_their_own(seen: Graph
     bridge, missing, way = (theme.color(name).name() for name in ("warning", "accent", "focus"))
     drawing = seen.view.drawing
     before = strands(seen, missing)  # edges have that colour, too
+    assert len(before) == 1, "Crown requires Dawnkeep"
     assert [strands(seen, color) for color in (bridge, way)] == [[], []]
     gaps = SimpleNamespace(
         bridges=((RULES, CROWN),), missing=(SimpleNamespace(first=BELL, second=RULES),), orphans=(BELL,)

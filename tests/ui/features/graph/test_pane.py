@@ -19,7 +19,7 @@ from lorestudio.ui.features.graph.looks import ColourBy, graph_looks, pen_of, st
 from lorestudio.ui.features.graph.pane import GAPS, LIST, GraphPane
 from lorestudio.ui.features.graph.view import ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, HORIZONTAL
 from lorestudio.ui.shell.theme import contrast, load_palettes
 from tests.ui.conftest import drain
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_project
@@ -790,3 +790,21 @@ def test_surroundings_come_back_with_their_entry(window: MainWindow, pane: Graph
     assert pane.view.isVisible()
     assert set(pane.view.drawing.ids) == shown
     pane.bar.choose_local(False)
+
+
+def test_hits_stay_where_edges_are_switched_off(window: MainWindow, pane: GraphPane) -> None:
+    pane.bar.search.setText("bell")
+    pane.edges.buttons[EdgeKind.LINK].click()
+    assert (pane.bar.hits.text(), pane.view.drawing.hits) == ("1 hit", {BELL})
+    assert list(table(pane)) == ["Bell"]
+    pane.edges.buttons[EdgeKind.LINK].click()
+    pane.bar.search.clear()
+    assert pane.view.drawing.hits == frozenset()
+
+
+def test_those_with_most_edges_stand_first(window: MainWindow, pane: GraphPane) -> None:
+    heads = [pane.lists.model.headerData(place, HORIZONTAL) for place in range(pane.lists.model.columnCount())]
+    by = pane.lists.entries.horizontalHeader().sortIndicatorSection()
+    numbers = [int(row[by - 1]) for row in table(pane).values()]
+    assert (heads[by], numbers) == ("Connected", sorted(numbers, reverse=True))
+    assert len(set(numbers)) > 1

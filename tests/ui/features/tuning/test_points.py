@@ -187,3 +187,16 @@ def test_a_search_goes_on_where_it_was(window: MainWindow) -> None:
     search(window)
     assert [row.story for row in pane.model.rows] == stories
     assert pane.state.text() == "2 points run. What mattered: scanDepth 100%."
+
+
+def test_of_no_point_nothing_is_done(make_window) -> None:
+    window = make_window()
+    searching = window.features.searching
+    for act in (
+        searching.start, searching.add, searching.look, searching.compare, searching.use, searching.keep,
+        searching.export, searching.report,
+    ):  # fmt: skip
+        act()
+    settle(window)
+    assert window.bars.texts == []
+    assert [each for each in QApplication.topLevelWidgets() if each.isVisible() and each is not window] == []

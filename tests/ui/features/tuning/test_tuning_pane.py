@@ -132,3 +132,13 @@ def test_what_may_be_turned_and_how_is_asked_for_by_buttons(pane: TuningPane) ->
     assert told == ["tuning.add", "tuning.start", "tuning.stop"]
     heads = [pane.model.headerData(place, HORIZONTAL) for place in range(pane.model.columnCount())]
     assert (heads[:2], heads[3], heads[5]) == (["Point", "Settings"], "held out", "held out")
+
+
+def test_tab_leaves_the_lines(pane: TuningPane, qtbot: QtBot) -> None:
+    pane.show()
+    pane.activateWindow()
+    pane.over.setFocus()
+    qtbot.waitUntil(pane.over.hasFocus)
+    qtbot.keyClick(pane.over, Qt.Key.Key_Tab)
+    assert not pane.over.hasFocus()
+    assert pane.over.toPlainText() == ""
