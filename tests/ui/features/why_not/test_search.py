@@ -91,6 +91,11 @@ def test_how_far_it_is_and_that_it_was_stopped(window: MainWindow, search: WhyNo
             search.stop() if search.news.found.answers else None
 
     assert page.progress.isHidden()
+    window.run("trace.why_not")
+    assert (page.progress.isHidden(), page.progress.label.text()) == (False, "Trying changes…")
+    assert page.summary.text() == "Changes are tried one by one with the engine; nothing is written."
+    search.stop()
+    settle(window)
     search.changed.connect(look)
     find(window)
     search.changed.disconnect(look)
