@@ -808,3 +808,12 @@ def test_those_with_most_edges_stand_first(window: MainWindow, pane: GraphPane) 
     numbers = [int(row[by - 1]) for row in table(pane).values()]
     assert (heads[by], numbers) == ("Connected", sorted(numbers, reverse=True))
     assert len(set(numbers)) > 1
+
+
+@pytest.mark.own_window
+def test_what_comes_in_is_found_by_what_is_looked_for(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    pane.bar.search.setText("harbour")
+    assert pane.bar.hits.text() == "0 hits"
+    window.session.set_project(make_project(entries=(*VAULT, Entry(5, "New.md", "vault", "Harbour"))))
+    settled(qtbot, window)
+    assert (pane.bar.hits.text(), pane.view.drawing.hits) == ("1 hit", {5})
