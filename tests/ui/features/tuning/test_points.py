@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QWidget
 
 from lorestudio.settings.store import SettingsProfiles, load
 from lorestudio.studio.replay.simulator import Simulator
@@ -199,4 +199,4 @@ def test_of_no_point_nothing_is_done(make_window) -> None:
         act()
     settle(window)
     assert window.bars.texts == []
-    assert [each for each in QApplication.topLevelWidgets() if each.isVisible() and each is not window] == []
+    assert [each for each in window.findChildren(QWidget) if each.isWindow() and each.isVisible()] == []
