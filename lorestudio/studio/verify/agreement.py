@@ -20,7 +20,7 @@ FEW_NOTES: Final = 3
 
 
 class WentIn(StrEnum):
-    """WentIn an entry went in."""
+    """Where an entry went in."""
 
     BOTH = "in both"
     THERE = "only there"

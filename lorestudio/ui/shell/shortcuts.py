@@ -78,8 +78,7 @@ def clashing(table: Sequence[Action], action: Action, shortcut: str) -> list[str
     """The ids of the other actions that have this shortcut where the action would have it too."""
     mine = replace(action, shortcuts=(normal(shortcut),))
     others = [replace(one, shortcuts=tuple(map(normal, one.shortcuts))) for one in table if one.id != action.id]
-    found = [clash for clash in conflicts((*others, mine)) if action.id in clash[1:]]
-    return [one if other == action.id else other for _shortcut, one, other in found]
+    return [one for _shortcut, one, later in conflicts((*others, mine)) if later == action.id]
 
 
 def _types(shortcut: str) -> bool:

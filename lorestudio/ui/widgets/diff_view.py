@@ -124,7 +124,7 @@ class DiffView(QWidget):
         """Show two texts."""
         self._lines = diff_lines(before, after)
         changed = sum(line.sign != " " for line in self._lines)
-        words = tr("{lines} differ", lines=count(changed, "line", "lines"))
+        words = count(changed, "line differs", "lines differ")
         if not changed:
             words = tr("The texts are the same.") if before == after else tr("Only line ends differ.")
         self.summary.setText(words)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import open_project
 from lorestudio.ui.state.drafts import Draft, Drafts
@@ -271,3 +271,41 @@ def test_what_moved_and_what_is_new(tmp_path: Path) -> None:
     done = Done(ChangeSet("Several", changes))
     assert done.moves == {old: new}
     assert done.made == (made,)
+
+
+def test_what_waits_is_done_whatever_became_of_the_one_before(stage: Stage) -> None:
+    stage.open()
+
+    def refused(_vaults: object) -> Planned:
+        raise InputError("Bell.md", "it cannot be so.")
+
+    def nothing(_vaults: object) -> Planned:
+        return Planned(ChangeSet("Nothing", ()))
+
+    for plan in (refused, nothing):
+        stage.work.carry_out(plan)
+        stage.change()
+        assert stage.text == NEWER
+        stage.work.undo()
+        stage.settle()
+        assert stage.text == BELL
+    assert stage.told == ["Bell.md: it cannot be so."]
+
+
+def test_what_of_an_undo_can_still_be_done_is_asked(stage: Stage) -> None:
+    stage.open()
+    skarn = stage.bell.parent / "Skarn.md"
+    before = skarn.read_bytes().decode()
+    changes = tuple(NoteFileChange(path, path.read_bytes().decode(), NEWER) for path in (stage.bell, skarn))
+    stage.work.carry_out(lambda _vaults: Planned(ChangeSet("Toll", changes)))
+    stage.settle()
+    stage.bell.write_text("Somebody else's.\n", "utf-8")
+    clashed: list[ChangedMeanwhileError] = []
+    stage.work.clashed.connect(clashed.append)
+    stage.work.undo()
+    stage.settle()
+    (error,) = clashed
+    assert (error.paths, error.others, stage.told) == ((stage.bell,), (skarn,), [])
+    stage.work.undo(only=error.others)
+    stage.settle()
+    assert (stage.text, skarn.read_bytes().decode()) == ("Somebody else's.\n", before)

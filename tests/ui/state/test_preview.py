@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import threading
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
+from lorestudio.settings.deeplore import DeepLoreSettings, declarations
+from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Previewer
+from lorestudio.studio.tuning.effects import Effects
+from lorestudio.studio.tuning.expectations import Expectation, Should
 from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.ui.features.notes.pane import match_words
 from lorestudio.ui.shell.jobs import Jobs
-from lorestudio.ui.state.drafts import Draft, Drafts, LivePreview, unsaved_notes
+from lorestudio.ui.state import drafts as drafts_module
+from lorestudio.ui.state.drafts import Draft, Drafts, LiveEffects, LivePreview, preview_words, unsaved_notes
 from tests.ui.conftest import drain
-from tests.ui.worlds import make_project
+from tests.ui.worlds import BELL, CROWN, make_project, make_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from lorestudio.studio.tryout.preview import Preview
+    from lorestudio.trace.model import Trace
 
 MISSED, HIT = KeyMatch("keep"), KeyMatch("skarn", 2, 4, 0, 5)
 
@@ -91,3 +100,113 @@ def test_of_settings_tried_out_quickly_only_the_newest_are_shown(qtbot: QtBot) -
     assert [each.settings[0].after for each in seen if each is not None] == [3]
     live.try_settings(None)
     assert seen[-1] is None
+
+
+def preview(trace: Trace, *, files: tuple[str, ...] = (), settings: tuple[Any, ...] = (), **more: Any) -> Any:
+    """What came of trying these out on the trace made by hand."""
+    notes = tuple(SimpleNamespace(note=SimpleNamespace(filename=name)) for name in files)
+    return SimpleNamespace(before=make_trace(), trace=trace, notes=notes, settings=settings, remarks=(), **more)
+
+
+def change(name: str, after: object) -> SimpleNamespace:
+    return SimpleNamespace(declaration=next(each for each in declarations() if each.name == name), after=after)
+
+
+def test_what_unsaved_texts_and_settings_would_do_in_a_sentence() -> None:
+    same, rules = make_trace(), make_trace().injections[0]
+    less = replace(same, injections=(rules,))
+    files = ("places/Dawnkeep.md", "Skarn.md")
+    assert preview_words(preview(same, files=files)) == (
+        "With the unsaved text of Dawnkeep.md, Skarn.md: the same entries go in; 100 tokens, as before."
+    )
+    depth = change("scan_depth", 5)
+    assert preview_words(preview(less, files=files[1:], settings=(depth,))) == (
+        "With the unsaved text of Skarn.md, Scan depth 5 messages: “Skarn”, “Dawnkeep” would leave; 100 → 10 tokens."
+    )
+    all_five = (*same.injections, replace(rules, entry=CROWN), replace(rules, entry=BELL))
+    more = preview(replace(same, injections=all_five))
+    more.before, more.remarks = replace(same, injections=()), ("Ask.",)
+    more.settings = (depth, change("max_entries", 3), change("max_tokens_budget", 900), change("scan_depth", 1))
+    said = preview_words(more)
+    assert said.startswith("With Scan depth 5 messages, Most entries 3 entries, ")
+    assert said.endswith(", 1 other setting: “Rules”, “Skarn”, “Dawnkeep”, 2 others would enter; 0 → 120 tokens. Ask.")
+
+
+class Chats:
+    """Stands for the whole chat and who ran it, as far as `LiveEffects` asks."""
+
+    def __init__(self, settings: object = None, fails: str = "") -> None:
+        self.project, self.settings, self.fails = SimpleNamespace(vault_state=object()), settings, fails
+        self.asked: list[object] = []
+
+    def effects(self, settings: object, *_given: object) -> Effects:
+        self.asked.append(settings)
+        if self.fails:
+            raise ValueError(self.fails)
+        return Effects()
+
+
+def test_why_the_whole_chat_says_nothing_of_what_is_tried_out(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs, ran = Jobs(), [None]
+    whole = LiveEffects(jobs, lambda: ran[0])
+    assert (whole.trying, whole.words) == (False, "")
+    whole.try_changes(DeepLoreSettings(), ())
+    assert (whole.trying, whole.words) == (
+        True, "Replay the chat to see what this does to all of it (Ctrl+R).",
+    )  # fmt: skip
+    ran[0] = SimpleNamespace(project=SimpleNamespace(vault_state=None))
+    assert whole.words == "", "nothing can be tried on these notes"
+    chat = Chats(DeepLoreSettings(), "the tap drips")
+    ran[0] = chat
+    made: dict[object, Chats] = {}
+
+    def chat_for(expected: object) -> Chats:
+        """Another one for other expectations, as the real one."""
+        made.setdefault(expected, chat if not made else Chats(chat.settings))
+        made[expected].asked = chat.asked
+        return made[expected]
+
+    monkeypatch.setattr(drafts_module, "WholeChat", lambda _simulator, expected: chat_for(expected))
+    whole.try_changes(DeepLoreSettings(scan_depth=7), ())
+    assert whole.words == "Whole chat: running…"
+    qtbot.waitUntil(lambda: jobs.idle)
+    drain()
+    assert (whole.words, whole.effects, whole.current) == ("the tap drips", None, False)
+    chat.fails = ""
+    whole.expect((Expectation(Should.IN, ("Bell.md",)),))
+    assert whole.words == "Whole chat: running…", "it is judged by other expectations"
+    qtbot.waitUntil(lambda: jobs.idle)
+    drain()
+    assert (whole.current, whole.effects) == (True, Effects())
+    whole.expect((Expectation(Should.IN, ("Bell.md",)),))
+    assert whole.current, "by the same ones"
+    whole.try_changes(HybridSettings(), ())
+    assert not whole.trying, "settings of a system that did not decide"
+    assert whole.words == ""
+    assert [type(each) for each in chat.asked] == [DeepLoreSettings] * 2
+    whole.try_changes(DeepLoreSettings(scan_depth=8), (), aside=True)
+    assert (whole.aside, whole.problem) == (True, "")
+    whole.try_settings(None)
+    assert (whole.aside, whole.trying) == (True, False)
+    qtbot.waitUntil(lambda: jobs.idle)
+    jobs.close()
+
+
+def test_what_is_tried_no_more_is_not_told_when_its_run_ends(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs, go_on = Jobs(), threading.Event()
+
+    class Waits(Chats):
+        def effects(self, settings: object, *_given: object) -> Effects:
+            go_on.wait(5)
+            return super().effects(settings)
+
+    chat = Waits(DeepLoreSettings())
+    monkeypatch.setattr(drafts_module, "WholeChat", lambda simulator, _expected: simulator)
+    whole = LiveEffects(jobs, lambda: chat)
+    whole.try_changes(DeepLoreSettings(scan_depth=7), ())
+    whole.try_changes(None, ())
+    go_on.set()
+    qtbot.waitUntil(lambda: jobs.idle)
+    drain()
+    assert (whole.effects, whole.current, whole.words) == (None, False, "")
+    jobs.close()

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lorestudio.domain.records import replace
+from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.sillytavern import parse_chat
 from lorestudio.studio.project.project import open_project
+from lorestudio.ui.state import project_parts
 from tests.ui.worlds import make_chat, make_project
 
 if TYPE_CHECKING:
@@ -228,3 +230,24 @@ def test_a_tokenizer_that_is_not_there_is_said(session: Session, said: list[str]
     assert session.project is before
     assert len(said) == 1
     assert session.activity == ""
+
+
+def test_what_answers_rest_on_is_kept_beside_the_chat_but_not_in_the_program(
+    session: Session, said: list[str], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[Path] = []
+
+    def keep(path: Path, _basis: object) -> None:
+        kept.append(path)
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(project_parts, "keep_basis", keep)
+    own = tmp_path / "chat.jsonl"
+    for path in (resource("demo") / "chat.jsonl", own):
+        session.set_project(replace(make_project(tmp_path / "vault"), chat_path=path))
+        assert session.project is not None
+        session.parts.adjust("hidden", basis=session.project.basis.saying(1, 1, 2))
+        qtbot.waitUntil(lambda: session.jobs.idle and not session.busy)
+        assert session.project.basis.hidden, "it holds anyway"
+    assert [path.parent for path in kept] == [tmp_path]
+    assert [text.rstrip(".") for text in said] == ["the disk is full"]

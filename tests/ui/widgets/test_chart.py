@@ -69,3 +69,13 @@ def test_shift_picks_bars_out_and_escape_takes_all_again(theme: Theme, qtbot: Qt
 def test_errors_stay_with_whoever_handled_them_before() -> None:
     """pyqtgraph puts itself before the program's own report of errors."""
     assert "pyqtgraph" not in getattr(sys.excepthook, "__module__", "")
+
+
+def test_what_a_screen_reader_says_of_a_chart_follows_the_chosen_bar(theme: Theme, qtbot: QtBot) -> None:
+    made = chart(theme, qtbot, 3)
+    made.set_bars(Bars(made.bars.layers, words=lambda place: f"bar {place}"))
+    told = []
+    for place in (0, 2, 3, -1):
+        made.choose(place)
+        told.append(made.accessibleDescription())
+    assert told == ["bar 0", "bar 2", "", ""]

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
 from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.held_run import WouldCell, WouldState
 from lorestudio.trace.journey import CellState, Fate, FateState, JourneyCell
 from lorestudio.trace.model import Outcome, Phase, Verdict
-from lorestudio.ui.widgets.paint import KeyQuery, cell_mark, entry_kind, fate_mark, would_mark
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.paint import KeyMark, KeyQuery, cell_mark, draw_key_mark, entry_kind, fate_mark, would_mark
+from tests.ui.drawing import drawn
 from tests.ui.worlds import ENTRIES, RULES, SKARN
 
 
@@ -89,3 +95,31 @@ def test_found_keys_lie_in_order_and_none_over_another() -> None:
     assert KeyQuery(keys, 1, "Skarn").marks(1, "sea") == ()
     lacking = KeyQuery((replace(keys[2], missing="Not all of them."),), 1, "Skarn").marks(0, "the bell rings")[0]
     assert lacking.describe() == "the key “rings” was found here, its refine keys were not"
+
+
+@pytest.mark.parametrize(
+    ("mark", "words"),
+    [
+        (KeyMark(0, 4, "bell", "tip"), "the key “bell” was found here"),
+        (KeyMark(0, 4, "bell", "tip", refine=True), "the refine key “bell” was found here"),
+        (KeyMark(0, 4, "bell", "tip", lacking=True), "the key “bell” was found here, its refine keys were not"),
+    ],
+)
+def test_a_found_key_is_filled_a_refine_key_has_an_edge_only_and_what_lacks_one_a_line_below(
+    theme: Theme, qtbot: QtBot, mark: KeyMark, words: str
+) -> None:
+    class Marked(QWidget):
+        def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 (Qt)
+            draw_key_mark(QPainter(self), QRectF(20, 10, 60, 20), mark, theme)
+
+    assert mark.describe() == words
+    widget = Marked()
+    qtbot.addWidget(widget)
+    widget.resize(120, 40)
+    box, *below = drawn(widget)[1:]  # after the ground
+    assert box.edge == theme.color("text" if mark.refine else "border_strong").name()
+    assert box.fill == ("none" if mark.refine else theme.color("mark").name())
+    assert (box.box.left(), box.box.top()) == ((19, 11) if mark.refine else (18.5, 10.5))
+    assert [each.edge for each in below] == ([theme.color("on_mark").name()] if mark.lacking else [])
+    for line in below:
+        assert (line.box.left(), line.box.right(), line.box.top()) == (19.5, 80.5, 28.5)

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import QModelIndex, QSettings, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
@@ -352,3 +352,26 @@ def test_differences_that_are_only_read_have_no_boxes(qtbot: QtBot, theme: Theme
     assert not holder.model.setData(holder.model.index(0, 0), Qt.CheckState.Checked, CHECK)
     QTest.keyClick(holder.view, Qt.Key.Key_Space)
     assert holder.model.chosen == frozenset()
+
+
+def test_rows_are_dragged_where_the_order_is_the_persons(theme: Theme, qapp: object) -> None:
+    table = RecordTable([Column("Word", str)], theme=theme, key=str)
+    table.set_rows(("a", "b", "c", "d"))
+    dropped: list[tuple[list[int], int]] = []
+    table.dropped.connect(lambda rows, place: dropped.append((rows, place)))
+    move, drag, nowhere = Qt.DropAction.MoveAction, Qt.ItemFlag.ItemIsDragEnabled, QModelIndex()
+    assert not table.flags(table.index(0, 0)) & drag
+    assert table.flags(nowhere) == Qt.ItemFlag.NoItemFlags
+    data = table.mimeData([table.index(2, 0), table.index(1, 0)])
+    assert not table.dropMimeData(data, move, 0, 0, nowhere)
+    table.movable = lambda: True
+    assert table.flags(table.index(0, 0)) & drag
+    assert table.flags(nowhere) == Qt.ItemFlag.ItemIsDropEnabled
+    assert table.supportedDropActions() == move
+    for row, parent, place in ((0, nowhere, 0), (-1, table.index(3, 0), 3), (-1, nowhere, 4)):
+        data = table.mimeData([table.index(2, 0), table.index(1, 0)])
+        assert not table.dropMimeData(data, move, row, 0, parent)
+        assert dropped == [([1, 2], place)]
+        dropped.clear()
+    table.dropMimeData(data, move, 0, 0, nowhere)  # what was dropped once is not dropped again
+    assert dropped == []

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.work_pane import RecapText, RowsPage
+from lorestudio.ui.widgets.work_pane import ProgressStrip, RecapText, RowsPage
 from tests.ui.conftest import drain
 
 
@@ -72,3 +72,38 @@ def test_other_things_begin_without_what_was_written(qtbot: QtBot) -> None:
     text.keep.click()
     text.taken()
     assert not text.changed
+
+
+def test_how_far_it_is_in_one_line(qtbot: QtBot) -> None:
+    strip = ProgressStrip()
+    qtbot.addWidget(strip)
+    stopped: list[bool] = []
+    strip.cancelled.connect(lambda: stopped.append(True))
+    assert strip.isHidden()
+    strip.start("Replaying…", stoppable=True)
+    assert (strip.isHidden(), strip.stop.isHidden(), strip.bar.maximum()) == (False, False, 0)
+    strip.set_progress(0, 0)
+    assert (strip.bar.value(), strip.bar.maximum()) == (0, 1)
+    strip.set_progress(1200, 3000)
+    assert (strip.label.text(), strip.bar.value(), strip.bar.maximum()) == ("Reply 1,200 of 3,000", 1200, 3000)
+    assert strip.accessibleDescription() == "Reply 1,200 of 3,000"
+    strip.set_outlook("2 min left", 5)
+    strip.set_progress(3, 9)
+    assert strip.label.text() == "3 done, replies before the range first · 2 min left"
+    strip.set_outlook("", 0)
+    strip.set_progress(4, 9)
+    strip.show_stage("AI selection", 6.6)
+    assert strip.label.text() == "Reply 4 of 9 · AI selection 7 s"
+    strip.show_stage("", 9)
+    assert strip.label.text().endswith("7 s")
+    strip.stop.click()
+    assert stopped == [True]
+    strip.stopping()
+    strip.show_stage("AI selection", 9)
+    assert (strip.label.text(), strip.stop.isEnabled()) == ("Stopping…", False)
+    strip.finish()
+    assert strip.isHidden()
+    strip.start("Checking…", stoppable=False, told="Note {done} of {total}")
+    assert (strip.stop.isHidden(), strip.stop.isEnabled(), strip.label.text()) == (True, True, "Checking…")
+    strip.set_progress(1, 2)
+    assert strip.label.text() == "Note 1 of 2"

@@ -188,19 +188,16 @@ class RunsPage(Pane):
         if before is None or after is None:
             self._say_missing()
             return
-        wanted = tuple(
-            choice.side.trace if choice.side is not None else self._about(choice) for choice in (before, after)
-        )
-        if self._done is None or any(
-            one != other and one is not other for one, other in zip(wanted, self._done, strict=True)
-        ):
-            self._done = (wanted[0], wanted[1])
+        wanted = self._about(before), self._about(after)
+        if wanted != self._done:
+            self._done = wanted
             self._start(before, after)
 
     def _about(self, choice: SideChoice) -> object:
-        """What a run that has to be made first depends on."""
-        project = self._session.project
-        return choice.key, self._selection.generation, id(project)
+        """The run that is meant, or what it depends on where it has to be made first."""
+        if choice.side is not None:
+            return choice.side.trace
+        return choice.key, self._selection.generation, id(self._session.project)
 
     def _say_missing(self) -> None:
         self._cancel()

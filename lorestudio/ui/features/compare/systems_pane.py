@@ -590,7 +590,7 @@ class SystemsPane(Pane):
         if found is None:
             return ""
         if self._outdated:
-            return tr("ComparedSystems before the last change of settings, notes or chat. “Compare” runs it again.")
+            return tr("Compared before the last change of settings, notes or chat. “Compare” runs it again.")
         if tuple(offer.label for offer in self._wanted()) != found.labels:
             return tr("Shown is the comparison of {names}.", names=", ".join(found.labels))
         if found.why or found.reasons:

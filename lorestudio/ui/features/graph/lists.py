@@ -112,7 +112,6 @@ class GraphLists(QWidget):
         self.model = RecordTable(
             _entry_columns(self), key=int, entry=int, spoken=self._sentence, tip=self._sentence, parent=self
         )
-        self.model.sort(CONNECTED, Qt.SortOrder.DescendingOrder)
         self.entries = RecordView(theme, self.model, tr("Entries of the graph"), self)
         self.entries.setSortingEnabled(True)
         self.entries.sortByColumn(CONNECTED, Qt.SortOrder.DescendingOrder)

@@ -452,14 +452,12 @@ class GraphView(QGraphicsView):
             self.drawing.exposed = ()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: what could not be brought into sight before has its room now."""
+        """Qt: what lies upon it stays in its corner."""
         super().resizeEvent(event)
         if self._upon is not None:
             box = QRect(QPoint(), self._upon.sizeHint())
             box.moveBottomRight(self.rect().bottomRight() - QPoint(8, 8))
             self._upon.setGeometry(box)
-        if self._fit_when_shown and self.isVisible():
-            self.fit()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: what could not be brought into sight before has its room now."""

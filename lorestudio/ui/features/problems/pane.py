@@ -537,7 +537,7 @@ class ProblemsPane(Pane):
     def _runs_changed(self) -> None:
         """Look again once a replay has ended; while one runs, its numbers change all the time."""
         ran = len(self._session.runs.traces)
-        if not self._session.busy and self._session.project is not None and ran != self._ran:
+        if not self._session.busy and ran != self._ran:
             self._ran = ran
             self._wait()
 

@@ -260,7 +260,6 @@ class TracePane(Pane):
         self.all_stages = iconed(self.theme, stages, "columns")
         self.tabs.setCornerWidget(holding(row(self.filter, self.all_stages, spacing=8, margins=(6, 2, 8, 2))))
         self.nothing = EmptyState(self.theme, "search", self)
-        self.nothing.pressed.connect(self.wanted)
         self.only = FilterStrip(self.theme, self)
         self.only.cleared.connect(self.show_all_rows)
         self._rows_or_nothing = stack(self.answers, self.nothing)
@@ -381,9 +380,11 @@ class TracePane(Pane):
         """What the last change has done to this run, or the text that is tried out in it."""
         before = self._before(trace) if trace is not None and not self._live else None
         if (before, trace) != self._compared:
-            same = before is None or trace is None or before is trace
             self._compared = before, trace
-            self._changes = {} if same or before is None or trace is None else row_changes(compare(before, trace))
+            if before is None or trace is None or before is trace:
+                self._changes = {}
+            else:
+                self._changes = row_changes(compare(before, trace))
         return self._changes
 
     def _before(self, trace: Trace) -> Trace | None:

@@ -118,7 +118,6 @@ class ScoresPane(Pane):
         steps = self.steps
         self.chart.picked.connect(lambda place: steps.view.choose(steps.model.key_of(steps.model.row(place))))
         steps.view.chosen.connect(lambda each: self.chart.choose(steps.model.rows.index(each) if each else -1))
-        self.empty.pressed.connect(self.wanted)
         self._whole.changed.connect(self.show_effects)
 
     def focus_target(self) -> QWidget:
@@ -128,9 +127,9 @@ class ScoresPane(Pane):
 
     # ---- what is shown ----------------------------------------------------------------------------------------------
 
-    def show_nothing(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
+    def show_nothing(self, title: str, text: str) -> None:
         """There are no scores, for this reason."""
-        self.empty.say(title, text, buttons)
+        self.empty.say(title, text)
         for sheet in (self.scores, self.uses, self.gaps):
             sheet.model.set_rows(())
         self.note_changed.emit("")

@@ -67,7 +67,6 @@ class SearchFeature(Feature):
         self._work, self._compare, self._show_change = work, compare, show_change
         self._searching = Newest(context.session.jobs)
         self._trial: TuningTrial | None = None
-        context.session.state_changed.connect(context.actions_changed)
 
     @late_pane("tuning", "Tuning")
     def pane(self) -> TuningPane:

@@ -8,20 +8,23 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.compare.causes import Causes
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import NoteText
 from lorestudio.trace.diff import compare
+from lorestudio.ui.features.compare.runs import change_rows
 from lorestudio.ui.features.compare.runs_pane import RunsPage
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
 from tests.ui.features.timeline.test_pane import long_chat, project_with
+from tests.ui.worlds import CROWN, make_trace
 
 MakeWindow = Callable[..., MainWindow]
 
@@ -298,6 +301,11 @@ def test_unsaved_texts_are_compared_with_what_is_saved(make_window: MakeWindow, 
     assert [change.title for change in pane.compared.diff.entered] == ["Tower"]
     assert pane.compared.causes is not None
     assert pane.compared.causes.causes[0].difference.sentence == "Tower: keys changed"
+    assert pane.comparable.mark()
+    assert pane.comparable.marked.title == "reply #4, swipe 1 with unsaved texts"
+    window.session.runs.toggle_preview()
+    assert pane.comparable.mark()
+    assert pane.comparable.marked.title == "reply #4, swipe 1"
     window.session.runs.show_preview(None)
 
 
@@ -330,3 +338,84 @@ def test_both_comparisons_are_pages_of_one_pane(window: MainWindow, qtbot: QtBot
     settle(window, qtbot)
     assert pages.tabs.currentWidget() is pane_of(window)
     assert window.current_pane() is pages
+
+
+def pick(pane: RunsPage, place: int, title: str) -> None:
+    """Choose in the list of a side, as with the mouse."""
+    side = pane.sides[place]
+    row = side.findText(title)
+    assert row >= 0, [side.itemText(each) for each in range(side.count())]
+    side.setCurrentIndex(row)
+    side.activated.emit(row)
+
+
+def offered(pane: RunsPage) -> list[str]:
+    """What can be chosen, without the line in between."""
+    return [text for text in (pane.sides[0].itemText(each) for each in range(pane.sides[0].count())) if text]
+
+
+def test_runs_are_chosen_from_the_lists(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path, monkeypatch) -> None:
+    window = make_window(project_with(long_chat(3)), make_simulator=Simulator, keep_in=tmp_path / "runs")
+    settle(window, qtbot)
+    go(window, 4)
+    window.run("compare.before")
+    settle(window, qtbot)
+    pane = pane_of(window)
+    assert offered(pane)[-2:] == ["Settings of a file…", "Runs kept by earlier starts…"]
+    pick(pane, 0, "Runs kept by earlier starts…")
+    settle(window, qtbot)
+    kept = [text for text in offered(pane) if text.startswith("Kept run")]
+    assert [text.partition(":")[0] for text in kept] == ["Kept run 1"]
+    assert "before something was changed" not in kept[0]
+    pick(pane, 0, kept[0])
+    settle(window, qtbot)
+    assert pane.compared.before.title == kept[0]
+    assert pane.sides[0].toolTip() == kept[0]
+    window.session.parts.adjust("more", settings=settings_of(window, max_entries=1))
+    settle(window, qtbot)
+    pick(pane, 0, "Runs kept by earlier starts…")
+    settle(window, qtbot)
+    assert [text for text in offered(pane) if text.endswith(", before something was changed")]
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps({"enabled": True, "maxEntries": 1, "scanDepth": 2}), encoding="utf-8")
+
+    def choose_file(dialog: QFileDialog) -> None:
+        dialog.fileSelected.emit(str(path))
+        dialog.deleteLater()
+
+    monkeypatch.setattr(QFileDialog, "open", choose_file)
+    pick(pane, 1, "Settings of a file…")
+    settle(window, qtbot)
+    assert "one.json" in pane.sides[1].currentText()
+    assert "one.json" in pane.compared.after.title
+
+
+def test_without_a_place_for_runs_none_are_offered_as_kept(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 4)
+    window.run("compare.before")
+    settle(window, qtbot)
+    pane = pane_of(window)
+    assert offered(pane)[-1] == "Settings of a file…"
+    pane.comparable.load_kept(lambda error: pytest.fail(str(error)))
+    settle(window, qtbot)
+    assert not [choice for choice in pane.comparable.choices() if choice.key.startswith("kept")]
+
+
+def test_who_did_it_is_unknown_or_was_not_found() -> None:
+    """Crown came in instead of Skarn; nobody knows why, or it was looked for and not found."""
+    trace = make_trace()
+    rules, skarn, dawnkeep = trace.injections
+    crown = replace(skarn, entry=CROWN, title="Crown", tokens=158)
+    other = replace(trace, injections=(rules, crown, replace(dawnkeep, truncated=False)))
+    diff = compare(trace, other)
+
+    def rows(causes: Causes | None) -> dict[str, list[tuple[str, ...]]]:
+        return {group.cells[0]: [row.cells for row in group.children] for group in change_rows(diff, causes).children}
+
+    told = rows(None)
+    assert told["+ Entered (1)"] == [("Crown", "Cut by the budget", "158 tokens", "+158", "")]
+    assert told["− Left (1)"] == [("Skarn", "60 tokens", "Not placed", "−60", "")]
+    assert told["= Unchanged (1)"] == [("Rules", "10 tokens", "10 tokens", "", "")]
+    found = rows(Causes(()))
+    assert found["What was different (0)"] == []
+    assert [found[name][0][-1] for name in ("+ Entered (1)", "− Left (1)")] == ["not found"] * 2

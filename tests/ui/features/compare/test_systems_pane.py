@@ -13,8 +13,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtCore import QPoint, QPointF, QSize, Qt
+from PySide6.QtGui import QGuiApplication, QImage, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
@@ -27,8 +28,9 @@ from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.model import Turn
 from lorestudio.ui.features.compare import systems_pane
-from lorestudio.ui.features.compare.systems_pane import FILLS, TokenChart
-from lorestudio.ui.shell.qt import DISPLAY, HORIZONTAL
+from lorestudio.ui.features.compare.systems import ComparedSystems
+from lorestudio.ui.features.compare.systems_pane import FILLS, TokenChart, draw_line
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme
 from tests.studio.compare.test_rule_causes import made
 from tests.ui.conftest import drain
@@ -68,6 +70,8 @@ def compared(real: MainWindow, qtbot: QtBot) -> MainWindow:
 def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWindow) -> None:
     pane = real.features.systems.compare
     real.features.systems.show_page()
+    pane.look_for_kept()  # runs are kept nowhere
+    assert not pane.running
     assert "DeepLore, Hybrid retrieval, World Info" in pane.empty.text.text()
     assert not real.commands.actions["systems.copy"].isEnabled()
     for key in pane.chosen[1:]:
@@ -92,6 +96,72 @@ def test_turns_and_totals_stand_side_by_side(compared: MainWindow) -> None:
     assert pane.totals.rowCount() == 3
     assert pane.totals.index(0, 6).data(DISPLAY) == "100%"
     assert compared.commands.actions["systems.copy"].isEnabled()
+
+
+def test_what_is_in_front_has_the_keyboard_and_buttons_follow(compared: MainWindow, qtbot: QtBot) -> None:
+    pane = compared.features.systems.compare
+    for place, view in ((0, pane.turns_view), (1, pane.totals_view)):
+        pane.tabs.setCurrentIndex(place)
+        assert pane.focus_target() is view
+    assert (pane.run_button.isEnabled(), pane.run_button.isHidden(), pane.stop_button.isHidden()) == (True, False, True)
+    pane.run_button.click()
+    assert (pane.run_button.isHidden(), pane.stop_button.isHidden()) == (True, False)
+    assert pane.state.text() == "Comparing…"
+    assert not pane.state.isHidden()
+    before = pane.found
+    pane.stop_button.click()
+    settled(qtbot, compared)
+    assert pane.found is before or pane.found == before
+    assert (pane.run_button.isHidden(), pane.stop_button.isHidden()) == (False, True)
+    pane.choose("hybrid", on=False)
+    assert pane.choose_button.text() == "Runs: 2"
+    assert pane.choose_button.toolTip() == "What is compared: DeepLore, World Info"
+    compared.session.parts.adjust(
+        "less", settings=compared.session.project.settings.model_copy(update={"max_entries": 3})
+    )
+    assert pane.state.text() == ("Compared before the last change of settings, notes or chat. “Compare” runs it again.")
+    settled(qtbot, compared)
+    compared.session.replays.run_all(fresh=True)
+    pane.run()
+    assert pane.state.text() == "The chat is being replayed; compare when that is done."
+    assert not pane.running
+    settled(qtbot, compared)
+    compared.session.set_project(replace(compared.session.project, chat=None, chat_path=None))
+    settled(qtbot, compared)
+    assert pane.focus_target() is pane.choose_button
+    assert (pane.empty.title.text(), pane.run_button.isEnabled()) == ("No chat to compare on", False)
+
+
+def test_what_was_asked_for_while_kept_runs_are_looked_for_is_run_then(real: MainWindow, qtbot: QtBot) -> None:
+    """Nothing was kept, so it is run; where something is shown already, nothing is."""
+    pane = real.features.systems.compare
+    real.features.systems.show_page()
+    pane._compare(pane._wanted(), only_kept=True)
+    assert pane.state.text() == "Looking for the last comparison…"
+    pane.run_or_find()
+    assert pane.running
+    settled(qtbot, real)
+    assert pane.found is not None
+    pane.run_or_find()
+    assert not pane.running
+    pane._done(ComparedSystems(None, problems=("The disk is full.",)), now=False)  # of one that was given up
+    assert real.bars.texts == ["The disk is full."]
+    assert pane.found is not None
+    pane.run()
+    real.session.set_project(replace(real.session.project, chat_path=real.session.project.roots[0] / "other.txt"))
+    assert not pane.running, "another chat"
+    settled(qtbot, real)
+    assert pane.found is None
+
+
+def test_rows_say_what_each_run_has_of_its_own(compared: MainWindow) -> None:
+    pane = compared.features.systems.compare
+    row = pane.turns.place_of(Generation(5))
+    cells = [pane.turns.index(row, column).data(ACCESSIBLE_TEXT) for column in range(pane.turns.columnCount())]
+    assert cells[2:4] == [
+        "DeepLore: entries and tokens: 4 entries, 268 tokens: Crown, Dawnkeep, Rules, Skarn",
+        "Entries that DeepLore alone puts in: none",
+    ]
 
 
 def test_going_to_a_turn_goes_to_its_message_and_back(compared: MainWindow) -> None:
@@ -454,3 +524,22 @@ def test_names_that_do_not_fit_take_another_line(chart: TokenChart) -> None:
     one, two = (each.box.topLeft() for each in drawn(chart) if each.words in {"Old", "New"})
     assert (one.x(), one.y() < two.y()) == (two.x(), True)
     assert chart.picture(QSize(300, 200)).startswith(b"\x89PNG")
+
+
+def test_each_of_four_runs_has_a_point_of_its_own(theme: Theme, qtbot: QtBot) -> None:
+    class Points(QWidget):
+        def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 (Qt)
+            painter = QPainter(self)
+            for place in range(4):
+                draw_line(painter, theme, place, [QPointF(20 + 20 * place, 20)], dots=False)
+
+    points = Points()
+    qtbot.addWidget(points)
+    points.resize(120, 40)
+    found = drawn(points)[1:]  # without the ground
+    assert [each.fill for each in found] == [theme.fill(fill)[0].name() for fill in FILLS[:4]]
+    boxes = [(each.kind, each.box.center().x(), each.box.top(), each.box.height()) for each in found]
+    assert [height for *_, height in boxes] == [7, 7, 8, 9]
+    assert [top for _, _, top, _ in boxes] == [16.5, 16.5, 15.5, 15.5]
+    assert [middle for _, middle, _, _ in boxes] == [20, 40, 60, 80]
+    assert [each.box.width() for each in found] == [7, 7, 9, 9]

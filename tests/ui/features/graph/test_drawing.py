@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtGui import QHelpEvent, QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.features.graph.bar import ColourLegend
 from lorestudio.ui.features.graph.looks import NodeLook, node_sentence
 from lorestudio.ui.features.graph.pane import GraphPane
-from lorestudio.ui.features.graph.view import ZOOM_STEP
+from lorestudio.ui.features.graph.view import CLOSEST, FARTHEST, ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme
 from tests.ui.drawing import Drawn, drawn, words_drawn
@@ -71,8 +73,52 @@ def test_what_is_chosen_found_alone_or_pinned_is_set_apart(
     assert theme.color("mark").name() in {each.fill for each in around(seen, DAWNKEEP)}
     squares = len([each for each in drawn(seen.view.viewport()) if each.kind == "rect"])
     seen.view.drawing.pinned = frozenset({CROWN})
-    assert len([each for each in drawn(seen.view.viewport()) if each.kind == "rect"]) == squares + 1
+    found = [each for each in drawn(seen.view.viewport()) if each.kind == "rect"]
+    assert len(found) == squares + 1
+    assert (theme.color("text").name(), theme.color("panel").name()) in {(each.fill, each.edge) for each in found}
     seen.view.drawing.pinned = frozenset()
+
+
+def strands(pane: GraphPane, color: str) -> list[tuple[int, int, int, int]]:
+    """The lines of this colour: left, top, right, bottom, in the picture."""
+    found = [each.box for each in drawn(pane.view.viewport()) if each.kind == "polyline" and each.edge == color]
+    return [tuple(round(side) for side in (box.left(), box.top(), box.right(), box.bottom())) for box in found]
+
+
+def between(pane: GraphPane, first: int, second: int) -> tuple[int, int, int, int]:
+    ends = [pane.view.viewportTransform().map(pane.view.drawing.points[entry]) for entry in (first, second)]
+    across, down = sorted(end.x() for end in ends), sorted(end.y() for end in ends)
+    return round(across[0]), round(down[0]), round(across[1]), round(down[1])
+
+
+def test_bridges_missing_connections_and_ways_are_lines_of_their_own(seen: GraphPane, theme: Theme) -> None:
+    bridge, missing, way = (theme.color(name).name() for name in ("warning", "accent", "focus"))
+    drawing = seen.view.drawing
+    before = strands(seen, missing)  # edges have that colour, too
+    assert len(before) == 1, "Crown requires Dawnkeep"
+    assert [strands(seen, color) for color in (bridge, way)] == [[], []]
+    gaps = SimpleNamespace(
+        bridges=((RULES, CROWN),), missing=(SimpleNamespace(first=BELL, second=RULES),), orphans=(BELL,)
+    )
+    drawing.gaps, drawing.path = gaps, (SKARN, DAWNKEEP, CROWN)
+    assert strands(seen, bridge) == [between(seen, RULES, CROWN)]
+    assert [each for each in strands(seen, missing) if each not in before] == [between(seen, BELL, RULES)]
+    assert sorted(strands(seen, way)) == sorted([between(seen, SKARN, DAWNKEEP), between(seen, DAWNKEEP, CROWN)])
+    drawing.gaps, drawing.path = None, ()
+
+
+def test_signs_of_nodes_are_numbers_icons_and_hatchings(seen: GraphPane) -> None:
+    drawing = seen.view.drawing
+    looks = dict(drawing.looks)
+    drawing.looks = looks | {
+        RULES: NodeLook("#102030", "#a0b0c0", "Seven", text="7"),
+        CROWN: NodeLook("#112233", "#a1b1c1", "Hatched", hatched=True),
+    }
+    found = drawn(seen.view.viewport())
+    assert [(each.words, each.fill) for each in found if each.words == "7"] == [("7", "#a0b0c0")]
+    assert [each.fill[:4] for each in around(seen, CROWN)][-2:] == ["#112", "url("]
+    assert [each for each in around(seen, RULES) if each.fill.startswith("url")] == []
+    drawing.looks = looks
 
 
 def test_what_hangs_together_with_the_chosen_is_always_named(seen: GraphPane) -> None:
@@ -191,3 +237,81 @@ def test_a_legend_names_its_colours_and_says_how_many_have_no_room(theme: Theme,
     legend.set_legend(tuple((look, 1) for look in looks * 3))
     words = words_drawn(legend)
     assert words[-1] == f"{9 - len([each for each in words if ' · ' in each])} more"
+
+
+def test_what_is_under_the_mouse_is_lit_and_told(window: MainWindow, seen: GraphPane) -> None:
+    view, none = seen.view, Qt.MouseButton.NoButton
+    view.set_light(1, 0.5, 0.1)
+    send(view.viewport(), QEvent.Type.MouseMove, disc(seen, RULES), none, none)
+    assert view.drawing.hovered == RULES
+    assert view.viewport().cursor().shape() is Qt.CursorShape.PointingHandCursor
+    assert [round(float(view.drawing.light[view.drawing.rows[entry]]), 2) for entry in (RULES, CROWN, BELL)] == [
+        1.0, 0.5, 0.1,
+    ]  # fmt: skip
+    assert {"Rules", "Crown"} <= set(words_drawn(view.viewport()))
+    send(view.viewport(), QEvent.Type.MouseMove, QPoint(2, 2), none, none)
+    assert (view.drawing.hovered, view.drawing.light) == (None, None)
+    assert view.viewport().cursor().shape() is Qt.CursorShape.ArrowCursor
+    send(view.viewport(), QEvent.Type.MouseMove, disc(seen, RULES), none, none)
+    QApplication.sendEvent(view.viewport(), QEvent(QEvent.Type.Leave))
+    assert view.drawing.hovered is None
+    where = disc(seen, RULES)
+    tip = QHelpEvent(QEvent.Type.ToolTip, where, view.viewport().mapToGlobal(where))
+    QApplication.sendEvent(view.viewport(), tip)
+    assert QToolTip.text().startswith("Rules: constant, ")
+    QToolTip.hideText()
+    assert view._words_at(QPoint(2, 2)) == ""
+
+
+def test_one_comes_no_nearer_than_makes_sense_and_a_picture_has_all(seen: GraphPane) -> None:
+    view = seen.view
+    for factor, limit in ((1e6, CLOSEST), (1e-9, FARTHEST)):
+        view.zoom(factor)
+        assert view.transform().m11() == pytest.approx(limit)
+    view.fit()
+    picture, small = view.picture(2), view.picture(1)
+    assert (picture.width(), picture.height()) == (2 * small.width(), 2 * small.height())
+    bounds = view.drawing.bounds()
+    assert (small.width(), small.height()) == (round(bounds.width() + 120), round(bounds.height() + 70))
+
+
+def test_a_node_out_of_sight_is_brought_there_and_one_in_sight_moves_nothing(
+    window: MainWindow, seen: GraphPane
+) -> None:
+    view = seen.view
+    view.choose(CROWN)
+    before = view.mapToScene(0, 0)
+    view.choose(SKARN)
+    assert view.mapToScene(0, 0) == before
+    view.zoom(6)
+    view.centerOn(view.drawing.points[SKARN])
+    view.choose(BELL)
+    middle = view.mapToScene(view.viewport().rect().center())
+    assert (middle - view.drawing.points[BELL]).manhattanLength() < 4
+    assert view.accessibleDescription().startswith("Bell: ")
+    view.choose(None)
+    assert view.accessibleDescription() == "No entry is chosen"
+
+
+def test_whatever_changes_is_drawn_again(seen: GraphPane, monkeypatch: pytest.MonkeyPatch) -> None:
+    view, drawn_again = seen.view, [0]
+    looks, edges = dict(view.drawing.looks), seen._shown
+
+    def redraw() -> None:
+        drawn_again[0] += 1
+
+    monkeypatch.setattr(view, "redraw", redraw)
+    for change in (
+        lambda: view.show_looks(looks, {}), lambda: view.show_hits({BELL}), lambda: view.show_hits(()),
+        lambda: view.show_path((CROWN, RULES)), lambda: view.show_path(()), lambda: view.show_gaps(None),
+        lambda: view.show_pinned({BELL}), lambda: view.show_pinned(()), lambda: view.choose(BELL),
+        lambda: view.choose(None), lambda: view.show_edges(edges, seen.edges.shown(), remarkable=False),
+        lambda: view._hover(BELL), lambda: view._hover(None), view.fit,
+    ):  # fmt: skip
+        before = drawn_again[0]
+        change()
+        assert drawn_again[0] > before
+    before = drawn_again[0]
+    view.choose(None)
+    view._hover(None)
+    assert drawn_again[0] == before, "nothing has changed"

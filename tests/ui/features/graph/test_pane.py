@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry
@@ -17,8 +17,9 @@ from lorestudio.studio.graph.graph import EdgeKind
 from lorestudio.ui.features.graph import pane as graph_pane
 from lorestudio.ui.features.graph.looks import ColourBy, graph_looks, pen_of, strokes
 from lorestudio.ui.features.graph.pane import GAPS, LIST, GraphPane
+from lorestudio.ui.features.graph.view import ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, HORIZONTAL
 from lorestudio.ui.shell.theme import contrast, load_palettes
 from tests.ui.conftest import drain
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_project
@@ -317,8 +318,10 @@ def test_every_colour_has_a_word_and_what_stands_upon_it_can_be_read(
 
 
 def test_kinds_of_edges_differ_without_colour(pane: GraphPane, theme) -> None:
-    drawn = {(tuple(pen_of(kind, theme).dashPattern()), pen_of(kind, theme).widthF()) for kind in EdgeKind}
-    assert len(drawn) == len(EdgeKind)
+    assert {kind: (pen_of(kind, theme).dashPattern(), pen_of(kind, theme).widthF()) for kind in EdgeKind} == {
+        EdgeKind.LINK: ([], 1.0), EdgeKind.REQUIRES: ([], 2.2), EdgeKind.EXCLUDES: ([4, 3], 1.6),
+        EdgeKind.CASCADE: ([1, 2.2], 1.8),
+    }  # fmt: skip
 
 
 def test_mutual_edges_are_one_line_with_two_heads(pane: GraphPane) -> None:
@@ -508,3 +511,309 @@ def test_a_picture_that_cannot_be_written_is_told(window: MainWindow, pane: Grap
     (tmp_path / "graph.png").mkdir()
     pane._write(tmp_path / "graph.png", "png")
     assert any("graph.png" in label.text() for label in window.bars.findChildren(QLabel))
+
+
+# ---- the menu of the pane -------------------------------------------------------------------------------------------
+
+
+def choose_in_menu(qtbot: QtBot, window: MainWindow, name: str) -> GraphPane:
+    """Choose a line of the pane's menu, by the beginning of its words."""
+    pane = window.features.graph.pane
+    (action,) = [each for each in pane.bar.menu_button.menu().actions() if each.text().startswith(name)]
+    action.trigger()
+    return settled(qtbot, window)
+
+
+def in_sight(pane: GraphPane) -> QRectF:
+    return pane.view.mapToScene(pane.view.viewport().rect()).boundingRect()
+
+
+def test_the_whole_is_in_sight_at_first_and_what_is_made_anew_stays_as_near_as_it_was(
+    new_window: MainWindow, qtbot: QtBot
+) -> None:
+    new_window.run("go.graph")
+    pane = settled(qtbot, new_window)
+    nodes, sight = pane.view.drawing.bounds(), in_sight(pane)
+    assert sight.contains(nodes)
+    assert max(nodes.width() / sight.width(), nodes.height() / sight.height()) > 0.5
+    pane.view.zoom(2)
+    near = pane.view.transform().m11()
+    choose_in_menu(qtbot, new_window, "Lay out")
+    assert pane.view.transform().m11() == near
+    pane.bar.choose_local(True)
+    new_window.selection.choose_entry(BELL)
+    drain()
+    assert pane.note.text() == "Nothing is connected with this entry by the kinds of edges that are shown."
+    pane.bar.choose_local(False)
+    assert in_sight(pane).contains(pane.view.drawing.bounds()), "the whole again"
+    assert pane.note.isHidden()
+
+
+def test_surroundings_of_what_is_kept_out_can_be_asked_for(make_window: Make, qtbot: QtBot) -> None:
+    window = make_window(make_project(entries=(*VAULT, Entry(5, "Secret.md", "vault", "Secret", graph=False))))
+    window.run("go.graph")
+    pane = settled(qtbot, window)
+    pane.bar.choose_local(True)
+    assert pane.empty.title.text() == "No entry is chosen"
+    window.selection.choose_entry(5)
+    drain()
+    assert pane.empty.title.text() == "This entry is kept out of the graph"
+    assert pane.empty.isVisible()
+    pane.empty.pressed.emit("everything")
+    settled(qtbot, window)
+    assert list(pane.view.drawing.ids) == [5]
+    assert pane.view.isVisible()
+
+
+def test_pins_are_let_go_titles_and_gaps_shown_by_the_menu(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    pane._pin(CROWN, on=True)
+    pane._pin(BELL, on=True)
+    assert pane.view.drawing.pinned == {CROWN, BELL}
+    choose_in_menu(qtbot, window, "Unpin all")
+    assert pane.view.drawing.pinned == set()
+    assert pane._keeper.later.isActive()
+    pane._keeper.finish()
+    assert not pane._keeper.later.isActive()
+    titles = pane.bar.options["titles"]
+    titles.trigger()
+    assert pane.view.drawing.titles is titles.isChecked()
+    titles.trigger()
+    assert pane.view.drawing.titles is titles.isChecked()
+
+
+@pytest.mark.own_window
+def test_the_graph_is_saved_where_the_dialog_says(
+    window: MainWindow, pane: GraphPane, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered: list[str] = []
+
+    def choose(dialog: QFileDialog) -> None:
+        offered.append(Path(dialog.selectedFiles()[0]).name)
+        dialog.fileSelected.emit(str(tmp_path / offered[-1]))
+        dialog.deleteLater()
+
+    monkeypatch.setattr(QFileDialog, "open", choose)
+    for kind in ("PNG", "SVG", "JSON"):
+        (action,) = [each for each in pane.bar.menu_button.menu().actions() if kind in each.text()]
+        action.trigger()
+        assert pane.note.text() == f"{offered[-1]} was written."
+        assert (tmp_path / offered[-1]).stat().st_size > 100
+    assert offered == ["vault graph.png", "vault graph.svg", "vault graph.json"]
+
+
+def test_the_menu_stands_where_it_was_asked_for(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    asked: list[object] = []
+    pane.view.menu_wanted.connect(lambda entry, _where: asked.append(entry))
+    window.selection.choose_entry(CROWN)
+    drain()
+    view = pane.view
+    for where, reason in (
+        (view.mapFromScene(view.drawing.points[SKARN]), QContextMenuEvent.Reason.Mouse),
+        (QPoint(1, 1), QContextMenuEvent.Reason.Mouse),
+        (QPoint(1, 1), QContextMenuEvent.Reason.Keyboard),
+    ):
+        QApplication.sendEvent(view.viewport(), QContextMenuEvent(reason, where, view.viewport().mapToGlobal(where)))
+        menu = QApplication.activePopupWidget()
+        assert menu is not None
+        menu.close()
+        drain()
+    assert asked == [SKARN, None, CROWN]
+
+
+def test_the_menu_of_a_node_fits_what_is_the_case(window: MainWindow, pane: GraphPane) -> None:
+    def words(entry: int) -> list[str]:
+        menu = pane.make_menu(entry)
+        found = [action.text() for action in menu.actions() if action.text()]
+        menu.close()
+        menu.deleteLater()
+        return found
+
+    always = ["Open the note", "Show its surroundings"]
+    copies = ["Copy the title", "Copy what is known"]
+    window.selection.choose_entry(None)
+    assert words(CROWN) == [*always, "Pin its place", *copies]
+    window.selection.choose_entry(CROWN)
+    assert words(CROWN) == [*always, "Pin its place", *copies]
+    assert words(SKARN) == [*always, "Show the way from Crown", "Pin its place", *copies]
+    pane.bar.choose_local(True)
+    assert words(SKARN) == [*always, "Show the way from Crown", *copies]
+    pane.bar.choose_local(False)
+    pane.show_way(BELL, CROWN)
+    assert pane.note.text() == "No way leads from Bell to Crown."
+    pane.show_way(RULES, DAWNKEEP)
+    assert pane.note.text() == "2 steps: Rules → Crown → Dawnkeep"
+
+
+def test_the_next_hit_goes_round(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    window.selection.choose_entry(None)
+    pane.bar.search.setText("r")  # in the title or a key of all but one
+    hits = [entry for entry, node in enumerate(VAULT) if "r" in " ".join((node.title, *node.keys)).lower()]
+    assert pane.bar.hits.text() == f"{len(hits)} hits"
+    gone = []
+    for _ in range(len(hits) + 1):
+        qtbot.keyClick(pane.bar.search, Qt.Key.Key_Return)
+        gone.append(window.selection.entry)
+    assert gone == [*hits, hits[0]]
+    pane.bar.search.setText("nowhere")
+    qtbot.keyClick(pane.bar.search, Qt.Key.Key_Return)
+    assert (pane.bar.hits.text(), window.selection.entry) == ("0 hits", hits[0])
+    pane.bar.search.clear()
+    assert pane.bar.hits.text() == ""
+
+
+# ---- what goes wrong, and where the keyboard goes -------------------------------------------------------------------
+
+
+def test_a_graph_that_cannot_be_made_is_told_and_can_be_tried_again(
+    new_window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_given: object) -> None:
+        raise ValueError("the links are knotted")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(graph_pane, "prepare", broken)
+        new_window.run("go.graph")
+        pane = settled(qtbot, new_window)
+    assert new_window.bars.texts == ["the links are knotted"]
+    assert (pane.empty.title.text(), pane.strip.isHidden()) == ("No graph", True)
+    pane.empty.pressed.emit("again")
+    settled(qtbot, new_window)
+    assert pane.view.isVisible()
+    new_window.session.close_project()
+    drain()
+    assert pane.empty.title.text() == "No vault"
+
+
+@pytest.mark.own_window
+def test_a_layout_that_cannot_be_kept_is_told(
+    window: MainWindow, pane: GraphPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_given: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(pane._keeper._store, "save", full)
+    pane._pin(CROWN, on=True)
+    pane._keeper.later.stop()
+    pane._keeper._save()
+    settled(qtbot, window)
+    told = "The layout of the graph could not be kept: the disk is full"
+    assert [text.rstrip(".") for text in window.bars.texts] == [told]
+    window.bars.clear()
+    pane._pin(BELL, on=True)
+    window.close()
+    drain()
+    assert [text.rstrip(".") for text in window.bars.texts] == [told]
+
+
+def test_the_keyboard_goes_to_what_is_in_front_and_its_search(
+    window: MainWindow, pane: GraphPane, qtbot: QtBot
+) -> None:
+    assert pane.focus_target() is pane.view
+    pane.tabs.setCurrentIndex(LIST)
+    assert pane.focus_target() is pane.lists.entries
+    pane.bar.search.setText("bell")
+    assert pane.open_search()
+    assert (pane.bar.search.hasFocus(), pane.bar.search.selectedText()) == (True, "bell")
+    pane.bar.search.clear()
+    pane.tabs.setCurrentIndex(0)
+
+
+def test_only_remarkable_links_are_drawn_where_that_is_wanted(window: MainWindow, pane: GraphPane) -> None:
+    option = pane.bar.options["remarkable"]
+    before = {edge.kind for edge in pane._shown.edges}
+    option.trigger()
+    kept = [edge for edge in pane._shown.edges if edge.kind is EdgeKind.LINK]
+    backbone = pane._prepared.found.backbone
+    assert all((min(edge.source, edge.target), max(edge.source, edge.target)) in backbone for edge in kept)
+    assert {edge.kind for edge in pane._shown.edges} >= before - {EdgeKind.LINK}
+    option.trigger()
+    assert {edge.kind for edge in pane._shown.edges} == before
+
+
+def test_the_list_says_each_row_in_words(window: MainWindow, pane: GraphPane) -> None:
+    window.selection.choose_entry(CROWN)
+    rows = pane.lists.edge_model
+    said = [rows.index(row, 0).data(ACCESSIBLE_TEXT) for row in range(rows.rowCount())]
+    assert sorted(said) == ["cascaded from Rules", "excludes Skarn", "requires Dawnkeep"]
+    assert pane.lists.edges_title.text() == "3 edges of Crown"
+    window.selection.choose_entry(None)
+    drain()
+    assert (pane.lists.edges_title.text(), rows.rowCount()) == ("Choose an entry to see its edges", 0)
+
+
+def test_buttons_upon_the_picture_come_nearer_go_away_and_show_all(
+    window: MainWindow, pane: GraphPane, qtbot: QtBot
+) -> None:
+    bar, scale = pane.bar.zoom, lambda: pane.view.transform().m11()
+    bar.fit.click()
+    whole = scale()
+    bar.nearer.click()
+    assert scale() == pytest.approx(whole * ZOOM_STEP)
+    bar.farther.click()
+    bar.farther.click()
+    assert scale() == pytest.approx(whole / ZOOM_STEP)
+    bar.fit.click()
+    assert scale() == pytest.approx(whole)
+
+
+def test_a_gap_is_shown_as_a_way_in_the_picture(window: MainWindow, pane: GraphPane) -> None:
+    pane.gaps.chosen.emit((BELL, RULES))
+    assert window.selection.entry == BELL
+    assert pane.view.drawing.path == (BELL, RULES)
+    pane.gaps.chosen.emit((CROWN,))
+    assert (window.selection.entry, pane.view.drawing.path) == (CROWN, (CROWN,))
+    pane.gaps.chosen.emit(())
+    assert window.selection.entry == CROWN
+    pane.view.show_path(())
+
+
+def test_other_colours_are_chosen_in_the_bar(window: MainWindow, pane: GraphPane) -> None:
+    box = pane.bar.colours
+    before = box.currentIndex()
+    box.setCurrentIndex(box.findText("Priority"))
+    assert {look.text for look in pane.view.drawing.looks.values()} == {"100", "20"}
+    assert pane.colours.accessibleName().startswith("Colours: to 25 · 1, ")
+    box.setCurrentIndex(before)
+    assert not pane.colours.accessibleName().startswith("Colours: to 25")
+
+
+def test_surroundings_come_back_with_their_entry(window: MainWindow, pane: GraphPane) -> None:
+    window.selection.choose_entry(CROWN)
+    pane.bar.choose_local(True)
+    shown = set(pane.view.drawing.ids)
+    window.selection.choose_entry(None)
+    drain()
+    assert pane.empty.title.text() == "No entry is chosen"
+    assert not pane.view.isVisible()
+    window.selection.choose_entry(CROWN)
+    drain()
+    assert pane.view.isVisible()
+    assert set(pane.view.drawing.ids) == shown
+    pane.bar.choose_local(False)
+
+
+def test_hits_stay_where_edges_are_switched_off(window: MainWindow, pane: GraphPane) -> None:
+    pane.bar.search.setText("bell")
+    pane.edges.buttons[EdgeKind.LINK].click()
+    assert (pane.bar.hits.text(), pane.view.drawing.hits) == ("1 hit", {BELL})
+    assert list(table(pane)) == ["Bell"]
+    pane.edges.buttons[EdgeKind.LINK].click()
+    pane.bar.search.clear()
+    assert pane.view.drawing.hits == frozenset()
+
+
+def test_those_with_most_edges_stand_first(window: MainWindow, pane: GraphPane) -> None:
+    heads = [pane.lists.model.headerData(place, HORIZONTAL) for place in range(pane.lists.model.columnCount())]
+    by = pane.lists.entries.horizontalHeader().sortIndicatorSection()
+    numbers = [int(row[by - 1]) for row in table(pane).values()]
+    assert (heads[by], numbers) == ("Connected", sorted(numbers, reverse=True))
+    assert len(set(numbers)) > 1
+
+
+@pytest.mark.own_window
+def test_what_comes_in_is_found_by_what_is_looked_for(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    pane.bar.search.setText("harbour")
+    assert pane.bar.hits.text() == "0 hits"
+    window.session.set_project(make_project(entries=(*VAULT, Entry(5, "New.md", "vault", "Harbour"))))
+    settled(qtbot, window)
+    assert (pane.bar.hits.text(), pane.view.drawing.hits) == ("1 hit", {5})

@@ -11,11 +11,12 @@ from PySide6.QtTest import QAbstractItemModelTester
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.ui.features.problems.pane import MOST, FixDialog, ProblemsPane, ProblemTree
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID
+from lorestudio.ui.shell.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID
 from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.model import Finding, Severity
+from tests.ui.conftest import drain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -415,3 +416,59 @@ def test_a_finding_is_found_again_by_what_it_says() -> None:
     assert model.index_of_finding(moved).data(DISPLAY) == "second."
     for gone in (None, Finding("P59", Severity.ERROR, "v", "a.md", 1, "keys", 4, "second.", "")):
         assert not model.index_of_finding(gone).isValid()
+
+
+def test_a_row_says_its_advice_and_leads_to_its_entry(filled: Stage) -> None:
+    model = filled.pane.model
+    rows = [model.index_of_finding(finding) for finding in filled.pane.problems.findings]
+    assert [row.data(ACCESSIBLE_DESCRIPTION) for row in rows] == [
+        finding.advice for finding in filled.pane.problems.findings
+    ]
+    assert any(row.data(ACCESSIBLE_DESCRIPTION) for row in rows)
+    head = model.index(0, 0)
+    assert (head.data(ACCESSIBLE_DESCRIPTION) or "", head.data(ENTRY_ID)) == ("", None)
+
+
+def test_while_fixes_are_worked_out_they_cannot_be_asked_for_again(qtbot: QtBot, filled: Stage) -> None:
+    button = filled.pane.details.fix_all
+    assert button.isEnabled()
+    button.click()
+    assert not button.isEnabled()
+    filled.pane.fix_all()  # as from the menu
+    qtbot.waitUntil(lambda: filled.session.jobs.idle)
+    assert button.isEnabled()
+    (dialog,) = filled.pane.findChildren(FixDialog)
+    dialog.accept()
+    assert len(filled.fixes) == 1
+
+
+def test_it_looks_again_once_a_replay_has_ended_and_only_then(
+    qtbot: QtBot, filled: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pane, session = filled.pane, filled.session
+    session.state_changed.emit()
+    pane._settle.stop()
+    session.state_changed.emit()
+    assert not pane._settle.isActive(), "nothing was run since"
+    monkeypatch.setattr(session.runs, "traces", dict.fromkeys(range(3)))
+    monkeypatch.setattr(type(session), "busy", True)
+    session.state_changed.emit()
+    assert not pane._settle.isActive(), "a replay is under way"
+    monkeypatch.setattr(type(session), "busy", False)
+    session.state_changed.emit()
+    assert pane._settle.isActive()
+    pane._settle.stop()
+    session.state_changed.emit()
+    assert not pane._settle.isActive()
+
+
+def test_what_is_stopped_finds_nothing(qtbot: QtBot, stage: Stage, messy: Project) -> None:
+    stage.session.set_project(messy)
+    stage.pane.look()
+    assert not stage.session.jobs.idle
+    stage.pane.stop()
+    qtbot.waitUntil(lambda: stage.session.jobs.idle)
+    drain()
+    assert (stage.pane.problems, stage.counts) == (None, [])
+    stage.settle(qtbot)
+    assert stage.pane.problems is not None

@@ -19,3 +19,9 @@ def test_a_long_page_is_cut_between_elements() -> None:
     assert not whole
     assert LONGEST_PAGE - 12 < len(shown) <= LONGEST_PAGE
     assert shown.endswith(("</p>", "word"))
+
+
+def test_a_page_that_just_fits_is_shown_whole() -> None:
+    page = "<p>" + "x" * (LONGEST_PAGE - 7) + "</p>"
+    assert preview_html(page) == (page, True)
+    assert preview_html(page + "<")[1] is False

@@ -6,10 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
 from lorestudio.studio.report.page import Format
-from lorestudio.ui.features.reports.dialog import LONGEST_PREVIEW, Made, ReportDialog, ReportWish, ScenarioDialog
+from lorestudio.ui.features.reports.dialog import (
+    LONGEST_PAGE,
+    LONGEST_PREVIEW,
+    Made,
+    ReportDialog,
+    ReportWish,
+    ScenarioDialog,
+)
 from lorestudio.ui.shell.jobs import Jobs
 from tests.ui.conftest import drain
 
@@ -128,3 +136,29 @@ def test_it_is_written_and_where_that_fails_it_can_be_tried_again(
     assert (tmp_path / "tale.json").read_bytes() == b"{}"
     assert saved == [tmp_path / "tale.json"]
     drain()
+
+
+def test_that_a_page_was_cut_is_said_of_that_page_only(jobs: Jobs, parent: QWidget, qtbot: QtBot) -> None:
+    def make(wish: ReportWish) -> Made:
+        long = b"<!DOCTYPE html>" + b"<p>word</p>" * LONGEST_PAGE
+        return Made(long if wish.format is Format.HTML else b"short")
+
+    def said(dialog: ReportDialog) -> bool:
+        qtbot.waitUntil(lambda: jobs.idle)
+        return "Only the beginning is shown here" in dialog.remark.text()
+
+    dialog = ReportDialog(jobs, make, "Tale 3", parent)
+    assert said(dialog)
+    dialog.format.setCurrentIndex(dialog.format.findData(Format.TEXT.value))
+    assert not said(dialog)
+
+
+def test_a_link_of_the_page_leads_nowhere(jobs: Jobs, parent: QWidget, qtbot: QtBot) -> None:
+    dialog = begun(jobs, parent, qtbot, lambda: Made(b"<!DOCTYPE html><p><a href='other.html'>Elsewhere</a></p>"))
+    dialog.show()
+    where = dialog.page.cursorRect().center()
+    assert dialog.page.anchorAt(where) == "other.html"
+    qtbot.mouseClick(dialog.page.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert dialog.page.toPlainText() == "Elsewhere"
+    assert dialog.page.source().isEmpty()
+    dialog.reject()

@@ -201,6 +201,8 @@ def test_the_texts_of_a_call_are_searched(real, tmp_path) -> None:
     assert page.text.textCursor().selectionStart() > first
     page.finder.setText("zzz")
     assert page.found.text() == "none"
+    window.trace.open_search()
+    assert page.finder.selectedText() == "zzz", "the next word takes its place"
 
 
 def test_a_very_long_request_is_laid_out_in_pieces_and_copied_whole(real, tmp_path, qtbot) -> None:

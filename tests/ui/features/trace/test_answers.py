@@ -33,7 +33,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.paint import cell_mark
 from tests.ui.conftest import check
-from tests.ui.drawing import drawn, words_drawn
+from tests.ui.drawing import Drawn, drawn, words_drawn
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, make_trace
 
 INDEX = VaultIndex(ENTRIES, LEFT_OUT, vaults=("vault",))
@@ -183,6 +183,8 @@ def test_rows_carry_what_a_change_did(qapp: object) -> None:
         {"Rules.md": "now 2nd", "places/Dawnkeep.md": "+11 tokens"},
         {"Skarn.md": "now 1st", "places/Dawnkeep.md": "+11 tokens"},
     )
+    rewritten = compare(before, replace(before, injections=(replace(rules, content_hash="h2"), skarn, dawnkeep)))
+    assert {key[1]: change.words for key, change in row_changes(rewritten).items()} == {"Rules.md": "~ other text"}
 
 
 def test_an_entry_that_left_altogether_still_has_a_row(qapp: object) -> None:
@@ -409,6 +411,17 @@ def test_a_row_is_drawn_with_its_entry_what_became_of_it_why_and_tokens(view: An
     view.setCurrentIndex(view.table.index(view.table.row_of(CROWN), WHY))
     shown = drawn_words(view)
     assert {("Crown", chosen), ("cut", chosen), ("158", chosen), ("Skarn", text)} <= set(shown)
+
+
+def test_what_is_expected_is_drawn_beside_the_title(view: AnswerView, theme: Theme) -> None:
+    def glyphs() -> list[Drawn]:
+        right = view.verticalHeader().width()
+        return [each for each in drawn(view) if each.kind == "image" and each.box.right() <= right]
+
+    before = len(glyphs())
+    view.table.held = lambda entry: ExpectedMark(False, "Not met") if entry == CROWN else None
+    view.viewport().update()
+    assert len(glyphs()) == before + 1
 
 
 def test_phases_and_stages_are_written_over_their_columns(view: AnswerView, theme: Theme) -> None:

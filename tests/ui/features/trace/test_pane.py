@@ -15,6 +15,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import EngineState
 from lorestudio.studio.project.answering import AnswerKind, Source
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
 from lorestudio.trace.summary import SummaryPiece
 from lorestudio.ui.features.trace.pane import AI, LOG, PROMPT, TracePane
@@ -22,7 +23,10 @@ from lorestudio.ui.features.trace.summary import LiveBar, Said, SummaryLine
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.choices import RunChoice
+from lorestudio.ui.state.drafts import Draft
 from lorestudio.ui.state.replay_worker import LiveRun
+from tests.ui.conftest import settle
+from tests.ui.features.tuning.test_scores import project_of
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, SKARN, FakeSimulator, make_project
 
 FAILED = StageRecord("recursion", Phase.MATCH, StageStatus.FAILED, error="it broke")
@@ -325,3 +329,43 @@ def test_who_a_run_waits_for(
     monkeypatch.setattr(window.session, "choice", RunChoice(source=source))
     request: Any = object() if asked else None
     assert pane._live_words(LiveRun(Generation(5, 0), stage=stage, request=request)) == words
+
+
+@pytest.mark.parametrize("of_note", [True, False])
+def test_what_is_tried_out_takes_the_place_of_the_sentence_shown_or_not(
+    share_window: Callable[..., MainWindow], of_note: bool
+) -> None:
+    window = share_window(project_of, make_simulator=Simulator)
+    pane = window.trace
+    window.chat.show_generation(Generation(6))
+    settle(window)
+    sentence = pane.summary.plain
+    assert sentence
+    assert sentence in pane.summary.accessibleDescription()
+    if of_note:
+        bell = next(each for each in window.session.project.index.entries if each.title == "Bell")
+        path = window.session.project.note_path(bell.vault, bell.filename)
+        window.drafts.keep(path, Draft("---\ntags: [lorebook]\nkeys: [sail]\n---\nIt rings.\n", ""))
+        what = "the unsaved text of Bell.md"
+    else:
+        window.preview.try_settings(window.session.project.settings.model_copy(update={"scan_depth": 5}))
+        what = "Scan depth 5 messages"
+    settle(window)
+    (said,) = pane.summary.notes[:1]
+    assert (said.passing, said.tone, said.actions) == (True, "neutral", (("preview.toggle", "Show the run before"),))
+    assert said.text.startswith(f"With {what}: “Bell” would enter; ")
+    assert ("Whole chat: " in said.text) is of_note, "of a setting its field says it"
+    assert sentence not in pane.summary.accessibleDescription()
+    window.run("preview.toggle")
+    (said,) = pane.summary.notes[:1]
+    assert said == Said(
+        f"This is the run without {what}.", "neutral", (("preview.toggle", "Show it as tried out"),), passing=True
+    )
+    assert sentence not in pane.summary.accessibleDescription()
+    window.run("preview.toggle")
+    if of_note:
+        window.drafts.drop(path)
+    else:
+        window.preview.try_settings(None)
+    settle(window)
+    assert sentence in pane.summary.accessibleDescription()

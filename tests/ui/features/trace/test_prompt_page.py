@@ -7,24 +7,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QListView
 
 import lorestudio
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
+from lorestudio.domain.tokens import CHARS_4
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.budget import budget_view
-from lorestudio.trace.model import positional
+from lorestudio.trace.model import Trace, positional
 from lorestudio.trace.summary import summary
 from lorestudio.trace.wording import number_words
-from lorestudio.ui.features.trace.prompt_page import FOLDED_LINES, PromptList, PromptRow, prompt_rows
+from lorestudio.ui.features.trace import prompt_page
+from lorestudio.ui.features.trace.prompt_page import FOLDED_LINES, PromptList, PromptPage, PromptRow, prompt_rows
+from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.qt import LOOK, TOOLTIP
 from lorestudio.ui.widgets.cells import CellDelegate
 from tests.ui.conftest import settle
 from tests.ui.drawing import drawn, words_drawn
+from tests.ui.worlds import RULES, SKARN, empty_trace, make_chat, make_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pytestqt.qtbot import QtBot
 
@@ -130,3 +137,97 @@ def test_parts_are_drawn_folded_until_they_are_opened(listed: tuple[QListView, P
     assert [model.place_of_entry(entry) for entry in (1, 2, 9, None)] == [1, 3, -1, -1]
     tips = [model.index(place, 0).data(TOOLTIP) for place in range(4)]
     assert (tips[0] or "", tips[1]) == ("", "Skarn\nkeyword")
+
+
+@pytest.fixture
+def page(theme: Theme, qtbot: QtBot) -> Iterator[PromptPage]:
+    jobs = Jobs()
+    made = PromptPage(theme, jobs)
+    qtbot.addWidget(made)
+    made.resize(500, 400)
+    yield made
+    qtbot.waitUntil(lambda: jobs.idle)
+    jobs.close()
+
+
+def put(page: PromptPage, qtbot: QtBot, trace: Trace | None) -> None:
+    page.set_trace(trace, make_chat())
+    qtbot.waitUntil(lambda: page.prompt is not None or trace is None)
+
+
+def test_rows_lead_to_entries_and_messages(page: PromptPage, qtbot: QtBot) -> None:
+    assert page.model.rows == ()
+    put(page, qtbot, make_trace())
+    assert page._pages.currentWidget() is page.view
+    entries, messages = [], []
+    page.entry_chosen.connect(entries.append)
+    page.message_chosen.connect(messages.append)
+    rows = page.model.rows
+    skarn = page.model.place_of_entry(SKARN)
+    page.view.setCurrentIndex(page.model.index(skarn, 0))
+    assert entries == [SKARN]
+    qtbot.keyClick(page.view, Qt.Key.Key_Return)  # an entry opens, a message of the chat is gone to
+    qtbot.keyClick(page.view, Qt.Key.Key_X)
+    chat = next(place for place, row in enumerate(rows) if row.message is not None and row.entry is None)
+    page.view.setCurrentIndex(page.model.index(chat, 0))
+    qtbot.keyClick(page.view, Qt.Key.Key_Return)
+    assert (entries, messages) == ([SKARN], [rows[chat].message])
+    qtbot.keyClick(page.view, Qt.Key.Key_Home)
+    assert page.view.currentIndex().row() == 0
+    page.choose_entry(RULES)
+    assert page.view.currentIndex().row() == page.model.place_of_entry(RULES)
+    assert entries == [SKARN], "who asked is not told"
+    page.choose_entry(None)
+    assert not page.view.selectionModel().hasSelection()
+
+
+def test_only_the_lore_is_shown_and_that_there_is_none(page: PromptPage, qtbot: QtBot) -> None:
+    whole, lore = page._shown.buttons()
+    put(page, qtbot, make_trace())
+    everything = page.model.rows
+    lore.click()
+    assert 0 < len(page.model.rows) < len(everything)
+    assert {row.entry for row in page.model.rows if not row.head} == {RULES, SKARN}
+    put(page, qtbot, empty_trace(2))
+    assert page._pages.currentWidget() is page.empty
+    assert page.empty.title.text() == "No lore in this prompt"
+    whole.click()
+    assert page._pages.currentWidget() is page.view
+    assert page.note.text().startswith("≈ ")
+    assert page.note.toolTip().startswith("≈ ")
+    put(page, qtbot, None)
+    assert (page.empty.title.text(), page.note.text(), page.model.rows) == ("No prompt", "", ())
+    before = QGuiApplication.clipboard().text()
+    page.copy_button.click()
+    page.copy_markdown()
+    assert QGuiApplication.clipboard().text() == before
+
+
+def test_that_it_cannot_be_put_together_is_said(
+    page: PromptPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_given: object) -> None:
+        raise ValueError("the card is torn")
+
+    monkeypatch.setattr(prompt_page, "assemble", broken)
+    page.set_trace(make_trace(), make_chat())
+    assert page.empty.title.text() == "Putting the prompt together…"
+    qtbot.waitUntil(lambda: page.empty.title.text() == "The prompt could not be put together")
+    assert page.empty.text.text() == "the card is torn"
+
+
+def test_what_the_host_alone_can_do_is_remarked() -> None:
+    trace = make_trace()
+    prompt = replace(
+        assemble(trace, make_chat(), None, CHARS_4), remarks=("It was late.",), unknown_macros=("{{a}}", "{{b}}")
+    )
+    last = prompt_rows(prompt, trace)[-3:]
+    assert [(row.title, row.origin, row.text, row.head) for row in last] == [
+        ("About this prompt", "", "", True),
+        ("", "remark", "It was late.", False),
+        ("", "macros", "Only SillyTavern can fill in {{a}}, {{b}}; they stay as they are.", False),
+    ]
+    assert [(row.amount, row.describe()) for row in last] == [
+        ("", "About this prompt"), ("", "remark: It was late."), ("", f"macros: {last[2].text}"),
+    ]  # fmt: skip
+    assert not any(row.remark for row in prompt_rows(prompt, trace, lore_only=True))

@@ -178,3 +178,86 @@ def test_every_kind_can_be_said(window: MainWindow, vault: Path, qtbot) -> None:
         "constants should take at most 800 tokens",
     ]
     assert "is no number of tokens" in window.bars.texts[-1]
+
+
+def test_a_row_that_is_met_leads_to_the_first_reply_of_which_it_speaks(window: MainWindow, vault: Path, qtbot) -> None:
+    (vault / FILE_NAME).write_text(
+        "expectations:\n"
+        "  - {note: Crown.md, should: not be in}\n  - {note: Bell.md, should: be in, whenever: bell}\n"
+        "  - {note: Bell.md, should: be in, whenever: nobody says this}\n  - {note: Gone.md, should: be in}\n",
+        encoding="utf-8",
+    )
+    window.features.tuning._seen = (None, None)
+    window.features.tuning.look()
+    pane = checked(window, qtbot)
+    assert [row.sign for row in pane.model.rows] == [
+        ("check", "good"), ("check", "good"), ("dash", "text_faint"), ("warning", "warning"),
+    ]  # fmt: skip
+    assert pane.state.text() == "1 of 4 expectations not met"
+    pane.view.picked.emit(pane.model.rows[1])
+    settle(window)
+    assert window.selection.generation == Generation(2)
+    before = window.selection.entry
+    for row in pane.model.rows[2:]:  # they speak of no reply
+        pane.view.picked.emit(row)
+        settle(window)
+    assert (window.selection.generation, window.selection.entry) == (Generation(2), before)
+
+
+def test_a_file_that_is_none_is_said_and_nothing_is_marked(window: MainWindow, vault: Path, qtbot) -> None:
+    choose(window, "Bell.md")
+    window.run("expect.never")
+    pane = checked(window, qtbot)
+    bell = window.selection.entry
+    assert window.context.expected.at(None, bell) is not None
+    (vault / FILE_NAME).unlink()
+    (vault / FILE_NAME).mkdir()
+    window.features.tuning._seen = (None, None)
+    window.features.tuning.look()
+    checked(window, qtbot)
+    assert pane.empty.title.text() == "The expectations cannot be read"
+    assert FILE_NAME in pane.empty.text.text()
+    assert FILE_NAME in window.bars.texts[-1]
+    assert window.context.expected.at(None, bell) is None
+
+
+def test_what_can_be_expected_needs_a_note_and_a_reply(window: MainWindow, qtbot) -> None:
+    here = {"in", "out", "matched", "selected", "whole"}
+    of_a_note = {"whenever", "always", "never", "before", "apart", "tokens"}
+
+    def can() -> set[str]:
+        window.context.update_actions()
+        actions = window.commands.actions
+        return {name.partition(".")[2] for name in actions if name.startswith("expect.") and actions[name].isEnabled()}
+
+    window.selection.choose_entry(None)
+    assert can() == {"constants"}
+    choose(window, "Bell.md")
+    window.selection.choose_message(None, None)
+    assert can() == of_a_note | {"constants"}
+    window.chat.show_generation(Generation(2))
+    assert can() == here | of_a_note | {"constants"}
+    window.run("expect.always")
+    pane = checked(window, qtbot)
+    assert pane.remove.isEnabled()
+    assert "remove" in can()
+    assert pane.current.sentence == "Bell should be in"
+    pane.remove.click()
+    checked(window, qtbot)
+    assert not pane.remove.isEnabled()
+    assert "remove" not in can()
+    assert window.features.vault.work.undo_title.startswith("Expect no more: Bell")
+
+
+def test_in_a_project_of_two_vaults_a_note_is_named_with_its_vault(
+    make_window, vault: Path, tmp_path: Path, qtbot
+) -> None:
+    other = write_vault(tmp_path / "other", {"Gong.md": "---\ntags: [lorebook]\nkeys: [gong]\n---\nIt booms.\n"})
+    window = make_window(make_simulator=Simulator)
+    window.features.vault.keep_in(tmp_path / "kept")
+    window.session.set_project(replace(open_project([vault, other]), chat=CHAT))
+    checked(window, qtbot)
+    window.selection.choose_entry(next(e.id for e in window.session.project.index.entries if e.title == "Gong"))
+    window.run("expect.never")
+    checked(window, qtbot)
+    assert load(vault / FILE_NAME).every[0].notes == ("other:Gong.md",)

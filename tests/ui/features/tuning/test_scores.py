@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import declarations
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tuning.effects import sensitivity
 from lorestudio.studio.tuning.expectations import FILE_NAME
+from lorestudio.ui.features.tuning import actions
 from lorestudio.ui.features.tuning.scores_pane import ScoresPane
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.conftest import drain, settle
@@ -158,3 +161,96 @@ def test_every_setting_is_tried_by_a_step(window: MainWindow) -> None:
     settle(window)
     window.session.set_project(project)
     settle(window)
+
+
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the first settings are tried."""
+    monkeypatch.setattr(actions, "sensitivity", lambda chat, **more: islice(sensitivity(chat, **more), 12))
+
+
+@pytest.mark.usefixtures("few_steps")
+def test_steps_are_those_of_this_run_and_can_be_stopped(window: MainWindow, qtbot) -> None:
+    scores, can = pane(window), window.commands.actions
+    window.show_pane("scores")
+    assert (can["scores.steps"].isEnabled(), can["scores.stop"].isEnabled()) == (True, False)
+    scores.try_button.click()
+    assert scores.tabs.currentWidget() is scores.steps_page
+    assert scores.steps_words.text() == "0 steps were tried; 0 change nothing."
+    drain()
+    assert can["scores.stop"].isEnabled()
+    scores.stop_button.click()
+    settle(window)
+    assert (scores.stop_button.isHidden(), scores.steps.model.rows) == (True, ())
+    assert scores.steps_words.text().startswith("Tries each setting alone")
+    scores.try_button.click()
+    settle(window)
+    found = scores.steps.model.rows
+    assert scores.steps_words.text() == f"12 steps were tried; {12 - len(found)} change nothing."
+    assert found
+    assert scores.steps.view.isEnabled()
+    drain()
+    assert not can["scores.stop"].isEnabled()
+    project = window.session.project
+    window.session.set_project(replace(project, settings=project.settings.model_copy(update={"max_entries": 9})))
+    assert scores.steps_words.text() == "Of an earlier run. Try again to see them now."
+    greyed = (scores.steps.view, scores.chart, scores.scores.view)
+    assert [each.isEnabled() for each in greyed] == [False] * 3
+    settle(window)
+    checked(window, qtbot)
+    assert [each.isEnabled() for each in greyed] == [False, False, True]
+    window.session.set_project(project)
+    settle(window)
+
+
+def test_what_may_be_tried_needs_a_note_and_a_run(window: MainWindow) -> None:
+    window.selection.choose_entry(None)
+    names = ("scores.pin", "scores.block", "scores.back")
+
+    def can() -> list[bool]:
+        window.context.update_actions()
+        return [window.commands.actions[name].isEnabled() for name in names]
+
+    assert can() == [False] * 3
+    window.selection.choose_entry(window.session.project.index.entries[0].id)
+    assert can() == [True, True, False]
+    window.run("scores.block")
+    assert can() == [True, True, True]
+    settle(window)
+    window.run("scores.back")
+    settle(window)
+    assert can() == [True, True, False]
+
+
+def test_rows_lead_to_a_reply_and_to_an_entry(window: MainWindow) -> None:
+    scores = pane(window)
+    window.show_pane("scores")
+    settle(window)
+    bell = next(use for use in scores.uses.model.rows if use.title == "Bell")
+    scores.uses.view.picked.emit(bell)
+    settle(window)
+    assert window.session.entry(window.selection.entry).title == "Bell"
+    window.features.tuning._look_at(3, None)  # as a gap in the fourth message
+    settle(window)
+    assert window.selection.generation == Generation(4)
+    window.features.tuning._look_at(6, None)  # a reply itself
+    settle(window)
+    assert window.selection.generation == Generation(6)
+
+
+@pytest.mark.own_window
+def test_without_a_run_there_are_no_scores(window: MainWindow, qtbot) -> None:
+    scores = pane(window)
+    window.show_pane("scores")
+    settle(window)
+    assert scores.scores.model.rows
+    window.session.replays.automatic = False
+    window.session.set_project(replace(window.session.project, chat=None))
+    settle(window)
+    checked(window, qtbot)
+    assert (scores.empty.title.text(), scores.scores.model.rows) == ("Nothing was run", ())
+    assert scores.scored.currentWidget() is scores.empty
+    assert not window.commands.actions["scores.steps"].isEnabled()
+    window.features.tuning.try_every_setting()
+    settle(window)
+    assert window.bars.texts == []

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.studio.tuning.effects import Effects, StepEffect, TurnEffect
+from lorestudio.studio.tuning.expectations import Expectation, Should
+from lorestudio.studio.tuning.scoring import scored
 from lorestudio.ui.features.tuning.scores_pane import EffectRow, ScoresPane
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.qt import ALIGNMENT, HORIZONTAL, V_RIGHT
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.drafts import LiveEffects
+from tests.ui.worlds import make_project, make_trace
 
 
 def turn(message: int, entered: tuple[str, ...] = (), left: tuple[str, ...] = (), tokens: int = 0) -> TurnEffect:
@@ -89,3 +96,62 @@ def test_each_tab_has_its_table_and_nothing_says_why(pane: ScoresPane) -> None:
     pane.set_current(current=False)
     assert [sheet.view.isEnabled() for sheet in tables] == [False, False, False, False, True]
     assert pane.changed_words.text().startswith("Move a setting")
+
+
+def test_steps_that_win_come_before_those_that_lose_in_bars_of_two_colours(pane: ScoresPane, theme: Theme) -> None:
+    bell = Expectation(Should.IN, ("Bell.md",))
+    wins = StepEffect("a", "A", "a", 1, 2, ("1", "2"), Effects((replace(turn(2, ("Bell",)), won=(bell,)),), 1))
+    loses = StepEffect("b", "B", "b", 1, 2, ("1", "2"), Effects((replace(turn(2, (), ("Bell",)), lost=(bell,)),), 1))
+    pane.show_steps([step("plain", turn(2, ("Skarn",))), loses, wins], "done")
+    assert [row[0] for row in cells(pane)] == ["A", "Plain", "B"]
+    assert [row[3:5] for row in cells(pane)] == [["+1", ""], ["", ""], ["", "−1"]]
+    won, lost = pane.chart.bars.layers
+    assert (won.fill, list(won.values), lost.fill, list(lost.values)) == ("green", [1, 0, 0], "vermilion", [0, 0, 1])
+    pane.show_steps([wins], "done")
+    assert len(pane.chart.bars.layers) == 2
+    pane.steps.view.choose(pane.steps.model.key_of(wins))
+    assert pane.chart._chosen == 0
+
+
+def test_an_effect_in_words(pane: ScoresPane) -> None:
+    bell, skarn = (Expectation(Should.IN, (f"{name}.md",)) for name in ("Bell", "Skarn"))
+    row = EffectRow(replace(turn(4, ("Bell",), ("Skarn",), tokens=-3), won=(bell,), lost=(skarn,)), True)
+    pane.effects.model.set_rows([row])
+    assert [pane.effects.model.index(0, column).data() for column in range(5)] == [
+        "#4", "−3", "Bell", "Skarn", "✓ Bell should be in; ✗ Skarn should be in",
+    ]  # fmt: skip
+
+
+def test_scores_are_counted_in_the_heads_of_their_tabs(pane: ScoresPane) -> None:
+    heads: list[str] = []
+    pane.note_changed.connect(heads.append)
+    gap = SimpleNamespace(name="Anchor", messages=(3, 5), near="")
+    use = SimpleNamespace(entry=1, title="Bell", replies=2, used=0, idle=40, dead=True, constant=False)
+    used = SimpleNamespace(entry=2, title="Rules", replies=2, used=0, idle=10, dead=True, constant=True)
+    scores = scored(make_project(), (), [("DeepLore", (make_trace(5),))])[0].scores
+    found: Any = SimpleNamespace(
+        scores=scores, silver=scores, silver_by="", uses=(use, used), dead=(use,), gaps=(gap, gap, gap)
+    )
+    pane.show_scores(found)
+    assert [pane.tabs.tabText(place) for place in range(5)] == [
+        "Scores", "Use (1)", "Gaps (3)", "This change", "Every setting",
+    ]  # fmt: skip
+    assert heads == [""], "nothing is expected"
+    assert pane.scored.currentWidget() is pane.scores.view
+    model = pane.uses.model
+    assert [[model.index(row, column).data() for column in range(5)] for row in range(2)] == [
+        ["Bell", "2", "0", "40", "never used"], ["Rules", "2", "0", "10", "constant"],
+    ]  # fmt: skip
+    plain = len(pane.scores.model.rows)
+    found.silver_by = "gpt-4"
+    pane.show_scores(found)
+    added = pane.scores.model.rows[plain:]
+    assert all(row.title.endswith(" (selected by gpt-4)") for row in added)
+    told: list[object] = []
+    pane.picked.connect(lambda message, entry: told.append((message, entry)))
+    pane.gaps.view.picked.emit(gap)
+    pane.uses.view.picked.emit(use)
+    assert told == [(3, None), (None, 1)]
+    pane.show_nothing("Nothing", "Run it.")
+    assert [len(sheet.model.rows) for sheet in (pane.scores, pane.uses, pane.gaps)] == [0, 0, 0]
+    assert heads[-1] == ""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QFontMetricsF
 from pytestqt.qtbot import QtBot
 
-from lorestudio.ui.features.tuning.search_pane import TuningPane
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.features.tuning.search_pane import PointChart, Points, TuningPane
+from lorestudio.ui.shell.qt import HORIZONTAL
+from lorestudio.ui.shell.theme import Theme, scaled
+from tests.ui.drawing import words_drawn
 
 
 @pytest.fixture
@@ -44,3 +48,97 @@ def test_without_points_it_says_what_to_do_and_offers_nothing(pane: TuningPane) 
     assert (heads, pane.current, pane.focus_target()) == ([""], None, pane.over)
     assert pane.story.text().startswith("Write down what should be in the prompt")
     assert not any(act.isEnabled() for act in pane.acts.values())
+
+
+POINTS = Points(
+    {-1: (0.0, 0.0), 0: (10.0, 1.0), 1: (20.0, 0.5), 2: (20.0, 1.0)}, (0, 2), "met and tokens",
+    lambda number: f"point {number}", lambda value: f"{value:g} tokens", lambda value: f"{value:.0%} of all",
+)  # fmt: skip
+
+
+@pytest.fixture
+def chart(theme: Theme, qtbot: QtBot) -> PointChart:
+    made = PointChart(theme, "Points")
+    qtbot.addWidget(made)
+    made.resize(700, 200)
+    made.set_points(POINTS)
+    made.show()
+    return made
+
+
+def at(chart: PointChart, number: int, aside: int = 0) -> QPoint:
+    """Where a point is drawn, or so many pixels to the left of it."""
+    scene = chart._plot.mapViewToScene(QPointF(*chart.points.places[number]))
+    return chart._view.mapTo(chart, chart._view.mapFromScene(scene)) - QPoint(aside, 0)
+
+
+def test_points_have_all_the_room_and_their_ends_are_told(chart: PointChart, theme: Theme) -> None:
+    (left, right), (low, high) = chart._plot.viewRange()
+    assert (left, right) == pytest.approx((-1.2, 21.2))
+    assert (low, high) == pytest.approx((-0.06, 1.06))
+    words = words_drawn(chart)
+    assert sorted(words) == ["0 tokens", "0% of all", "100% of all", "20 tokens", "met and tokens"]
+    wide = QFontMetricsF(scaled(chart.font(), 0.82)).horizontalAdvance("100% of all")
+    assert wide < chart._axes["left"].width() < wide + 20
+    kinds = {name: theme.fill(name)[0].name() for name in ("grey", "blue")}
+    brushes = [spot.brush().color().name() for spot in chart._dots.points()]
+    assert brushes == [theme.color("panel").name(), kinds["grey"], kinds["blue"], kinds["blue"]]
+    assert list(chart.points.places) == [-1, 1, 0, 2], "the front lies above the others"
+    assert [tuple(each) for each in zip(*chart._line.getData(), strict=True)] == [(10, 1), (20, 1)]
+    chart.choose(1)
+    assert chart.accessibleDescription() == "point 1"
+    sizes = [spot.size() for spot in chart._dots.points()]
+    assert [size > min(sizes) for size in sizes] == [False, True, False, False]
+    chart.choose(None)
+    assert chart.accessibleDescription() == ""
+    chart.set_points(Points())
+    assert words_drawn(chart) == []
+    one = Points({0: (5.0, 0.0)}, (0,), "alone", str, str, str)
+    chart.set_points(one)
+    assert sorted(words_drawn(chart)) == ["0.0", "5.0", "alone"]
+
+
+def test_clicks_near_a_point_mean_it_and_keys_go_along_the_front(chart: PointChart, qtbot: QtBot) -> None:
+    told: list[int] = []
+    chart.picked.connect(told.append)
+    for number, aside in ((1, 0), (0, 10), (0, 30), (-1, 0)):
+        where = at(chart, number, aside)
+        child = chart.childAt(where)
+        assert child is not None
+        qtbot.mouseClick(child, Qt.MouseButton.LeftButton, pos=child.mapFrom(chart, where))
+    assert told == [1, 0, -1]
+    assert chart.hasFocus()
+    told.clear()
+    right, left = Qt.Key.Key_Right, Qt.Key.Key_Left
+    for chosen, key in ((None, right), (0, right), (2, right), (2, left), (0, left), (1, left), (0, Qt.Key.Key_Up)):
+        chart.choose(chosen)
+        qtbot.keyClick(chart, key)
+    assert told == [0, 2, 2, 0, 0, 0]
+    chart.set_points(Points())
+    qtbot.keyClick(chart, right)
+    assert len(told) == 6
+
+
+def test_what_may_be_turned_and_how_is_asked_for_by_buttons(pane: TuningPane) -> None:
+    told: list[str] = []
+    pane.wanted.connect(told.append)
+    assert pane.focus_target() is pane.over
+    assert [pane.way.itemText(place) for place in range(pane.way.count())] == ["Optuna", "At random", "Every one"]
+    assert [(box.minimum(), box.maximum(), box.value()) for box in (pane.runs, pane.workers)] == [
+        (1, 10_000, 100), (1, 64, 1),
+    ]  # fmt: skip
+    for each in (pane.add, pane.start, pane.stop):
+        each.click()
+    assert told == ["tuning.add", "tuning.start", "tuning.stop"]
+    heads = [pane.model.headerData(place, HORIZONTAL) for place in range(pane.model.columnCount())]
+    assert (heads[:2], heads[3], heads[5]) == (["Point", "Settings"], "held out", "held out")
+
+
+def test_tab_leaves_the_lines(pane: TuningPane, qtbot: QtBot) -> None:
+    pane.show()
+    pane.activateWindow()
+    pane.over.setFocus()
+    qtbot.waitUntil(pane.over.hasFocus)
+    qtbot.keyClick(pane.over, Qt.Key.Key_Tab)
+    assert not pane.over.hasFocus()
+    assert pane.over.toPlainText() == ""

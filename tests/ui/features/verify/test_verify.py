@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.history import HiddenSince
 from lorestudio.domain.records import replace
 from lorestudio.settings.studio import FOLLOWED
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.verify.agreement import Agreement
+from lorestudio.studio.verify.causes import Cause, Verified
 from lorestudio.ui.features.verify.pane import VerifyPane
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, HORIZONTAL, ITEM, MARK
@@ -24,6 +29,7 @@ def window(make_window) -> MainWindow:
     made.session.set_project(project(scan_depth=2))
     made.run("replay.all")
     settle(made)
+    made.features.verify._settle.setInterval(1)
     return made
 
 
@@ -47,7 +53,6 @@ def test_nothing_is_compared_until_somebody_asks(window: MainWindow) -> None:
     assert window.chat.model.index(2, 0).data(ITEM).badge is None
 
 
-@pytest.mark.long
 def test_replies_have_badges_the_answers_a_column_and_a_cause_can_be_taken_over(window: MainWindow, qtbot) -> None:
     window.run("verify.compare")
     pane = compared(window, qtbot)
@@ -77,8 +82,7 @@ def test_replies_have_badges_the_answers_a_column_and_a_cause_can_be_taken_over(
     assert pane.take.isEnabled()
     window.run("verify.take")
     assert verdicts(compared(window, qtbot)) == [Agreement.AGREES] * 3
-    settle(window)
-    assert {sign for sign, _colour in strip.chart.bars.signs.values()} == {"o"}
+    qtbot.waitUntil(lambda: {sign for sign, _colour in strip.chart.bars.signs.values()} == {"o"})
     assert pane.causes.rows == ()
     window.run("adjust.undo")
     assert verdicts(compared(window, qtbot))[1] is Agreement.DIFFERS
@@ -90,7 +94,9 @@ def test_a_click_leads_to_the_reply_and_tells_its_story(window: MainWindow, qtbo
     pane.reply_view.choose(Generation(4))
     drain()
     assert "Lamp: only there, 4 there, – here; lamp" in pane.story.text()
-    pane.picked.emit(pane.replies.rows[1])
+    pane.reply_view.choose(Generation(2))
+    row = pane.reply_view.visualRect(pane.replies.index(1, 0)).center()
+    QTest.mouseClick(pane.reply_view.viewport(), Qt.MouseButton.LeftButton, pos=row)
     settle(window)
     assert window.context.selection.generation == Generation(4)
 
@@ -115,3 +121,76 @@ def test_another_chat_waits_to_be_asked_for(window: MainWindow, tmp_path: Path, 
     assert pane.pages.currentWidget() is pane.empty
     assert window.features.verify.found is None
     assert window.chat.model.index(4, 0).data(ITEM).badge is None
+
+
+def can(window: MainWindow, name: str) -> bool:
+    window.context.update_actions()
+    return window.commands.actions[f"verify.{name}"].isEnabled()
+
+
+def test_what_can_be_done(window: MainWindow, qtbot) -> None:
+    pane = window.features.verify.pane
+    assert [can(window, name) for name in ("compare", "follow", "take")] == [True, True, False]
+    window.features.verify.take()  # of nothing
+    assert window.session.parts.adjustments.undo_title == ""
+    assert pane.empty.title.text() == "Nothing is compared yet"
+    pane.empty.pressed.emit("verify.compare")
+    compared(window, qtbot)
+    assert pane.isVisible()
+    assert pane.cause.title == pane.causes.rows[0].title
+    assert can(window, "take")
+    pane.cause_view.selectionModel().clear()
+    assert not can(window, "take")
+    pane.cause_view.choose(pane.causes.rows[0].title)
+    drain()
+    assert window.commands.actions["verify.take"].isEnabled(), "at once, whoever asks or not"
+    window.session.set_project(replace(window.session.project, chat=None))
+    compared(window, qtbot)
+    assert [can(window, name) for name in ("compare", "follow", "take")] == [False] * 3
+    assert pane.empty.title.text() == "No chat"
+    assert window.features.verify.found is None
+    window.session.set_project(project(scan_depth=2))
+    compared(window, qtbot)
+    assert pane.empty.title.text() == "Nothing is compared yet"
+
+
+def take(window: MainWindow, **suspect: object) -> None:
+    """Take over a cause as if it had been found."""
+    pane = window.features.verify.pane
+    known = {"title": "It was so.", "settings": {}, "hidden": (), "unknowable": False}
+    cause = Cause(SimpleNamespace(**known | suspect), explains=(Generation(4),))
+    pane.show_verified(Verified((), (cause,)))
+    window.features.verify.take()
+    settle(window)
+
+
+def test_settings_and_hidden_messages_are_taken_over_as_a_step(window: MainWindow, qtbot) -> None:
+    before = window.session.project
+    window.run("verify.compare")
+    pane, found = compared(window, qtbot), window.features.verify.found
+    window.session.set_project(replace(before, settings=before.settings.model_copy(update={"max_entries": 3})))
+    assert window.features.verify.found is found, "it stays until it was compared again"
+    assert pane.pages.currentWidget() is not pane.empty
+    compared(window, qtbot)
+    assert window.features.verify.found is not found
+    take(window, settings={"scan_depth": 7})
+    assert window.session.project.settings.scan_depth == 7
+    assert window.session.parts.adjustments.undo_title == "It was so."
+    window.run("adjust.undo")
+    settle(window)
+    hidden = (HiddenSince(1, 2, 4), HiddenSince(3, 3, 6))
+    take(window, hidden=hidden)
+    basis = window.session.project.basis
+    assert basis == before.basis.saying(1, 2, 4).saying(3, 3, 6) != before.basis
+    assert window.session.parts.adjustments.undo_title == "It was so."
+    window.run("adjust.undo")
+    settle(window)
+    assert window.session.project.basis == before.basis
+
+
+def test_another_system_is_given_its_own_settings(window: MainWindow, qtbot) -> None:
+    window.run("system.hybrid")
+    settle(window)
+    take(window, settings={"limit": 3})
+    assert (window.session.choice.system, window.session.choice.settings.limit) == ("hybrid", 3)
+    assert window.session.project.settings.scan_depth == 2

@@ -107,3 +107,5 @@ def test_how_far_it_is_and_that_there_is_nothing(pane: VerifyPane) -> None:
     pane.again.click()
     pane.take.click()
     assert wanted == ["chat.open", "verify.compare"], "without a cause there is nothing to take over"
+    pane.show_verified(Verified((ComparedReply(FIRST, Agreement.AGREES),)))
+    assert (pane.again.isHidden(), pane.take.isHidden()) == (False, True)

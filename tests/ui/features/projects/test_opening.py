@@ -1,0 +1,253 @@
+"""Opening things in the window: what becomes of an unsaved chat, where the file dialogs begin, and what is said."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
+
+from lorestudio.domain.records import replace
+from lorestudio.studio.project.project import DEMO_LOOK, demo_project, open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.projects.actions import PasteDialog, stopped_entry
+from lorestudio.ui.features.projects.coach import MARGIN, WIDTH
+from lorestudio.ui.features.projects.start import RecentProjects
+from lorestudio.ui.shell.words import shorten
+from lorestudio.ui.widgets.picker import Picker
+from tests.ui.conftest import drain, settle
+from tests.ui.features.projects.test_start import BOOK, shown
+from tests.ui.features.projects.test_tokenizer import RANKS
+from tests.ui.vaults import write_vault
+from tests.ui.worlds import CROWN, SKARN, empty_trace, make_project, make_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from lorestudio.ui.shell.main_window import MainWindow
+
+LEAVE = (
+    "vault.open", "vault.open_obsidian", "chat.open", "chat.paste", "projects.recent", "project.close", "demo.open",
+    "help.coach", "demo.reset", "demo.practice", "book.open", "sillytavern.open",
+)  # fmt: skip
+
+
+@pytest.fixture
+def window(share_window: Callable[..., MainWindow]) -> MainWindow:
+    return share_window(lambda folder: make_project(folder / "vault"))
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, answer: Path | None = None) -> list[tuple[str, str]]:
+    """What file dialogs are called and where they begin; each is answered with `answer`, if any."""
+    told: list[tuple[str, str]] = []
+
+    def choose(dialog: QFileDialog) -> None:
+        told.append((dialog.windowTitle(), dialog.directory().path()))
+        if answer is not None:
+            dialog.fileSelected.emit(str(answer))
+        dialog.deleteLater()
+
+    monkeypatch.setattr(QFileDialog, "open", choose)
+    return told
+
+
+def test_the_entry_that_came_furthest_and_was_stopped() -> None:
+    trace = make_trace()
+    assert stopped_entry(trace) == (CROWN, "budget")
+    assert stopped_entry(trace, "Crown") == stopped_entry(trace, "Nobody") == (CROWN, "budget")
+    assert stopped_entry(empty_trace(2)) is None
+    gates = replace(trace.stages[3], verdicts=(replace(trace.stages[4].verdicts[3], entry=SKARN),))
+    more = replace(trace, stages=(*trace.stages[:3], gates, *trace.stages[4:]))
+    assert stopped_entry(more) == (CROWN, "budget"), "the later stage"
+    assert stopped_entry(more, "Skarn") == (SKARN, "folder filter")
+
+
+def test_what_leaves_the_chat_waits_for_what_becomes_of_it(window: MainWindow, monkeypatch) -> None:
+    waiting: list[object] = []
+    monkeypatch.setattr(window.context, "keep_chat", lambda leave: waiting.append(leave) or True)
+    project = window.session.project
+    for name in LEAVE:
+        window.run(name)
+    assert len(waiting) == len(LEAVE)
+    assert (window.session.project, shown(PasteDialog), shown(Picker)) == (project, [], [])
+    waiting[LEAVE.index("chat.paste")]()
+    (dialog,) = shown(PasteDialog)
+    dialog.reject()
+    drain()
+    window.run("vault.reload")  # it stays
+    assert len(waiting) == len(LEAVE)
+    settle(window)
+
+
+def test_dialogs_begin_where_something_was_chosen_last(window: MainWindow, monkeypatch, tmp_path: Path) -> None:
+    place = {"vault": "vault.open", "chat": "chat.open", "book": "book.open", "sillytavern": "sillytavern.open"}
+    for name in place:
+        (tmp_path / name).mkdir()
+        window.settings.setValue(f"folders/{name}", str(tmp_path / name))
+    told = asked(monkeypatch)
+    for action in place.values():
+        window.run(action)
+    assert told == [
+        ("Open the folder with your notes", str(tmp_path / "vault")),
+        ("Open a chat", str(tmp_path / "chat")),
+        ("Open a lorebook", str(tmp_path / "book")),
+        ("Choose SillyTavern's folder", str(tmp_path / "sillytavern")),
+    ]
+
+
+def test_only_what_can_be_done_while_nothing_is_open(make_window: Callable[..., MainWindow]) -> None:
+    window = make_window()
+    actions = window.commands.actions
+    never = {"project.close", "project.tokenizer", "vault.reload"}
+    assert {name for name in (*LEAVE, *never) if not actions[name].isEnabled()} == never
+    window.run("projects.recent")
+    (picker,) = shown(Picker)
+    assert picker._hint.text() == "Nothing was opened yet."
+    picker.close()
+
+
+def test_a_chat_is_opened_alone_and_then_beside_its_vault(
+    make_window: Callable[..., MainWindow], monkeypatch, tmp_path: Path
+) -> None:
+    chat = tmp_path / "chats" / "fog.txt"
+    chat.parent.mkdir()
+    chat.write_text("Wren: Light the lamp!\n\nOttoline: Done.\n", encoding="utf-8")
+    window = make_window()
+    asked(monkeypatch, chat)
+    window.run("chat.open")
+    settle(window)
+    assert window.settings.value("folders/chat") == str(chat.parent)
+    assert window.session.project.chat_path == chat
+    said = "fog.txt is open, without any lore yet. Open the vault that it used, or a lorebook."
+    assert window.bars.texts == [said]
+    vault = write_vault(tmp_path / "vault")
+    asked(monkeypatch, vault)
+    window.run("vault.open")
+    settle(window)
+    assert (window.session.project.roots, window.session.project.chat_path) == ([vault], chat)
+    assert window.settings.value("folders/vault") == str(vault)
+    assert window.bars.texts == [], "what was said of the one before is old"
+    other = tmp_path / "other.txt"
+    other.write_text("Wren: And now?\n\nOttoline: Sleep.\n", encoding="utf-8")
+    asked(monkeypatch, other)
+    window.run("chat.open")
+    settle(window)
+    assert (window.session.project.roots, window.session.project.chat_path) == ([vault], other)
+    book = tmp_path / "fog.json"
+    book.write_text(json.dumps(BOOK), encoding="utf-8")
+    asked(monkeypatch, book)
+    window.run("book.open")
+    settle(window)
+    assert (window.session.project.roots, window.session.project.chat_path) == ([], None), "it had lore already"
+    recent = [(one.title, one.detail.partition(" · ")[0]) for one in RecentProjects(window.settings).load()]
+    where = shorten(str(tmp_path), 60)
+    assert recent == [("fog.json", where), ("vault", "other.txt"), ("vault", "fog.txt"), ("fog", "without notes")]
+
+
+def test_a_text_that_is_no_chat_is_not_opened(window: MainWindow) -> None:
+    window.run("chat.paste")
+    (dialog,) = shown(PasteDialog)
+    assert (dialog.said.text(), dialog.open_button.isEnabled()) == ("Nothing pasted yet.", False)
+    for text, said, can in (
+        ('{"spec": "chara_card_v2"}', "no line is a message", False),
+        ("Wren: Hm.", "1 message of Wren.", True),
+        ("", "Nothing pasted yet.", False),
+    ):
+        dialog.field.setPlainText(text)
+        assert said in dialog.said.text()
+        assert dialog.open_button.isEnabled() is can
+    dialog.reject()
+    drain()
+
+
+def test_a_tokenizers_file_is_asked_for_and_what_is_chosen_stands_first(
+    make_window: Callable[..., MainWindow], monkeypatch, tmp_path: Path
+) -> None:
+    window = make_window(open_project([write_vault(tmp_path / "vault")]))
+    window.settings.setValue("folders/tokenizer", str(tmp_path))
+
+    def rows() -> tuple[Picker, list[tuple[str, str]]]:
+        window.run("project.tokenizer")
+        settle(window)
+        (picker,) = shown(Picker)
+        return picker, [(each.title, each.hint) for each in picker._all[:4]]
+
+    picker, found = rows()
+    assert found[:3] == [
+        ("As SillyTavern's settings say", "chosen now"), ("A tokenizer's file…", ""), ("Estimate by script", ""),
+    ]  # fmt: skip
+    ranks = tmp_path / "more" / "tiny.tiktoken"
+    ranks.parent.mkdir()
+    ranks.write_bytes(RANKS.read_bytes())
+    told = asked(monkeypatch, ranks)
+    QTest.keyClicks(picker.field, "a tokenizer's file")
+    QTest.keyClick(picker.field, Qt.Key.Key_Return)
+    settle(window)
+    assert told == [("Open a tokenizer's file", str(tmp_path))]
+    assert window.settings.value("folders/tokenizer") == str(ranks.parent)
+    assert window.status.basis.text() == "tiny (plain)"
+    picker, found = rows()
+    assert found[0] == (str(ranks), "chosen now")
+    assert [hint for _, hint in found[1:]] == ["", "", ""]
+    picker.close()
+
+
+@pytest.fixture
+def demo(make_window: Callable[..., MainWindow], tmp_path: Path) -> MainWindow:
+    """The demo, not replayed."""
+    window = make_window(make_simulator=Simulator, replay=False, demo_in=tmp_path / "data" / "demo")
+    window.settings.setValue("demo/coached", "true")
+    window.session.set_project(demo_project(tmp_path / "data" / "demo"))
+    settle(window)
+    return window
+
+
+def test_the_coach_stands_in_its_corner_and_leaves_with_the_demo(demo: MainWindow, tmp_path: Path) -> None:
+    coach = demo.features.projects.coach
+    assert not coach.isVisible()
+    demo.run("help.coach")
+    assert coach.isVisible()
+    assert demo.selection.message == DEMO_LOOK[0]
+    assert demo.session.entry(demo.selection.entry).title == DEMO_LOOK[1]
+    assert (coach.x(), coach.width()) == (MARGIN, WIDTH)
+    below = demo.height() - demo.status.height() - MARGIN
+    assert coach.geometry().bottom() + 1 == below
+    assert coach.go.hasFocus()
+    assert (coach.go.text(), coach.count.text()) == ("Why is it out?", "A minute on one note · 1 of 6")
+    assert coach.accessibleDescription() == coach.text.text()
+    demo.resize(1100, 700)
+    drain()
+    assert coach.geometry().bottom() + 1 == 700 - demo.status.height() - MARGIN
+    coach.go.click()
+    assert coach.go.text() == "Find out"
+    QTest.keyClick(coach, Qt.Key.Key_A)
+    assert coach.isVisible()
+    QTest.keyClick(coach, Qt.Key.Key_Escape)
+    assert not coach.isVisible()
+    assert demo.current_pane() is demo.trace
+    demo.run("help.coach")
+    assert coach.count.text() == "A minute on one note · 1 of 6"
+    coach.skip.click()
+    assert not coach.isVisible()
+    demo.run("help.coach")
+    demo.session.set_project(make_project(tmp_path / "mine"))
+    settle(demo)
+    assert not coach.isVisible()
+
+
+def test_the_demo_is_reset_and_practised_on_a_copy(demo: MainWindow, tmp_path: Path) -> None:
+    note = tmp_path / "data" / "demo" / "The Brume" / "The Brume.md"
+    before = note.read_bytes()
+    note.write_bytes(b"gone")
+    demo.run("demo.reset")
+    settle(demo)
+    assert note.read_bytes() == before
+    assert demo.session.project.vault_folders == (note.parent,)
+    demo.run("demo.practice")
+    settle(demo)
+    assert demo.session.project.settings.max_tokens_budget == 420
+    assert demo.session.project.vault_folders[0] != note.parent

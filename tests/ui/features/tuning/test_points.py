@@ -1,0 +1,202 @@
+"""What becomes of a point that was found: each button of the tuning pane, in the window with the real engine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QWidget
+
+from lorestudio.settings.store import SettingsProfiles, load
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tuning.expectations import FILE_NAME
+from lorestudio.ui.features.tuning.search_pane import TuningPane
+from lorestudio.ui.features.tuning.searching import PointDialog
+from lorestudio.ui.shell.main_window import MainWindow
+from tests.ui.conftest import drain, settle
+from tests.ui.features.tuning.test_scores import project_of
+
+OF_A_POINT = ("look", "compare", "use", "keep", "export")
+
+
+def search(window: MainWindow, lines: str = "scanDepth=1,5") -> TuningPane:
+    pane = window.features.searching.pane
+    window.show_pane("tuning")
+    pane.over.setPlainText(lines)
+    pane.way.setCurrentIndex(2)  # every one
+    pane.start.click()
+    settle(window)
+    return pane
+
+
+@pytest.fixture
+def window(share_window) -> MainWindow:
+    return share_window(project_of, make_simulator=Simulator, prepare=search)
+
+
+def press(window: MainWindow, name: str) -> None:
+    window.features.searching.pane.acts[name].click()
+    settle(window)
+
+
+def enabled(window: MainWindow) -> set[str]:
+    """What can be done with the point, by the buttons; the actions agree."""
+    window.context.update_actions()
+    acts = window.features.searching.pane.acts
+    can = {name for name, act in acts.items() if act.isEnabled()}
+    assert {name for name in OF_A_POINT if window.commands.actions[f"tuning.{name}"].isEnabled()} == can - {"report"}
+    return can
+
+
+def answer(window: MainWindow, text: str) -> None:
+    drain()
+    field = QApplication.focusWidget()
+    assert isinstance(field, QLineEdit)
+    field.setText(text)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    settle(window)
+
+
+def saved(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[Path]:
+    """Whatever file is asked for is written into this folder, by the name that is offered."""
+    files: list[Path] = []
+
+    def choose(dialog: QFileDialog) -> None:
+        (name,) = dialog.selectedFiles()
+        files.append(folder / Path(name).name)
+        dialog.fileSelected.emit(str(files[-1]))
+        dialog.deleteLater()
+
+    monkeypatch.setattr(QFileDialog, "open", choose)
+    return files
+
+
+def test_a_point_can_be_used_and_what_is_so_now_can_only_be_reported(window: MainWindow) -> None:
+    pane = window.features.searching.pane
+    assert [row.name for row in pane.model.rows] == ["now", "1", "0"]
+    assert pane.current.point == {"scanDepth": 5}, "the best is chosen"
+    assert enabled(window) == {*OF_A_POINT, "report"}
+    pane.view.choose(-1)
+    assert enabled(window) == {"report"}
+    actions = window.commands.actions
+    assert actions["tuning.report"].isEnabled()
+    assert actions["tuning.start"].isEnabled()
+    assert not actions["tuning.stop"].isEnabled()
+
+
+def test_a_point_is_looked_at_turn_by_turn(window: MainWindow) -> None:
+    press(window, "look")
+    scores, whole = window.features.tuning.scores, window.preview.whole
+    assert scores.isVisible()
+    assert scores.tabs.currentWidget() is scores.change_page
+    assert (whole.effects.won, whole.effects.lost) == (1, 0)
+    assert whole.aside
+    scores.back_button.click()
+    settle(window)
+    assert not whole.trying
+
+
+def test_a_point_is_compared_with_now(window: MainWindow) -> None:
+    press(window, "compare")
+    found = window.features.systems.compare.found
+    assert found.labels[1] == "Point 1"
+    assert found.changed == 2, "the bell was said before both"
+    assert window.features.systems.compare.isVisible()
+
+
+@pytest.mark.own_window
+def test_a_point_is_used_as_one_step_that_can_be_undone(window: MainWindow) -> None:
+    press(window, "use")
+    parts = window.session.parts
+    assert window.session.project.settings.scan_depth == 5
+    assert parts.adjustments.undo_title == "Settings of point 1"
+    assert window.findChildren(PointDialog) == []
+    parts.undo()
+    settle(window)
+    assert window.session.project.settings.scan_depth == 1
+
+
+@pytest.mark.own_window
+def test_what_a_point_turns_in_a_note_is_shown_before_its_settings_are_taken(
+    window: MainWindow, tmp_path: Path
+) -> None:
+    window.features.vault.keep_in(tmp_path / "kept")
+    settle(window)
+    bell = window.session.project.roots[0] / "Bell.md"
+    pane = search(window, "scanDepth=1,5\nBell.md:priority=7")
+    pane.view.choose(next(each.number for each in pane.found.tried if each.point["scanDepth"] == 5))
+    press(window, "use")
+    (dialog,) = window.findChildren(PointDialog)
+    assert dialog.windowTitle() == f"Use point {pane.current.number}"
+    assert "scanDepth 1 → 5" in dialog.form.itemAt(0).widget().text()
+    assert "+ priority: 7" in dialog.view.text.toPlainText()
+    assert dialog.ok.isEnabled()
+    assert "priority" not in bell.read_text("utf-8")
+    assert window.session.project.settings.scan_depth == 1
+    dialog.ok.click()
+    settle(window)
+    assert "priority: 7\n" in bell.read_text("utf-8")
+    assert window.session.project.settings.scan_depth == 5
+    press(window, "use")  # the note is so already, and only the settings are left
+    (dialog,) = [each for each in window.findChildren(PointDialog) if each.isVisible()]
+    assert dialog.view.summary.text() == "The notes are so already."
+    assert dialog.ok.isEnabled()
+    dialog.reject()
+
+
+def test_a_point_is_kept_as_a_profile(window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    press(window, "keep")
+    answer(window, "found")
+    assert SettingsProfiles().find("found").settings.scan_depth == 5
+    assert window.status.currentMessage() == "The profile “found” holds it."
+
+
+def test_a_point_and_a_report_are_saved(window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    files = saved(monkeypatch, tmp_path)
+    press(window, "export")
+    assert load(files[0]).settings.scan_depth == 5
+    assert json.loads(files[0].read_text("utf-8"))
+    press(window, "report")
+    assert [file.name for file in files] == ["point-1.json", "tuning.html"]
+    page = files[1].read_text("utf-8")
+    assert "scanDepth" in page
+    assert page.startswith("<!DOCTYPE html>")
+
+
+def test_why_nothing_can_be_searched(window: MainWindow) -> None:
+    pane = search(window, " \n")
+    assert window.bars.texts[-1] == "Tuning: say what may be turned, one a line, as in scanDepth=1..8."
+    assert not pane.start.isHidden()
+    assert len(pane.model.rows) == 3, "what was found stays"
+
+
+@pytest.mark.own_window
+def test_without_expectations_there_is_nothing_to_search_for(window: MainWindow) -> None:
+    (window.session.project.roots[0] / FILE_NAME).unlink()
+    search(window)
+    assert "nothing is expected yet" in window.bars.texts[-1]
+
+
+def test_a_search_goes_on_where_it_was(window: MainWindow) -> None:
+    pane = window.features.searching.pane
+    stories = [row.story for row in pane.model.rows]
+    search(window)
+    assert [row.story for row in pane.model.rows] == stories
+    assert pane.state.text() == "2 points run. What mattered: scanDepth 100%."
+
+
+def test_of_no_point_nothing_is_done(make_window) -> None:
+    window = make_window()
+    searching = window.features.searching
+    for act in (
+        searching.start, searching.add, searching.look, searching.compare, searching.use, searching.keep,
+        searching.export, searching.report,
+    ):  # fmt: skip
+        act()
+    settle(window)
+    assert window.bars.texts == []
+    assert [each for each in window.findChildren(QWidget) if each.isWindow() and each.isVisible()] == []

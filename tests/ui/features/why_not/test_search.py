@@ -1,0 +1,241 @@
+"""The search for what would bring a note in: when it can be made, how far it is, what ends it, and what cannot be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.entry import Entry
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tryout.why_not import WhyNotFinder
+from lorestudio.systems.ideas import Change, NoteEdit
+from lorestudio.ui.features.why_not.search import KEPT
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
+from tests.ui.conftest import drain, settle
+from tests.ui.features.tuning.test_scores import project_of
+from tests.ui.vaults import choose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lorestudio.ui.features.why_not.page import WhyNotPage
+    from lorestudio.ui.features.why_not.search import WhyNotSearch
+    from lorestudio.ui.shell.main_window import MainWindow
+
+LAST = Generation(6)
+
+
+@pytest.fixture
+def window(share_window: Callable[..., MainWindow]) -> MainWindow:
+    made = share_window(project_of, make_simulator=Simulator)
+    made.chat.show_generation(LAST)
+    choose(made, "Bell.md")
+    return made
+
+
+@pytest.fixture
+def search(window: MainWindow) -> WhyNotSearch:
+    return window.features.why_not.search
+
+
+@pytest.fixture
+def page(window: MainWindow) -> WhyNotPage:
+    return window.features.why_not.page
+
+
+def find(window: MainWindow) -> None:
+    window.run("trace.why_not")
+    settle(window)
+
+
+def test_why_nothing_can_be_searched(window: MainWindow, search: WhyNotSearch, page: WhyNotPage) -> None:
+    asks = window.commands.actions["trace.why_not"]
+    assert search.obstacle == ""
+    assert page.summary.text() == "Press Y, or the button above, to try changes with the engine."
+    assert asks.isEnabled()
+    window.selection.choose_message(None, None)
+    drain()
+    assert (search.obstacle, asks.isEnabled()) == ("Choose a message of the chat first.", False)
+    assert page.summary.text() == search.obstacle
+    window.selection.choose_entry(None)
+    drain()
+    assert search.obstacle == "Choose an entry first."
+    assert not window.why.answers_button.isVisibleTo(window.why)
+    search.begin()
+    assert not search.running
+
+
+def test_what_is_shown_with_unsaved_text_is_not_searched(window: MainWindow, search: WhyNotSearch) -> None:
+    window.preview.try_settings(window.session.project.settings.model_copy(update={"scan_depth": 5}))
+    settle(window)
+    assert search.obstacle.startswith("What is shown has unsaved text in it.")
+    window.session.runs.toggle_preview()
+    assert search.obstacle == ""
+    window.session.runs.toggle_preview()
+    window.preview.try_settings(None)
+    settle(window)
+
+
+def test_how_far_it_is_and_that_it_was_stopped(window: MainWindow, search: WhyNotSearch, page: WhyNotPage) -> None:
+    seen: list[tuple[str, int, int]] = []
+
+    def look() -> None:
+        if search.running and search.news is not None:
+            bar = page.progress.bar
+            seen.append((page.progress.label.text(), bar.value(), bar.maximum()))
+            search.stop() if search.news.found.answers else None
+
+    assert page.progress.isHidden()
+    window.run("trace.why_not")
+    assert (page.progress.isHidden(), page.progress.label.text()) == (False, "Trying changes…")
+    assert page.summary.text() == "Changes are tried one by one with the engine; nothing is written."
+    search.stop()
+    settle(window)
+    search.changed.connect(look)
+    find(window)
+    search.changed.disconnect(look)
+    assert seen[0][:2] == ("Change 1 of " + str(seen[0][2]), 0)
+    assert [value for _, value, _ in seen] == sorted({value for _, value, _ in seen})
+    assert len(page.rows) == len(search.found.answers) > 0
+    assert page.summary.text().endswith(" The search was stopped; press Y to search again.")
+    assert page.progress.isHidden()
+    find(window)
+    assert search.found.complete
+    assert "stopped" not in page.summary.text()
+    tried = window.session.jobs
+    search.begin()  # it is known by now
+    assert tried.idle
+    assert not search.running
+
+
+@pytest.mark.parametrize("where", ["__init__", "find"])
+def test_that_it_failed_is_said(
+    window: MainWindow, search: WhyNotSearch, page: WhyNotPage, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    def broken(*_given: object, **_more: object) -> None:
+        raise ValueError("the run is gone")
+
+    choose(window, "items/Crown.md")
+    monkeypatch.setattr(WhyNotFinder, where, broken)
+    find(window)
+    assert page.summary.text().lower() == "the search failed: the run is gone"
+    assert (search.running, page.progress.isHidden()) == (False, True)
+    choose(window, "Bell.md")
+    assert "failed" not in page.summary.text()
+
+
+def test_only_the_newest_searches_are_kept(window: MainWindow, search: WhyNotSearch) -> None:
+    find(window)
+    found, about = search.found, search._about
+    for message in range(KEPT):
+        search._keep((Generation(100 + message), ("vault", "x.md")), found)
+    assert (len(search._found), about in search._found) == (KEPT, False)
+    search._keep(about, found)
+
+
+@pytest.mark.own_window
+def test_what_is_not_enough_is_offered_as_a_first_step(window: MainWindow, page: WhyNotPage) -> None:
+    """Crown needs Skarn: with a key alone it is refused for that."""
+    choose(window, "items/Crown.md")
+    find(window)
+    step = next(each for each in page.first_steps if "onstant" not in each.accessibleName())
+    title = step.accessibleName().removeprefix("As a first step: ")
+    assert title in page.text
+    assert "Not enough, because then: " in page.text
+    wanted: list[Change] = []
+    page.wanted.connect(wanted.append)
+    step.click()
+    settle(window)
+    assert [change.title for change in wanted] == [title]
+
+
+@pytest.mark.own_window
+def test_a_note_without_a_folder_is_not_changed(window: MainWindow) -> None:
+    note = window.session.entry(window.selection.entry)
+    assert isinstance(note, Entry)
+    edit = Change("priority", "Raise it", note=NoteEdit("elsewhere", note.filename, {"priority": 1}))
+    window.features.why_not.page.wanted.emit(edit)
+    assert "its vault has no folder on this computer" in window.bars.texts[-1]
+
+
+def test_numbers_are_copied_as_text(window: MainWindow) -> None:
+    why, copy = window.why, window.commands.actions["copy.why"]
+    window.chat.show_generation(Generation(2))
+    why.scores_button.click()
+    settle(window)
+    QTest.mouseClick(why.copy_button, Qt.MouseButton.LeftButton)
+    numbers = QGuiApplication.clipboard().text()
+    assert numbers.splitlines()[0].startswith(why.scores.nodes[0].title)
+    assert window.status.currentMessage() == "The explanation was copied."
+    why.scores_button.click()
+    why.copy()
+    assert QGuiApplication.clipboard().text() != numbers
+    window.selection.choose_entry(None)
+    drain()
+    assert not copy.isEnabled()
+
+
+def told(window: MainWindow) -> list[str]:
+    """The explanation by lines, without those of its pictures."""
+    return [line for line in window.why.text.splitlines() if line.strip("\ufffc \n")]
+
+
+def test_the_way_through_the_stages_with_what_later_ones_would_have_done(window: MainWindow) -> None:
+    way = "The way through the stages"
+    no_key = "None of the keys of this entry is in the last message ({} characters)."
+    assert told(window) == [
+        no_key.format(14), "It would pass all later stages.", way, "keywords", "not a candidate",
+        "20 other stages let it pass, or did not look at it.",
+    ]  # fmt: skip
+    assert window.why._state.text() == "not a candidate"
+    choose(window, "items/Crown.md")  # it needs Skarn
+    assert told(window) == [
+        no_key.format(14), "It would also be dropped, because “Skarn” is not in.", way, "keywords", "not a candidate",
+        "requires and excludes", "would be gated out", "19 other stages let it pass, or did not look at it.",
+    ]  # fmt: skip
+    choose(window, "Bell.md")
+    window.chat.show_generation(Generation(2))
+    settle(window)
+    said = "The key “bell” was found in message #1 (scan depth 1)."
+    assert told(window) == [
+        said, way, "keywords", "candidate", "budget", "It takes 10 tokens, which makes 10 so far.", "placement",
+        "It stands in the chat at depth 4, as system.", "18 other stages let it pass, or did not look at it.",
+    ]  # fmt: skip
+    page = window.why.browser.toHtml()
+    assert "mark:dot:none:full" not in page
+    assert page.count('href="message:1"') == 1
+    ground = window.theme.palette.accent_soft.lower()
+    assert ground not in page
+    window.selection.choose_entry(window.selection.entry, "budget")
+    assert ground in window.why.browser.toHtml()
+    assert told(window)[1] == "Budget: It takes 10 tokens, which makes 10 so far."
+
+
+def test_scores_that_cannot_be_explained_stay_with_what_is_known(window: MainWindow) -> None:
+    scores = window.why.scores
+    window.chat.show_generation(Generation(2))
+    settle(window)
+    window.why.scores_button.click()
+    settle(window)
+    assert [node.title for node in scores.nodes] == ["Match", "Priority", "Budget"]
+    scores._failed(ValueError("no such run"))
+    assert [(node.title, node.description) for node in scores.nodes[3:]] == [
+        ("The score could not be explained", "no such run")
+    ]
+    row = scores.model.index(3, 0)
+    assert (row.data(), row.data(ACCESSIBLE_TEXT)) == (
+        "The score could not be explained", "The score could not be explained, no such run",
+    )  # fmt: skip
+    assert scores.tree.isExpanded(scores.model.index(0, 0))
+    assert not scores.tree.isExpanded(scores.model.index(0, 0, scores.model.index(0, 0)))
+    window.why.scores_button.click()
+    settle(window)
+    window.why.scores_button.click()
+    settle(window)
+    assert len(scores.nodes) == 3
+    window.why.scores_button.click()

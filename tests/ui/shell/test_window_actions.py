@@ -1,0 +1,313 @@
+"""What the window itself does: undo, finding, panes, looks and help, with keys and clicks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QPlainTextEdit, QPushButton, QTextBrowser
+
+from lorestudio.domain.resources import VERSION
+from lorestudio.ui.shell.shortcuts import ShortcutsDialog
+from lorestudio.ui.shell.window_actions import KEPT
+from lorestudio.ui.shell.words import Notice
+from lorestudio.ui.widgets.picker import Choice, Picker
+from tests.ui.conftest import drain, settle
+from tests.ui.worlds import make_project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lorestudio.ui.shell.main_window import MainWindow
+
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+Dialog = TypeVar("Dialog", bound=QDialog)
+
+
+@pytest.fixture
+def window(share_window: Callable[..., MainWindow]) -> MainWindow:
+    return share_window(lambda folder: make_project(folder / "vault"))
+
+
+def in_front(kind: type[Dialog]) -> Dialog:
+    (found,) = [each for each in QApplication.topLevelWidgets() if isinstance(each, kind) and each.isVisible()]
+    return found
+
+
+def press(window: MainWindow, key: Qt.Key, modifiers: Any = Qt.KeyboardModifier.NoModifier) -> None:
+    """A key to whatever has the keyboard."""
+    QTest.keyClick(QApplication.focusWidget() or window, key, modifiers)
+    drain()
+
+
+def test_a_change_is_taken_back_and_done_again_by_name(window: MainWindow) -> None:
+    actions, parts = window.commands.actions, window.session.parts
+    window.show_pane("chat")
+    drain()
+    can = [actions[f"adjust.{name}"] for name in ("undo", "redo")]
+    assert [each.isEnabled() for each in can] == [False, False]
+    settings = window.session.project.settings
+    parts.adjust("fewer entries", settings=settings.model_copy(update={"max_entries": 3}))
+    settle(window)
+    assert [(each.isEnabled(), "fewer entries" in each.text()) for each in can] == [(True, True), (False, False)]
+    press(window, Qt.Key.Key_Z, CTRL)
+    settle(window)
+    assert window.status.currentMessage() == "Taken back: fewer entries."
+    assert window.session.project.settings == settings
+    assert [(each.isEnabled(), "fewer entries" in each.text()) for each in can] == [(False, False), (True, True)]
+    press(window, Qt.Key.Key_Z, CTRL | SHIFT)
+    settle(window)
+    assert window.status.currentMessage() == "Done again: fewer entries."
+    assert window.session.project.settings.max_entries == 3
+    parts.undo()
+    settle(window)
+
+
+def test_find_opens_the_search_of_the_pane_or_that_of_the_vault(window: MainWindow) -> None:
+    window.show_pane("chat")
+    press(window, Qt.Key.Key_F, CTRL)
+    assert window.current_pane() is window.chat
+    assert window.chat.isAncestorOf(QApplication.focusWidget())
+    assert QApplication.focusWidget() is not window.chat.view
+    window.show_pane("budget")  # has none
+    press(window, Qt.Key.Key_F, CTRL)
+    assert window.current_pane() is window.vault
+    assert QApplication.focusWidget() is not window.vault.focus_target()
+
+
+def test_panes_are_gone_round_both_ways(window: MainWindow) -> None:
+    shown = [name for name, dock in window.docks.items() if not dock.isHidden()]
+    window.show_pane(shown[0])
+    gone = []
+    for _ in shown:
+        window.run("view.next_pane")
+        gone.append(window.current_pane().name)
+    assert gone == [*shown[1:], shown[0]]
+    window.run("view.previous_pane")
+    assert window.current_pane().name == shown[-1]
+    for name, expected in (("view.next_pane", shown[0]), ("view.previous_pane", shown[-1])):
+        QApplication.focusWidget().clearFocus()
+        window.features.window._palette.setFocus()
+        assert window.current_pane() is None
+        window.run(name)
+        assert window.current_pane().name == expected
+
+
+@pytest.mark.own_window
+def test_a_layout_that_is_reset_leaves_the_keyboard_where_it_was(window: MainWindow) -> None:
+    window.show_pane("budget")
+    assert window.current_pane() is window.budget
+    window.docks["vault"].close()
+    window.context.layout.save()
+    assert window.settings.contains("window/state-debug")
+    window.run("view.reset")
+    assert not window.settings.contains("window/state-debug"), "the next start has it as it begins"
+    drain()
+    assert not window.docks["vault"].isHidden()
+    assert window.current_pane() is window.budget
+    window.show_pane("expectations")
+    assert window.current_pane().name == "expectations"
+    window.run("view.reset")
+    drain()
+    if window.docks["expectations"].isHidden():  # it goes where work begins
+        assert window.current_pane() is window.chat
+
+
+@pytest.mark.own_window
+def test_looks_are_changed_and_ticked(window: MainWindow) -> None:
+    actions, theme = window.commands.actions, window.theme
+
+    def ticked() -> list[str]:
+        return [name.rpartition(".")[2] for name in actions if "theme" in name and actions[name].isChecked()]
+
+    switch = window.features.window._switch
+    before = theme.palette.dark
+    switch.click()
+    assert (theme.palette.dark, ticked()) == (not before, [theme.choice])
+    assert window.settings.value("theme") == theme.choice == ("light" if before else "dark")
+    switch.click()
+    assert theme.palette.dark is before
+    window.run("view.theme.contrast")
+    assert (theme.choice, ticked()) == ("contrast", ["contrast"])
+    full = actions["view.full_screen"]
+    assert not full.isChecked()
+    window.run("view.full_screen")
+    assert window.isFullScreen()
+    assert full.isChecked()
+    window.run("view.full_screen")
+    assert not window.isFullScreen()
+    assert not full.isChecked()
+
+
+def test_what_went_wrong_last_is_told_and_copied(window: MainWindow) -> None:
+    window.say(Notice("The tap drips.", "error", "line 7: drip", key="tap"))
+    window.run("help.details")
+    dialog = in_front(QDialog)
+    assert dialog.windowTitle() == "Details"
+    text = dialog.findChild(QPlainTextEdit).toPlainText()
+    assert "line 7: drip" in text
+    copy, close = sorted(dialog.findChildren(QPushButton), key=lambda each: each.text() != "Copy")
+    copy.click()
+    assert QGuiApplication.clipboard().text() == text
+    close.click()
+    assert not dialog.isVisible()
+
+
+def test_without_a_problem_that_is_said(make_window: Callable[..., MainWindow]) -> None:
+    window = make_window()
+    window.run("help.details")
+    dialog = in_front(QDialog)
+    assert dialog.findChild(QPlainTextEdit).toPlainText() == "There was no problem so far."
+    dialog.close()
+    window.run("help.about")
+    dialog = in_front(QDialog)
+    assert dialog.windowTitle() == "About lorestudio"
+    assert f"lorestudio {VERSION}" in dialog.findChild(QLabel).text()
+    dialog.close()
+
+
+def test_f1_tells_of_the_pane_and_of_its_keys(window: MainWindow) -> None:
+    window.show_pane("trace")
+    press(window, Qt.Key.Key_F1)
+    dialog = in_front(QDialog)
+    assert dialog.windowTitle() == window.trace.title
+    words = dialog.findChild(QTextBrowser).toPlainText()
+    told, _, keys = words.partition("Keys that work here")
+    assert len(told) > 80
+    assert "Why? for the chosen cell" in keys
+    assert "\nW\n" in keys
+    assert "Quit" not in keys, "what works everywhere is no key of the pane"
+    dialog.close()
+    window.activateWindow()
+    drain()
+    window.show_pane("budget")
+    pane = window.current_pane()
+    window.run("help.pane")
+    dialog = in_front(QDialog)
+    assert dialog.windowTitle() == pane.title
+    dialog.close()
+    drain()
+    window.features.window._palette.setFocus()
+    window.run("help.pane")
+    assert in_front(ShortcutsDialog) is window.features.window.dialog
+    window.run("help.shortcuts")
+    assert in_front(ShortcutsDialog) is window.features.window.dialog, "the one before is closed"
+    in_front(ShortcutsDialog).reject()
+
+
+def test_the_palette_puts_first_what_was_found_lately(window: MainWindow) -> None:
+    window.settings.setValue("palette/recent", "")
+
+    def opened() -> Picker:
+        window.features.window._palette.click()
+        return in_front(Picker)
+
+    picker = opened()
+    titles = [each.title for each in picker._all]
+    assert "Find anything" not in titles
+    assert "Keyboard shortcuts" in titles
+    first = picker.view.currentIndex().data()
+    QTest.keyClicks(picker.field, "next pane")
+    QTest.keyClick(picker.field, Qt.Key.Key_Return)
+    drain()
+    assert window.settings.value("palette/recent") == "action:view.next_pane"
+    picker = opened()
+    assert picker.view.currentIndex().data() == "Next pane" != first
+    quit_, next_ = (next(each for each in picker._all if each.title == title) for title in ("Quit", "Next pane"))
+    assert (quit_.detail, quit_.hint, next_.hint) == ("File", "Ctrl+Q", "F6")
+    assert next_.favour > quit_.favour > 0
+    able = {each.title: each.enabled for each in picker._all}
+    assert able["Next pane"]
+    assert not able["Redo setting or chat change"]
+    picker.close()
+    feature = window.features.window
+    names = [f"action:{number}" for number in range(KEPT + 3)]
+    for name in (*names, names[-2]):
+        feature._remember(Choice("", "", "", None, name=name))
+    assert feature._recent() == [names[-2], names[-1], *reversed(names[3:-2])]
+    window.settings.setValue("palette/recent", "")
+
+
+def test_a_shortcut_is_set_in_the_window(make_window: Callable[..., MainWindow]) -> None:
+    window = make_window(make_project())
+    window.run("help.shortcuts")
+    dialog = in_front(ShortcutsDialog)
+    dialog.choose("view.next_pane")
+    assert dialog.said.text() == "“Next pane” has F6. Press new keys in the field."
+    assert (dialog.none.isEnabled(), dialog.reset.isEnabled(), dialog.reset_all.isEnabled()) == (True, False, False)
+    row = dialog.view.currentIndex()
+    font = row.data(Qt.ItemDataRole.FontRole)
+    assert font is None or not font.bold()
+    dialog.type("F9")
+    dialog.set.click()
+    assert window.commands.actions["view.next_pane"].shortcut().toString() == "F9"
+    assert dialog.view.currentIndex().data(Qt.ItemDataRole.FontRole).bold()
+    assert dialog.view.currentIndex().data(Qt.ItemDataRole.AccessibleTextRole).endswith("changed")
+    assert (dialog.reset.isEnabled(), dialog.reset_all.isEnabled()) == (True, True)
+    dialog.type("F6")
+    dialog.set.click()
+    assert dialog.chosen == {}, "as it came with the program"
+    dialog.search.setText("no such thing")
+    for each in (dialog.set, dialog.add, dialog.take, dialog.none, dialog.reset):
+        each.click()
+    assert dialog.said.text() == "Choose an action."
+    assert dialog.chosen == {}
+    dialog.reject()
+
+
+def test_enter_presses_the_button_that_has_the_keyboard(window: MainWindow) -> None:
+    palette = window.features.window._palette
+    palette.setFocus()
+    press(window, Qt.Key.Key_A)
+    assert not [each for each in QApplication.topLevelWidgets() if isinstance(each, Picker) and each.isVisible()]
+    press(window, Qt.Key.Key_Return)
+    in_front(Picker).close()
+
+
+def test_an_edge_of_a_dock_that_was_dragged_is_a_moved_pane(window: MainWindow) -> None:
+    layout = window.context.layout
+    layout.moved = False
+    QTest.mouseClick(window, Qt.MouseButton.LeftButton, pos=QPoint(1, 1))
+    assert layout.moved
+    layout.moved = False
+
+
+def test_news_of_a_replay_go_when_the_next_begins(window: MainWindow) -> None:
+    window.say(Notice("It stopped.", "warning", key="replay"))
+    window.say(Notice("The tap drips.", "warning", key="tap"))
+    window.session.state_changed.emit()
+    assert window.bars.texts == ["The tap drips.", "It stopped."]
+    window.session.replays.run_all(fresh=True)
+    assert window.bars.texts == ["The tap drips."]
+    settle(window)
+    window.bars.clear()
+
+
+def test_a_dock_says_its_name_where_no_tab_does(window: MainWindow) -> None:
+    def beside(name: str) -> bool:
+        return any(not other.isHidden() for other in window.tabifiedDockWidgets(window.docks[name]))
+
+    def says_it(name: str) -> bool:
+        bar = window.docks[name].bar
+        return bar.findChild(QLabel, "PaneName").isVisibleTo(bar)
+
+    window._titles.show_names()
+    shown = [name for name, dock in window.docks.items() if not dock.isHidden()]
+    alone = [name for name in shown if not beside(name)]
+    assert 0 < len(alone) < len(shown)
+    assert [name for name in shown if says_it(name)] == alone
+
+
+def test_the_status_line_has_all_its_parts(window: MainWindow) -> None:
+    status = window.status
+    window.features.problems.pane.look()
+    settle(window)
+    parts = [status.problems, status.basis, status._run]
+    assert [part.isVisible() for part in parts] == [True] * 3
+    places = [part.mapTo(window, QPoint()).x() for part in parts]
+    assert places == sorted(places)
+    assert len(set(places)) == 3
+    assert places[0] > window.width() / 2, "at the end of the line"

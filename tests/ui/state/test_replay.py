@@ -1,0 +1,200 @@
+"""Replays as a session begins, stops and ends them, and what is known of the runs then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
+from lorestudio.settings.hybrid import HybridSettings
+from lorestudio.studio.project.settings import Mode
+from lorestudio.studio.replay.ranges import MessageRange
+from lorestudio.trace.model import Trace
+from lorestudio.ui.state.replay_worker import _forget_failures, _remarks
+from lorestudio.ui.state.session import Session
+from tests.ui.worlds import FakeSimulator, make_project, make_trace
+
+FIRST, SECOND, NEXT = Generation(2, 0), Generation(5, 0), Generation(7, 0)
+
+
+class Slow(FakeSimulator):
+    """Rests before each reply, so that it can be stopped."""
+
+    pause = 0.02
+
+
+@pytest.fixture
+def session(make_session: Callable[..., Session], tmp_path: Path) -> Session:
+    """Nothing is run yet."""
+    made = make_session(replay=False, make_simulator=Slow)
+    made.set_project(make_project(tmp_path / "vault"))
+    return made
+
+
+def ready(session: Session, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: session.jobs.idle and not session.busy)
+
+
+def heard(session: Session, *names: str) -> list[Any]:
+    """What the signals of these names say from now on."""
+    told: list[Any] = []
+    for name in names:
+        getattr(session, name).connect(lambda *given, name=name: told.append((name, *given)))
+    return told
+
+
+def notices(session: Session) -> list[str]:
+    told: list[str] = []
+    session.notice.connect(lambda notice: told.append(notice.text))
+    return told
+
+
+def test_as_much_is_run_as_is_wanted(session: Session, qtbot: QtBot) -> None:
+    session.replays.run_to(Generation(99, 0))
+    assert not session.busy, "there is no such reply"
+    session.replays.run_to(FIRST)
+    assert session.activity == "Replaying the chat…"
+    ready(session, qtbot)
+    assert session.activity == ""
+    assert set(session.runs.traces) == {FIRST}
+    assert session.runs.complete(session.choice) is None
+    session.replays.run_range(MessageRange(3, 5))
+    ready(session, qtbot)
+    assert SECOND in session.runs.traces
+    assert NEXT not in session.runs.traces
+    with pytest.raises(ValueError, match="repl"):
+        session.replays.run_range(MessageRange(3, 4))
+    session.replays.run_all()
+    ready(session, qtbot)
+    assert set(session.runs.traces) == set(session.generations)
+    assert session.runs.complete(session.choice) is not None
+
+
+def test_a_replay_that_is_stopped_says_how_far_it_came_and_the_next_takes_its_place(
+    session: Session, qtbot: QtBot
+) -> None:
+    said, ended = notices(session), heard(session, "replayed")
+    session.replays.run_all()
+    qtbot.waitUntil(lambda: len(session.runs.traces) > 0)
+    session.replays.cancel()
+    ready(session, qtbot)
+    done = len(session.runs.current)
+    assert 0 < done < len(session.generations)
+    words = "1 reply" if done == 1 else f"{done} replies"
+    assert said == [f"The replay was stopped. {words} done; the rest can be run again."]
+    assert ended == []
+    session.replays.run_all()
+    session.replays.run_to(FIRST)  # takes its place
+    ready(session, qtbot)
+    assert len(said) == 1, "nobody has stopped it"
+    assert len(ended) == 1
+    assert not session.runs.replaying
+
+
+def test_only_what_alters_runs_runs_again(session: Session, qtbot: QtBot) -> None:
+    session.replays.run_all()
+    ready(session, qtbot)
+    told = heard(session, "choice_changed", "configured")
+    first = session.runs.chosen
+    session.replays.choose(mode=session.choice.mode)
+    assert told == []
+    session.replays.configure({"hybrid": HybridSettings(limit=3)}, "three")
+    assert told == [("configured",)]
+    assert session.runs.chosen is first, "another system runs"
+    assert session.parts.adjustments.undo_title == "three"
+    session.replays.system_changed("hybrid")
+    assert session.runs.chosen is first
+    session.replays.choose(system="hybrid", settings=HybridSettings(limit=3))
+    assert session.busy
+    ready(session, qtbot)
+    second = session.runs.chosen
+    assert second is not first
+    session.replays.system_changed("hybrid")
+    assert session.busy, "what it knows is other than it was"
+    ready(session, qtbot)
+    assert session.runs.chosen not in {first, second}
+
+
+def test_why_a_run_is_not_what_it_would_be_now(session: Session, qtbot: QtBot) -> None:
+    session.replays.run_all()
+    ready(session, qtbot)
+    runs, session.replays.automatic = session.runs, False
+    assert [runs.outdated(each) for each in (FIRST, None)] == ["", ""]
+    session.replays.choose(mode=Mode.TWO_STAGE)
+    ready(session, qtbot)
+    main = session.choice
+    session.choice = replace(main, fixed=("fill_count",))
+    assert runs.outdated(FIRST) == "This run was made with other behaviour switches than are chosen now."
+    session.choice = replace(main, system="hybrid", settings=HybridSettings(limit=3))
+    assert runs.outdated(FIRST) == (f"This run was made with: {main.title}. Chosen now: {session.choice.title}.")
+    assert runs.finished() is None
+    assert runs.side(FIRST).context is None
+    session.replays.run_all()
+    ready(session, qtbot)
+    assert runs.outdated(FIRST) == ""
+    session.choice = replace(session.choice, settings=HybridSettings(limit=4))
+    assert runs.outdated(FIRST) == f"This run was made with other settings of {session.choice.title}."
+
+
+def test_news_of_a_replay_that_nobody_waits_for_any_more_are_told_nobody(session: Session, qtbot: QtBot) -> None:
+    session.replays.run_all()
+    runs, news = session.runs, {FIRST: make_trace(2)}
+    told = heard(session, "traces_changed")
+    assert runs.take_news({})
+    assert told == []
+    assert runs.take_news(news)
+    assert told == [("traces_changed", (FIRST,))]
+    before = session.choice
+    session.choice = replace(before, system="hybrid", settings=HybridSettings())
+    assert not runs.take_news(news)
+    session.choice = before
+    assert len(told) == 1
+    ready(session, qtbot)
+    assert not runs.take_news(news), "none is under way"
+
+
+def test_without_a_project_or_a_reply_nothing_is_run(make_session: Callable[..., Session], tmp_path: Path) -> None:
+    session = make_session()
+    session.replays.run_all()
+    assert not session.busy
+    session.set_project(make_project(tmp_path / "vault", chat=False))
+    session.replays.run_to(FIRST)
+    session.replays.configure({"hybrid": HybridSettings(limit=3)})
+    assert session.choices.systems["hybrid"].limit == 3
+
+
+def test_what_failed_is_run_again_with_all_after_it(session: Session, qtbot: QtBot) -> None:
+    session.replays.run_all()
+    ready(session, qtbot)
+    simulator = session.runs.chosen
+    amount = len(simulator.traces)
+    _forget_failures(simulator)
+    assert len(simulator.traces) == amount
+    place = 2
+    failed = _failed(simulator.traces[simulator.generations[place]])
+    simulator._traces[simulator.generations[place]] = failed
+    _forget_failures(simulator)
+    assert list(simulator.traces) == list(simulator.generations[:place])
+
+
+def _failed(trace: Trace) -> Trace:
+    return replace(trace, stages=(replace(trace.stages[0], note="ai_error"), *trace.stages[1:]))
+
+
+@pytest.mark.parametrize(
+    ("remarks", "said"),
+    [
+        ((), []),
+        (("A book is torn.",), ["World Info: A book is torn."]),
+        (("A book is torn.", "B", "C"),
+         ["World Info: A book is torn. “Lorebooks of World Info” has 2 more remarks."]),
+    ],
+)  # fmt: skip
+def test_one_remark_stands_for_all(remarks: tuple[str, ...], said: list[str]) -> None:
+    assert _remarks(SimpleNamespace(remarks=remarks, title="World Info")) == said

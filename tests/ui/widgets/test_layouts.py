@@ -1,0 +1,208 @@
+"""Widgets and layouts that every pane is put together with."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QFont, QPainter, QPaintEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLayout, QLineEdit, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+from shiboken6 import delete
+
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.layouts import (
+    USUAL_LINE,
+    answers,
+    button,
+    column,
+    combo,
+    draw_ground,
+    holding,
+    iconed,
+    in_lines,
+    label,
+    letters,
+    one_of,
+    resize_for_letters,
+    row,
+    scrolled,
+    search_field,
+    split,
+    stack,
+    text_view,
+    tight,
+    tool,
+)
+from tests.ui.drawing import drawn
+
+
+@pytest.fixture
+def parent(qtbot: QtBot) -> QWidget:
+    made = QWidget()
+    qtbot.addWidget(made)
+    return made
+
+
+def room(layout: QLayout) -> list[int]:
+    sides = layout.contentsMargins()
+    return [sides.left(), sides.top(), sides.right(), sides.bottom()]
+
+
+def test_rows_and_columns_hold_widgets_layouts_and_room(parent: QWidget) -> None:
+    first, second = QWidget(), QWidget()
+    inner = row(second, spacing=3, margins=(1, 2, 3, 4))
+    made = column(first, (inner, 2), 5, of=parent, spacing=7, margins=6)
+    assert parent.layout() is made
+    assert [made.stretch(place) for place in range(made.count())] == [0, 2, 5]
+    assert (made.itemAt(0).widget(), made.itemAt(1).layout()) == (first, inner)
+    assert (made.spacing(), inner.spacing()) == (7, 3)
+    assert (room(made), room(inner)) == ([6] * 4, [1, 2, 3, 4])
+    close = tight(QWidget())
+    assert (room(close), close.spacing()) == ([0] * 4, 0)
+    assert holding(close, parent).layout() is close
+
+
+def test_words_are_shown_as_they_are(parent: QWidget) -> None:
+    plain, long = label(parent, "<b>a & b</b>", "small"), label(parent, "x", wrap=False, selectable=True)
+    assert (plain.text(), plain.textFormat(), plain.property("kind")) == (
+        "<b>a & b</b>", Qt.TextFormat.PlainText, "small",
+    )  # fmt: skip
+    assert [each.wordWrap() for each in (plain, long)] == [True, False]
+    mouse = Qt.TextInteractionFlag.TextSelectableByMouse
+    assert [bool(each.textInteractionFlags() & mouse) for each in (plain, long)] == [False, True]
+    read = text_view(parent, "What it says", font=QFont("Serif", 17), object_name="Text")
+    assert (read.isReadOnly(), read.accessibleName(), read.objectName(), read.font().pointSize()) == (
+        True, "What it says", "Text", 17,
+    )  # fmt: skip
+
+
+def test_enter_elsewhere_in_a_dialog_presses_the_answer_and_no_other_button(qtbot: QtBot) -> None:
+    dialog = QDialog()
+    qtbot.addWidget(dialog)
+    told: list[str] = []
+    field = QLineEdit()
+    other = button(dialog, "Other", lambda: told.append("other"), tip="Something", name="Another")
+    box = answers(dialog, "Use")
+    column(other, field, box, of=dialog)
+    dialog.accepted.connect(lambda: told.append("accepted"))
+    dialog.rejected.connect(lambda: told.append("rejected"))
+    dialog.show()
+    field.setFocus()
+    (use,) = [each for each in box.buttons() if box.buttonRole(each) is QDialogButtonBox.ButtonRole.AcceptRole]
+    assert (use.text(), use.property("kind"), other.accessibleName()) == ("Use", "primary", "Another")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert told == ["accepted"]
+    other.click()
+    assert told == ["accepted", "other"]
+    dialog.show()
+    box.button(QDialogButtonBox.StandardButton.Cancel).click()
+    assert told[2:] == ["rejected"]
+    mine = QPushButton("Mine", dialog)
+    assert mine in answers(dialog, mine).buttons()
+
+
+def test_tools_are_named_by_their_tip_and_follow_the_theme(parent: QWidget, theme: Theme) -> None:
+    told: list[bool] = []
+    bare = tool(parent, "Copy", lambda _on: told.append(True))
+    worded = tool(parent, "Show", text="All", tip="Show all of it", checkable=True)
+    assert (bare.accessibleName(), bare.toolTip(), bare.text(), bare.isCheckable()) == ("Copy", "Copy", "", False)
+    assert (worded.text(), worded.toolTip(), worded.isCheckable()) == ("All", "Show all of it", True)
+    bare.click()
+    assert told == [True]
+    iconed(theme, bare, "copy")
+    before = bare.icon().pixmap(16).toImage()
+    theme.choose("dark")
+    assert bare.icon().pixmap(16).toImage() != before
+    delete(bare)
+    theme.choose("light")  # what is gone is not painted
+
+
+def test_one_of_several_is_down_and_a_list_has_the_values_of_its_titles(parent: QWidget) -> None:
+    group = one_of(parent, (("Whole", "Show the whole"), ("Lore", "Show the lore")))
+    assert [(each.text(), each.accessibleName(), each.isChecked()) for each in group.buttons()] == [
+        ("Whole", "Show the whole", True), ("Lore", "Show the lore", False),
+    ]  # fmt: skip
+    group.button(1).click()
+    assert (group.checkedId(), group.button(0).isChecked()) == (1, False)
+    box = combo(parent, "How", {3: "Three", 5: "Five"})
+    assert [(box.itemText(place), box.itemData(place)) for place in range(2)] == [("Three", 3), ("Five", 5)]
+    assert (box.accessibleName(), box.toolTip(), box.view().accessibleName()) == ("How",) * 3
+    assert combo(parent, "Empty").count() == 0
+    told: list[str] = []
+    field = search_field(parent, "Search", "A word", told.append, "All words count")
+    field.setText("bell")
+    assert (told, field.isClearButtonEnabled(), field.placeholderText(), field.toolTip()) == (
+        ["bell"], True, "A word", "All words count",
+    )  # fmt: skip
+
+
+def test_parts_that_share_room_cannot_be_dragged_away(parent: QWidget) -> None:
+    first, second = QWidget(), QWidget()
+    for part in (first, second):
+        part.setMinimumSize(20, 20)
+    halves = split(first, second, across=True, sizes=(100, 200), stretch=1)
+    column(halves, of=parent, margins=0)
+    parent.resize(300 + halves.handleWidth(), 100)
+    parent.show()
+    assert halves.orientation() is Qt.Orientation.Horizontal
+    assert halves.sizes() == [100, 200]
+    parent.resize(500 + halves.handleWidth(), 100)
+    assert halves.sizes() == [100, 400]
+    halves.setSizes([0, 500])
+    assert min(halves.sizes()) >= 20
+    assert split(QWidget()).orientation() is Qt.Orientation.Vertical
+    pages = stack(QWidget(), QWidget())
+    assert (pages.count(), pages.currentIndex()) == (2, 0)
+    area = scrolled(QWidget(), "Page")
+    assert (area.accessibleName(), area.widgetResizable(), area.frameWidth()) == ("Page", True, 0)
+    assert scrolled(QWidget(), framed=True).frameWidth() > 0
+
+
+def test_a_dialog_grows_with_its_letters_up_to_the_screen(parent: QWidget) -> None:
+    usual = letters(parent)
+    resize_for_letters(parent, 200, 100)
+    assert (parent.width(), parent.height()) == (round(200 * usual), round(100 * usual))
+    font = QFont(parent.font())
+    font.setPointSize(30)
+    parent.setFont(font)
+    factor = parent.fontMetrics().height() / USUAL_LINE
+    assert letters(parent) == factor > 2
+    resize_for_letters(parent, 100, 5000)
+    assert parent.width() == round(100 * factor)
+    assert parent.height() < parent.screen().availableSize().height()
+
+
+def test_chips_stand_in_lines() -> None:
+    assert in_lines([40, 50, 30, 200], 100, QPoint(60, 5), 10, height=20, gap=6) == [
+        QRect(60, 5, 40, 20), QRect(10, 31, 50, 20), QRect(66, 31, 30, 20), QRect(10, 57, 200, 20),
+    ]  # fmt: skip
+    assert in_lines([40, 10], 50, QPoint(), height=20, gap=0)[1] == QRect(QPoint(40, 0), QSize(10, 20)), "just fits"
+
+
+@pytest.mark.parametrize(
+    ("warning", "focus", "edge", "ground"),
+    [
+        (False, False, "border", "raised"), (True, False, "warning", "warning_soft"),
+        (False, True, "border", "accent_soft"), (True, True, "warning", "accent_soft"),
+    ],
+)  # fmt: skip
+def test_the_ground_of_a_chip(
+    parent: QWidget, theme: Theme, qtbot: QtBot, warning: bool, focus: bool, edge: str, ground: str
+) -> None:
+    class Chip(QPushButton):
+        def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 (Qt)
+            draw_ground(QPainter(self), self, theme, warning=warning)
+
+    chip, other = Chip(parent), QPushButton(parent)
+    chip.setGeometry(0, 0, 60, 20)
+    parent.show()
+    parent.activateWindow()
+    first = chip if focus else other
+    first.setFocus()
+    qtbot.waitUntil(first.hasFocus)
+    found = drawn(chip)
+    box = next(each for each in found if each.fill == theme.color(ground).name() and each.box.width() == 59)
+    assert box.edge == theme.color(edge).name()
+    rings = [each for each in found if each.edge == theme.color("focus").name()]
+    assert bool(rings) is focus
