@@ -283,6 +283,7 @@ def share_window(shared_window: SharedWindow, request: pytest.FixtureRequest) ->
             window = NamedWindow(session, theme, settings)
             window.setUpdatesEnabled(False)
             window.resize(1280, 800)
+            window.welcome.hide()
             window.show()
             session.set_project(project_of(folder))
             settle(window)
@@ -310,6 +311,7 @@ def make_window(
         made.append(window)
         window.resize(1280, 800)
         window.setUpdatesEnabled(is_dressed(request))
+        window.welcome.setVisible(project is None)
         window.show()
         qtbot.waitExposed(window)
         if project is not None:

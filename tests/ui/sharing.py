@@ -50,11 +50,11 @@ Look = tuple[object, ...]
 Held = dict[QObject, dict[str, object]]
 
 _PLAIN = (bool, int, str, enum.Enum, Generation, type(None))
-_PASSING = frozenset({"_asked", "_first", "_known", "_most", "_number", "_tone"})
+_PASSING = frozenset({"_asked", "_first", "_known", "_most", "_number", "_texts", "_tone"})
 """What nobody looks at again.
 
-Numbers that only grow, what was found out about entries, a height to the pixel, and the tone of
-a message that is gone.
+Numbers that only grow, what was found out about entries, their texts in small letters, a height to the pixel, and the
+tone of a message that is gone.
 """
 
 
@@ -77,7 +77,8 @@ def _content(widget: QWidget) -> Look:  # noqa: PLR0911 - a line for each kind
         return (widget.toPlainText(), widget.isReadOnly(), widget.document().isUndoAvailable())
     if isinstance(widget, QHeaderView):
         order = [widget.logicalIndex(place) for place in range(widget.count()) if not widget.isSectionHidden(place)]
-        return (widget.sortIndicatorSection(), widget.sortIndicatorOrder(), *order)
+        sorting = (widget.sortIndicatorSection(), widget.sortIndicatorOrder())
+        return (*(sorting if widget.isSortIndicatorShown() else ()), *order)
     if isinstance(widget, QAbstractItemView):
         model, index = widget.model(), widget.currentIndex()
         return (model.rowCount() if model is not None else 0, index.row(), index.column())

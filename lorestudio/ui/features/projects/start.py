@@ -187,8 +187,8 @@ class StartScreen(QScrollArea):
         self._before.setVisible(bool(projects))
 
     def focus_first(self) -> None:
-        """The keyboard goes to what was open last, or to the demo; once they are there."""
-        if self.widget() is None:
+        """The keyboard goes to what was open last, or to the demo, while they are in sight."""
+        if self.widget() is None or not self.isVisible():
             return
         item = self._recent.itemAt(0)
         first = item.widget() if item is not None else None
