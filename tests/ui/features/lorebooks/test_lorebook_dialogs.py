@@ -392,6 +392,23 @@ def test_the_fields_of_an_export_are_followed(window, tmp_path, qtbot) -> None:
     assert not dialog.isVisible()
 
 
+def test_an_answer_that_comes_after_the_next_question_is_not_heard(window, tmp_path, monkeypatch) -> None:
+    (tmp_path / "vault/far").mkdir()
+    (tmp_path / "vault/far/Pass.md").write_text(NOTES["Sea.md"], encoding="utf-8")
+    dialog, work, late = shown(window, "book.export", ExportBookDialog), window.features.vault.work, []
+    ask = work.ask
+    monkeypatch.setattr(
+        work, "ask", lambda about, told, failed: ask(about, lambda plan: late.append(lambda: told(plan)), failed)
+    )
+    filled(dialog, window, dialog.file, str(tmp_path / "book.json"))
+    filled(dialog, window, dialog.folder, "far")
+    of_all, of_the_folder = late[0], late[-1]
+    of_the_folder()
+    of_all()
+    assert dialog.state.text() == "1 entry"
+    dialog.reject()
+
+
 def test_what_a_sync_takes_is_chosen(window, book, tmp_path) -> None:
     dialog = shown(window, "book.import", ImportBooksDialog)
     filled(dialog, window, dialog.files, str(book))
