@@ -751,6 +751,7 @@ KILLED = """
             else:
                 changes.append(NoteFileChange(path, text, text + "x"))
         log.apply(ChangeSet("all", tuple(changes)))
+        print("changed", flush=True)
 """
 
 
@@ -768,6 +769,7 @@ def test_killed_in_the_middle_of_a_set(tmp_path: Path) -> None:
         ) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == b"ready\n"
+            assert process.stdout.readline() == b"changed\n"
             time.sleep(0.05 + 0.037 * round_number)
             process.send_signal(signal.SIGKILL)
         mended += len(ChangeLog(tmp_path / "data", [vault]).mend_interrupted())
