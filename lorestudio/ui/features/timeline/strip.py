@@ -229,8 +229,10 @@ class ReplyStrip(QWidget):
         self._later()
 
     def _later(self) -> None:
-        if not self._refresh.isActive():
-            self._refresh.start(REFRESH_MS if self._session.runs.replaying else 0)
+        """Follow soon: at once where nothing more is to be expected, else not for each of many replies."""
+        pause = REFRESH_MS if self._session.runs.replaying or self._feed.busy else 0
+        if not pause or not self._refresh.isActive():
+            self._refresh.start(pause)
 
     def _fill(self) -> None:
         project, feed = self._session.project, self._feed

@@ -195,6 +195,8 @@ class TimelineFeed(QObject):
     def _done(self, _result: object) -> None:
         self._job = None
         self._look()
+        if not self.busy:
+            self.changed.emit()  # whoever waited for more need not wait any longer
 
     def _failed(self, error: Exception) -> None:
         self._job = None
