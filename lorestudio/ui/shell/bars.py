@@ -20,7 +20,7 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import label, named
-from lorestudio.ui.widgets.pane import Pane, PaneDock
+from lorestudio.ui.widgets.pane import ElidedLabel, Pane, PaneDock
 
 
 class DockTitles(QObject):
@@ -63,7 +63,8 @@ class StatusLine(QStatusBar):
         super().__init__(parent)
         self._session = session
         self.setSizeGripEnabled(False)
-        self._vault, self._broken, self._limits = (label(self, wrap=False) for _ in range(3))
+        self._vault, self._broken = (label(self, wrap=False) for _ in range(2))
+        self._limits = ElidedLabel(self)  # a narrow window has no room for all of it
         self._run = named(label(self, wrap=False), tr("Replay state"))
         for part in (self._vault, self._broken, self._limits):
             self.addWidget(part)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QTabBar
+from PySide6.QtWidgets import QTabBar
 
 from lorestudio.ui.shell.layout import DEBUG, TEST, TUNE, WORKSPACES, WRITE
 from lorestudio.ui.shell.main_window import MainWindow
-from tests.ui.conftest import drain
+from tests.ui.conftest import drain, settle
 from tests.ui.worlds import make_project
 
 pytestmark = pytest.mark.dressed
@@ -92,7 +92,8 @@ def test_without_a_project_there_are_no_panes_to_arrange(make_window) -> None:
 def test_no_workspace_is_wider_than_a_small_window(window: MainWindow, name: str) -> None:
     window.resize(1024, 640)
     window.run(f"workspace.{name}")
-    QApplication.processEvents()
+    window.status.show_problems(1, 7)  # as it is said once the notes were checked
+    settle(window)
     assert window.minimumSizeHint().width() <= 1024
     in_sight = (dock.made for dock in window.docks.values() if not dock.visibleRegion().isEmpty())
     right = {pane.name: pane.mapTo(window, pane.rect().topRight()).x() for pane in in_sight if pane is not None}
