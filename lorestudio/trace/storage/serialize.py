@@ -24,11 +24,12 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from msgspec import Struct
+from msgspec import Struct, structs
+from msgspec.json import encode as json_bytes
 
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import compared_fields, is_record, replace
+from lorestudio.domain.records import compared_fields, field_names, is_record, replace
 from lorestudio.trace.model import AS_STORED, SeenChat, Trace
 from lorestudio.trace.timeline import fired_in
 from lorestudio.trace.vocabulary import PLAIN, Vocabulary, plain
@@ -108,9 +109,12 @@ def _json_out(value: Json) -> object:
         return [*cast("list[Json]", value)]
     if isinstance(value, tuple):
         return {"$tuple": [_json_out(item) for item in value]}
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
+        value = cast("Mapping[str, Json]", value)
         if len(value) == 1 and next(iter(value)).startswith("$"):
             return {"$object": [[key, _json_out(item)] for key, item in value.items()]}
+        if _AS_THEY_ARE.issuperset(map(type, value.values())):
+            return dict(value)
         return {key: item if type(item) in _AS_THEY_ARE else _json_out(item) for key, item in value.items()}
     return [_json_out(item) for item in value]
 
@@ -269,9 +273,10 @@ def _record_codec(hint: type[Any]) -> tuple[_Encoder, _Decoder]:
     decoders = {name: codec[1] for name, codec in codecs.items()}
     needed = tuple(name for name, required in members.items() if required)
     names = tuple(members)
+    whole = issubclass(hint, Struct) and names == field_names(hint)
 
-    def encode(value: object) -> dict[str, Any]:
-        found = {name: getattr(value, name) for name in names}
+    def encode(value: Any) -> dict[str, Any]:  # noqa: ANN401  # a record of this type
+        found = structs.asdict(value) if whole else {name: getattr(value, name) for name in names}
         for name, encoder in encoders:
             found[name] = encoder(found[name])
         return found
@@ -424,8 +429,11 @@ class PackedTrace:
 
 def packed(document: object) -> bytes:
     """JSON, compressed."""
-    text = json.dumps(document, allow_nan=False, separators=(",", ":"))
-    return zlib.compress(text.encode("ascii"), _QUICK)
+    try:
+        text = json_bytes(document)  # a tenth of the standard library's time
+    except UnicodeEncodeError:  # half of a character, as a chat of SillyTavern's can have it
+        text = json.dumps(document, allow_nan=False, separators=(",", ":")).encode("ascii")
+    return zlib.compress(text, _QUICK)
 
 
 def unpacked(data: bytes) -> Any:  # noqa: ANN401  # any JSON

@@ -282,8 +282,10 @@ class SettingsTree(RecordTree[SettingRow]):
 
     def try_value(self, declaration: Declaration | None, value: Value = 0) -> None:
         """Show a value that is tried out in place of the setting's own; None shows them all as they are."""
-        self._tried = None if declaration is None else (declaration.name, value)
-        self.refresh()
+        tried = None if declaration is None else (declaration.name, value)
+        if tried != self._tried:
+            self._tried = tried
+            self.refresh()
 
     def show_only(
         self, words: str = "", by: Grouping = Grouping.SECTION, *, changed: bool = False, advanced: bool = True
