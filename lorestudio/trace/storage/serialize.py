@@ -105,18 +105,20 @@ def _json_out(value: Json) -> object:
         return _number_out(value)
     if isinstance(value, str | int):  # an enumeration's
         return value
+    if isinstance(value, Mapping):
+        return _object_out(value)
     if kind is list and _AS_THEY_ARE.issuperset(map(type, cast("list[Json]", value))):
         return [*cast("list[Json]", value)]
-    if isinstance(value, tuple):
-        return {"$tuple": [_json_out(item) for item in value]}
-    if kind is dict or isinstance(value, Mapping):
-        value = cast("Mapping[str, Json]", value)
-        if len(value) == 1 and next(iter(value)).startswith("$"):
-            return {"$object": [[key, _json_out(item)] for key, item in value.items()]}
-        if _AS_THEY_ARE.issuperset(map(type, value.values())):
-            return dict(value)
-        return {key: item if type(item) in _AS_THEY_ARE else _json_out(item) for key, item in value.items()}
-    return [_json_out(item) for item in value]
+    items = [_json_out(item) for item in value]
+    return {"$tuple": items} if isinstance(value, tuple) else items
+
+
+def _object_out(value: Mapping[str, Json]) -> dict[str, object]:
+    if len(value) == 1 and next(iter(value)).startswith("$"):
+        return {"$object": [[key, _json_out(item)] for key, item in value.items()]}
+    if _AS_THEY_ARE.issuperset(map(type, value.values())):
+        return dict(value)
+    return {key: item if type(item) in _AS_THEY_ARE else _json_out(item) for key, item in value.items()}
 
 
 def _fail(wanted: str, value: object) -> TraceFormatError:
