@@ -17,7 +17,7 @@ _ALL: Final = 100
 
 # How long an example takes is for the benchmarks to say; a busy machine must not fail a test.
 settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=_ALL)
-settings.register_profile("small", settings.get_profile("all"), max_examples=20)
+settings.register_profile("small", settings.get_profile("all"), max_examples=12)
 for _name, _share in {"large": 30, "few": 8}.items():
     settings.register_profile(_name, settings.get_profile("all"), max_examples=_share, derandomize=True)
 

@@ -20,6 +20,7 @@ from PySide6.QtCore import QAbstractItemModel, QElapsedTimer, QEvent, QEventLoop
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from shiboken6 import getAllValidWrappers
 
 from lorestudio.studio.project.answering import Connections, Keys
 from lorestudio.ui.shell import app as ui_app
@@ -146,7 +147,7 @@ def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
     assert QThreadPool.globalInstance().activeThreadCount() == 0, "wait for the threads that the test started"
     tasks = asyncio.all_tasks(window_loop())
     assert not tasks, f"stop these tasks, or wait for them: {tasks}"
-    timers = [item for item in gc.get_objects() if isinstance(item, QTimer)]
+    timers = [item for item in getAllValidWrappers() if isinstance(item, QTimer)]
     left = [timer for timer in timers if _active(timer) and not shared.owns(timer)]
     assert not left, f"stop the timers that the test started: {left}"
     del timers

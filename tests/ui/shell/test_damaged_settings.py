@@ -15,6 +15,7 @@ KEYS = (
 HOSTILE = ('[{"places": ["/x"], "chat": 7, "settings": []}]', "[" * 5000, "../\ud800\0")
 
 
+@pytest.mark.long
 def test_the_window_opens_with_any_values(make_window, tmp_path) -> None:
     plain = make_window(file="plain.ini")
     plain.close()

@@ -597,6 +597,7 @@ def test_a_dialog_gives_the_keyboard_back_to_where_it_was(window, qtbot) -> None
 # ---- layout, theme, states ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_layout_and_theme_are_remembered(make_window, tmp_path) -> None:
     first = make_window(make_project(tmp_path / "vault"))
     first.docks["budget"].close()

@@ -60,6 +60,7 @@ def test_the_reply_with_the_most_to_tell_is_shown_with_an_entry_that_was_stopped
     settle(window)
 
 
+@pytest.mark.long
 def test_a_picture_is_taken_of_what_is_done_then(tmp_path: Path) -> None:
     done: list[bool] = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import Qt as Gui
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QListView, QWidget
@@ -22,6 +23,7 @@ summary: "<u>of it</u>"
 NOTE = f"---\n{FRONT}---\n# {EVIL}\n\n{EVIL}\n"
 
 
+@pytest.mark.long
 def test_a_name_with_markup_stays_a_name_everywhere(make_window, tmp_path) -> None:
     vault = write_vault(tmp_path / "vault", {"Lamp.md": NOTE, "Bad.md": f"---\ntags: [lorebook]\n---\n# {EVIL}\n\n"})
     chat = Chat((Message(EVIL, EVIL), Message(EVIL, f"lamp {EVIL}", is_user=True), Message(EVIL, EVIL)), EVIL, EVIL)

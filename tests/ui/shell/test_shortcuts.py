@@ -137,6 +137,7 @@ def test_searching_by_name_and_by_key(dialog) -> None:
     assert not dialog.set.isEnabled()
 
 
+@pytest.mark.long
 def test_the_window_takes_new_shortcuts_at_once_and_remembers_them(make_window, qtbot) -> None:
     window = make_window()
     window.run("help.shortcuts")

@@ -54,6 +54,7 @@ def test_many_panes_in_one_place_keep_their_names_and_are_scrolled(make_window, 
     assert window.width() == 1024
 
 
+@pytest.mark.long
 def test_a_workspace_is_as_it_was_left(window) -> None:
     window.docks["budget"].close()
     window.run("workspace.write")
@@ -67,6 +68,7 @@ def test_a_workspace_is_as_it_was_left(window) -> None:
     assert shown(window) == set(DEBUG.shown)
 
 
+@pytest.mark.long
 def test_the_window_comes_back_in_the_workspace_that_it_was_closed_in(make_window, tmp_path) -> None:
     first = make_window(make_project(tmp_path / "vault"))
     first.run("workspace.test")

@@ -45,6 +45,7 @@ def shown(window: MainWindow) -> int:
     return len(window.session.project.chat.messages)
 
 
+@pytest.mark.long
 def test_a_new_turn_is_shown_and_run_and_nothing_moves(window: MainWindow, qtbot: Any) -> None:
     session, chat = window.session, window.session.project.chat_path
     window.selection.choose_message(5, session.generation_for(5))
@@ -76,6 +77,7 @@ def test_a_line_that_is_being_written_is_waited_for(window: MainWindow, qtbot: A
     settle(window)
 
 
+@pytest.mark.long
 def test_to_a_chat_that_was_changed_here_new_messages_are_added(window: MainWindow, qtbot: Any) -> None:
     session = window.session
     chat = session.project.chat
@@ -118,6 +120,7 @@ def unwatched(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> MainWindow
     return window
 
 
+@pytest.mark.long
 def test_reading_again_keeps_what_came_and_what_was_changed_here(unwatched: MainWindow) -> None:
     path = unwatched.session.project.chat_path
     path.write_text(BEFORE + line("Wren", "More."), "utf-8")
@@ -132,6 +135,7 @@ def test_reading_again_keeps_what_came_and_what_was_changed_here(unwatched: Main
     assert [each.text for each in unwatched.session.project.chat.messages][::40] == ["Wren 0", "More."]
 
 
+@pytest.mark.long
 def test_reading_again_says_what_cannot_go_together_and_nothing_is_lost(unwatched: MainWindow) -> None:
     path = unwatched.session.project.chat_path
     theirs = BEFORE.replace("Ottoline 19", "Another")

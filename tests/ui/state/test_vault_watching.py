@@ -116,6 +116,7 @@ def test_a_vault_that_is_not_there_is_told_and_the_one_before_stays(cached, qtbo
     assert session.activity == ""
 
 
+@pytest.mark.long
 def test_obsidian_is_opened_by_its_address_and_the_key_is_kept(make_window, qtbot, tmp_path, monkeypatch):
     monkeypatch.delenv(KEY_VARIABLE, raising=False)
     keyring = MemoryKeyring()
@@ -139,6 +140,7 @@ def test_obsidian_is_opened_by_its_address_and_the_key_is_kept(make_window, qtbo
     assert KEY in keyring.kept.values()
 
 
+@pytest.mark.long
 def test_what_is_saved_is_taken_in_and_run_at_once(make_window, qtbot, tmp_path):
     folder = tmp_path / "vault"
     path, _other = write(folder, "Gate"), write(folder, "Wall")

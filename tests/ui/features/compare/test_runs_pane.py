@@ -263,6 +263,7 @@ def test_the_first_reply_has_no_turn_before(window: MainWindow, qtbot: QtBot) ->
     assert pane_of(window).empty.title.text() == "Choose two runs"
 
 
+@pytest.mark.long
 def test_former_runs_are_bounded_and_forgotten_with_the_chat(window: MainWindow, qtbot: QtBot) -> None:
     go(window, 4)
     comparable = pane_of(window).comparable
@@ -354,6 +355,7 @@ def offered(pane: RunsPage) -> list[str]:
     return [text for text in (pane.sides[0].itemText(each) for each in range(pane.sides[0].count())) if text]
 
 
+@pytest.mark.long
 def test_runs_are_chosen_from_the_lists(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path, monkeypatch) -> None:
     window = make_window(project_with(long_chat(3)), make_simulator=Simulator, keep_in=tmp_path / "runs")
     settle(window, qtbot)

@@ -324,6 +324,7 @@ def decisions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ran
 
 
+@pytest.mark.long
 def test_after_a_restart_the_last_runs_of_a_system_are_shown_and_not_run_again(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
 ) -> None:
@@ -339,6 +340,7 @@ def test_after_a_restart_the_last_runs_of_a_system_are_shown_and_not_run_again(
     assert not second.session.runs.outdated(second.session.generations[-1])
 
 
+@pytest.mark.long
 def test_after_a_restart_only_what_has_changed_is_run(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
 ) -> None:
@@ -353,6 +355,7 @@ def test_after_a_restart_only_what_has_changed_is_run(
     assert len(second.session.runs.traces) == len(second.session.generations)
 
 
+@pytest.mark.long
 def test_after_a_restart_the_last_comparison_is_shown_at_once(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
 ) -> None:

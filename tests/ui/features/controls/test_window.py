@@ -96,6 +96,7 @@ def pick(window: MainWindow, title: str) -> None:
     shown.pick_current()
 
 
+@pytest.mark.long
 def test_pinning_the_chosen_entry_runs_the_chat_again_and_can_be_undone(shown, qtbot) -> None:
     window = shown()
     silent = entry(window, "Silent")
@@ -119,6 +120,7 @@ def test_pinning_the_chosen_entry_runs_the_chat_again_and_can_be_undone(shown, q
     assert "Silent" in injected(window)
 
 
+@pytest.mark.long
 def test_blocking_frees_a_pin_and_pinning_again_frees_nothing_else(shown, qtbot) -> None:
     window = shown(ChatControls(pins=(EntryRule("Plain"),)))
     window.selection.choose_entry(entry(window, "Plain").id)
@@ -356,6 +358,7 @@ def test_pin_and_block_are_where_entries_are_looked_at(shown) -> None:
     assert window.commands.actions["controls.context"] in menu.actions()
 
 
+@pytest.mark.long
 @pytest.mark.dressed
 def test_a_narrow_window_has_a_bar_of_one_line(shown) -> None:
     window = shown(ChatControls(pins=tuple(EntryRule(f"Nobody {number}") for number in range(8))))

@@ -248,6 +248,7 @@ def test_a_cost_is_agreed_to_and_a_failed_passage_waits_for_a_later_window(
     assert len(kept(store)) == 3
 
 
+@pytest.mark.long
 def test_replies_without_facts_are_no_success_and_old_failures_are_no_news(
     opened: MainWindow, provider: Provider, qtbot: QtBot
 ) -> None:
@@ -272,6 +273,7 @@ def test_replies_without_facts_are_no_success_and_old_failures_are_no_news(
     qtbot.waitUntil(lambda: shown()[-1:] == ["Read the whole chat again…"])  # the page is told by a job of its own
 
 
+@pytest.mark.long
 def test_stopping_or_another_chat_keeps_what_is_done(
     opened: MainWindow, provider: Provider, store: Path, qtbot: QtBot
 ) -> None:
@@ -437,6 +439,7 @@ class Again:
         return ChatReply('{"memories": [{"content": "I carry the brass lantern", "source": "confirmed"}]}')
 
 
+@pytest.mark.long
 def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
     drawn: MainWindow, store: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -579,6 +582,7 @@ def test_a_window_that_is_closed_waits_for_no_text_that_is_being_written(
     assert [row[0] for row in kept(store)] == list(FACTS)
 
 
+@pytest.mark.long
 def test_what_fails_is_said_and_nothing_is_lost(
     drawn: MainWindow, store: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:

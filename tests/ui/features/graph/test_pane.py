@@ -401,6 +401,7 @@ def test_gaps_are_listed_and_lead_to_their_entries(window: MainWindow, pane: Gra
     assert pane.view.drawing.gaps.orphans == (BELL,)
 
 
+@pytest.mark.long
 def test_a_dragged_node_is_pinned_and_comes_back_there(make_window: Make, qtbot: QtBot, tmp_path: Path) -> None:
     project = make_project(tmp_path / "vault", entries=VAULT)
     places = replace(project, places=("/vault",))

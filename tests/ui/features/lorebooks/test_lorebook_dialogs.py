@@ -69,6 +69,7 @@ def filled(dialog, window, field, text) -> None:
     settle(window)
 
 
+@pytest.mark.long
 def test_books_become_notes_as_one_step(window, book, tmp_path) -> None:
     dialog = shown(window, "book.import", ImportBooksDialog)
     assert not dialog.ok.isEnabled()
@@ -94,6 +95,7 @@ def test_books_become_notes_as_one_step(window, book, tmp_path) -> None:
     assert contents(tmp_path / "vault") == NOTES
 
 
+@pytest.mark.long
 def test_after_an_import_summaries_are_offered_until_it_is_undone(window, book, tmp_path) -> None:
     window.features.proposals.records = tmp_path / "records"
     dialog = shown(window, "book.import", ImportBooksDialog)
@@ -171,6 +173,7 @@ def test_what_is_lost_has_to_be_agreed_to(window, tmp_path) -> None:
     assert (tmp_path / "out.lorebook").exists()
 
 
+@pytest.mark.long
 def test_a_book_and_its_notes_are_brought_together(window, book, tmp_path) -> None:
     dialog = shown(window, "book.sync", SyncDialog)
     assert "linked to no lorebook" in dialog.bar.label.text()
@@ -205,6 +208,7 @@ def test_a_book_and_its_notes_are_brought_together(window, book, tmp_path) -> No
     assert "priority: 700" in note.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_what_both_changed_is_decided_one_by_one(window, book, tmp_path) -> None:
     dialog = shown(window, "book.import", ImportBooksDialog)
     filled(dialog, window, dialog.files, str(book))
@@ -260,6 +264,7 @@ def test_an_import_tells_how_far_it_is_and_is_taken_back_when_stopped(window, bo
     assert contents(tmp_path / "vault") == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("way", "row", "made", "lines"),
     [
@@ -312,6 +317,7 @@ def choosers(dialog) -> list[QPushButton]:
     return [one for one in dialog.findChildren(QPushButton) if one.text() == "Choose…"]
 
 
+@pytest.mark.long
 def test_the_fields_of_an_import_are_followed(window, book, tmp_path, qtbot) -> None:
     dialog = shown(window, "book.import", ImportBooksDialog)
     assert (dialog.vault.isVisible(), dialog.bar.isVisible(), dialog.ok.isEnabled()) == (False, False, False)
@@ -350,6 +356,7 @@ def test_the_fields_of_an_import_are_followed(window, book, tmp_path, qtbot) -> 
     assert not dialog.isVisible()
 
 
+@pytest.mark.long
 def test_the_fields_of_an_export_are_followed(window, tmp_path, qtbot) -> None:
     (tmp_path / "vault/Off.md").write_text(NOTES["Sea.md"].replace("keys:", "enabled: false\nkeys:"), encoding="utf-8")
     (tmp_path / "vault/far").mkdir()
@@ -409,6 +416,7 @@ def test_an_answer_that_comes_after_the_next_question_is_not_heard(window, tmp_p
     dialog.reject()
 
 
+@pytest.mark.long
 def test_what_a_sync_takes_is_chosen(window, book, tmp_path) -> None:
     dialog = shown(window, "book.import", ImportBooksDialog)
     filled(dialog, window, dialog.files, str(book))

@@ -29,6 +29,7 @@ def press(window) -> None:
     settle(window)
 
 
+@pytest.mark.long
 def test_it_leads_from_the_question_to_the_change_and_back(demo) -> None:
     coach, before = demo.features.projects.coach, demo.session.project.settings
     assert coach.isVisible()
@@ -103,6 +104,7 @@ def test_a_key_is_added_and_saved_by_the_keyboard_alone(demo) -> None:
     )
 
 
+@pytest.mark.long
 def test_the_prompt_is_one_key_away(demo) -> None:
     demo.features.projects.coach.end()
     QTest.keyClick(demo.windowHandle(), Qt.Key.Key_P)

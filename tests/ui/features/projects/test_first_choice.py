@@ -26,6 +26,7 @@ def test_the_demo_opens_with_an_entry_that_was_stopped(demo) -> None:
     assert (demo.selection.message, demo.session.entry(demo.selection.entry).title) == DEMO_LOOK
 
 
+@pytest.mark.long
 def test_what_was_chosen_since_stays(demo, qtbot) -> None:
     first = demo.selection.entry
     other = next(entry.id for entry in demo.session.project.index.entries if entry.id != first)

@@ -110,6 +110,7 @@ def test_only_what_can_be_done_while_nothing_is_open(make_window: Callable[..., 
     picker.close()
 
 
+@pytest.mark.long
 def test_a_chat_is_opened_alone_and_then_beside_its_vault(
     make_window: Callable[..., MainWindow], monkeypatch, tmp_path: Path
 ) -> None:

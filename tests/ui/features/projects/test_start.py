@@ -56,6 +56,7 @@ def test_every_door_is_an_action_and_leads_on_without_a_project(start) -> None:
     assert start.welcome.cards["demo.open"].hasFocus()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
 def test_the_door_that_has_the_keyboard_opens_with_enter_and_space(start, key) -> None:
     QTest.keyClick(start.windowHandle(), key)
@@ -240,6 +241,7 @@ def test_the_first_window_takes_most_of_its_screen(make_window, monkeypatch, scr
         assert window.height() == pytest.approx(screen[1] * 0.9, abs=1)
 
 
+@pytest.mark.long
 @pytest.mark.dressed
 def test_crossing_a_width_arranges_anew_while_nothing_was_moved(make_window, tmp_path) -> None:
     window = make_window(make_project(tmp_path / "vault"))

@@ -177,6 +177,7 @@ def test_what_cannot_be_accepted_is_not_written(window, wait, tmp_path) -> None:
     assert (dialog.work.can_undo, dialog.all.text()) == (False, "Accept all (1)")
 
 
+@pytest.mark.long
 def test_only_the_last_change_is_undone_here(window, wait, tmp_path) -> None:
     first = window.features.proposals.summaries()
     wait()
@@ -522,6 +523,7 @@ def test_who_can_be_asked_is_offered_and_who_is_gone_stays_named(window, wait) -
     assert dialog.status.text() == "You are asked for the answers to 2 requests."
 
 
+@pytest.mark.long
 def test_an_unreadable_answer_can_be_mended_by_hand(window, wait, client, tmp_path, qtbot) -> None:
     window.session.replays.choose(source=LOCAL)
     wait()

@@ -229,6 +229,7 @@ def test_what_is_being_written_survives_a_change_of_the_chat(opened: MainWindow,
     assert page.text.lines.toPlainText() == rows(opened)[2].recap != ""
 
 
+@pytest.mark.long
 def test_versions_of_scenes_and_of_the_running_recap(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     run(opened, "recap.run", qtbot)
     pane = opened.features.recap.pane
@@ -253,6 +254,7 @@ def test_versions_of_scenes_and_of_the_running_recap(opened: MainWindow, path: P
     assert [row.number for row in pane.running.model.rows] == [0, 1]
 
 
+@pytest.mark.long
 def test_a_scene_recap_gets_another_version_to_choose(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     desk = opened.features.recap.recaps
     desk._settings = SETTINGS.model_copy(update={"running_scene_recap_auto_generate": False})
@@ -277,6 +279,7 @@ def test_a_scene_recap_gets_another_version_to_choose(opened: MainWindow, path: 
     assert [row.index for row in page.model.rows] == [7]
 
 
+@pytest.mark.long
 def test_the_prompt_of_the_shown_reply(opened: MainWindow, qtbot: QtBot) -> None:
     desk = opened.features.recap.recaps
     desk._settings = SETTINGS.model_copy(
@@ -454,6 +457,7 @@ def test_no_reply_from_the_provider_that_the_queue_is_using(
     assert opened.features.recap.hinders(Source(AnswerKind.PROVIDER, "Mine")) is None
 
 
+@pytest.mark.long
 def test_going_into_a_table_chooses_nothing(opened: MainWindow, qtbot: QtBot) -> None:
     run(opened, "recap.run", qtbot)
     opened.chat.choose(10)
@@ -581,6 +585,7 @@ def test_without_a_recorded_answer_the_step_fails_at_once_and_says_so(
     assert rows(opened)[4].error == namespace(path, 4)["error"] != ""
 
 
+@pytest.mark.long
 def test_everything_in_the_pane_has_a_name_and_can_be_reached(opened: MainWindow, qtbot: QtBot) -> None:
     run(opened, "recap.run", qtbot)
     pane = opened.features.recap.pane
@@ -624,6 +629,7 @@ def test_settings_that_cannot_be_read_are_told(opened: MainWindow) -> None:
     assert desk.settings_path.name in said(opened)
 
 
+@pytest.mark.long
 def test_all_recaps_can_be_taken_out(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     run(opened, "recap.run", qtbot)
     opened.run("recap.clear")

@@ -190,6 +190,7 @@ def test_two_profiles_are_compared_renamed_and_deleted(open_window, qtbot, tmp_p
     assert window.features.settings.profiles.title == "DeepLore's defaults"
 
 
+@pytest.mark.long
 def test_profiles_without_what_they_need_say_so(open_window, make_window, qtbot, tmp_path) -> None:
     window = make_window()
     library, told = window.features.settings.profiles, []

@@ -172,6 +172,7 @@ def test_the_dialog_finds_settings_and_puts_them_back(real: MainWindow) -> None:
     drain()
 
 
+@pytest.mark.long
 def test_settings_open_where_they_are_set(real: MainWindow, qtbot: QtBot) -> None:
     systems = real.features.systems
     real.run("system.settings")
@@ -265,6 +266,7 @@ def test_systems_are_compared_copied_and_saved(real: MainWindow, tmp_path: Path,
     settled(qtbot, real)
 
 
+@pytest.mark.long
 def test_settings_come_back_at_the_next_start(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -117,6 +117,7 @@ def test_going_back_to_a_mode_runs_nothing_again(real, tmp_path, qtbot) -> None:
     assert window.session.runs.trace(Generation(5)) is first
 
 
+@pytest.mark.long
 def test_the_choice_is_remembered_for_the_chat(real, tmp_path, qtbot) -> None:
     first = real(ai_project(tmp_path, aiSearchEnabled=False))
     first.session.replays.choose(mode=Mode.AI_ONLY, source=Source(AnswerKind.RECORDED), fixed=("guide_leak",))
@@ -284,6 +285,7 @@ def test_a_live_replay_says_first_what_it_costs(real, tmp_path, qtbot, client) -
     assert call_of(window).source == "Local · tiny"
 
 
+@pytest.mark.long
 def test_what_is_recorded_is_not_asked_for_again(real, tmp_path, qtbot, client) -> None:
     window = real(ai_project(tmp_path))
     window.session.replays.choose(source=LOCAL)
@@ -334,6 +336,7 @@ def test_a_profile_that_was_changed_is_asked_as_it_is_now(real, tmp_path, qtbot,
     assert {request.model for request in client.asked[asked:]} == {"other"}
 
 
+@pytest.mark.long
 def test_a_start_with_a_provider_asks_nobody_by_itself(real, tmp_path, qtbot, client) -> None:
     first = real(ai_project(tmp_path))
     first.session.replays.choose(source=LOCAL)
@@ -555,6 +558,7 @@ def test_a_fixed_switch_is_run_and_named_in_the_trace(real, tmp_path, qtbot) -> 
 # ---- keeping --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_runs_are_kept_for_the_next_start(real, tmp_path, qtbot, client) -> None:
     keep = tmp_path / "runs"
     first = real(ai_project(tmp_path), keep_in=keep)

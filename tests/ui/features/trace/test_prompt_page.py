@@ -55,6 +55,7 @@ def test_the_rows_of_entries_add_up_to_the_budget_in_every_reply(tokenizer: str)
         assert f"({number_words(inside)} of " in summary(trace)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 def test_budget_bar_sentence_and_prompt_say_one_figure(make_window: Callable[..., MainWindow], tokenizer: str) -> None:
     window = make_window(lorestudio.demo_project().with_tokenizer(tokenizer), make_simulator=Simulator)

@@ -112,6 +112,7 @@ def test_what_cannot_be_read_is_a_row(window: MainWindow, vault: Path, qtbot) ->
     assert (row.verdict, "line 2" in row.why) == ("cannot be read", True)
 
 
+@pytest.mark.long
 def test_entries_and_replies_are_marked_where_they_are_shown(window: MainWindow, vault: Path, qtbot) -> None:
     choose(window, "Bell.md")
     bell = window.selection.entry
@@ -152,6 +153,7 @@ def typed(text: str) -> None:
     drain()
 
 
+@pytest.mark.long
 def test_every_kind_can_be_said(window: MainWindow, vault: Path, qtbot) -> None:
     choose(window, "Bell.md")
     window.chat.show_generation(Generation(2))

@@ -94,6 +94,7 @@ def test_escape_leaves_the_title_as_it_was(window, vault) -> None:
     assert field_in_the_tree(window) is None
 
 
+@pytest.mark.long
 def test_a_rename_shows_what_follows_and_changes_only_that(window, vault) -> None:
     choose(window, "Skarn.md")
     window.run("note.rename")
@@ -468,6 +469,7 @@ def test_nothing_is_changed_where_unsaved_text_cannot_be_saved(window, vault) ->
     assert any("Nothing was changed" in text for text in window.bars.texts)
 
 
+@pytest.mark.long
 def test_undo_leaves_a_file_alone_that_somebody_changed_since(window, vault) -> None:
     dialog = batch(window, "Skarn.md", "places/Dawnkeep.md")
     dialog.name.setCurrentText("priority")
@@ -486,6 +488,7 @@ def test_undo_leaves_a_file_alone_that_somebody_changed_since(window, vault) -> 
     assert contents(vault)["places/Dawnkeep.md"] == NOTES["places/Dawnkeep.md"]
 
 
+@pytest.mark.long
 def test_what_was_done_can_be_undone_by_the_next_window(make_window, window, vault, tmp_path) -> None:
     choose(window, "Bell.md")
     window.run("note.enable")

@@ -58,6 +58,7 @@ def went_in(window: MainWindow) -> list[str]:
     return [each.title for each in trace.injections]
 
 
+@pytest.mark.long
 def test_the_form_has_world_infos_fields_and_saves_only_what_was_changed(window: MainWindow) -> None:
     pane = window.features.notes.pane
     form = pane.editor.form
@@ -76,6 +77,7 @@ def test_the_form_has_world_infos_fields_and_saves_only_what_was_changed(window:
     assert went_in(window) == []
 
 
+@pytest.mark.long
 def test_a_value_of_another_kind_is_said_and_not_written(window: MainWindow) -> None:
     pane = window.features.notes.pane
     pane.editor.buffer.replace_all(pane.editor.buffer.text.replace("order: 100", "order: first"))
@@ -112,6 +114,7 @@ def test_entries_are_copied_switched_deleted_renamed_and_all_is_undone(window: M
     assert not window.commands.actions["note.move"].isEnabled()
 
 
+@pytest.mark.long
 def test_a_new_entry_is_made_in_the_book_and_shown(window: MainWindow) -> None:
     window.run("note.new")
     dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible())
@@ -123,6 +126,7 @@ def test_a_new_entry_is_made_in_the_book_and_shown(window: MainWindow) -> None:
     assert titles(window) == ["Bell", "Oak", "Gate"]
 
 
+@pytest.mark.long
 def test_entries_of_other_programs_are_edited_in_their_files(make_window: Any, tmp_path: Path) -> None:
     book = tmp_path / "Other.lorebook"
     entry = {"text": "Fog is grey.", "displayName": "Fog", "keys": ["fog"], "enabled": True, "id": "a"}
@@ -155,6 +159,7 @@ def test_a_card_that_would_lose_a_part_is_shown_and_says_why(make_window: Any, t
     assert "module.risum" in pane.bar.label.text()
 
 
+@pytest.mark.long
 def test_what_another_program_writes_into_the_book_is_shown_and_run(
     make_window: Any, tmp_path: Path, qtbot: Any
 ) -> None:

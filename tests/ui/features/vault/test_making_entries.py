@@ -36,6 +36,7 @@ def press(parent, text: str) -> None:
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
+@pytest.mark.long
 def test_from_no_entry_to_the_first_one_in_two_clicks_and_back_in_one(window, tmp_path) -> None:
     pane = window.vault
     assert pane.empty.isVisibleTo(pane)

@@ -142,6 +142,7 @@ def test_the_table_counts_the_runs_of_the_chat(window) -> None:
 # ---- in the window --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_table_takes_the_place_of_the_tree_and_remembers_it(make_window, tmp_path) -> None:
     window = make_window(make_project(tmp_path / "vault"))
     window.run("vault.table")

@@ -53,6 +53,7 @@ def test_nothing_is_compared_until_somebody_asks(window: MainWindow) -> None:
     assert window.chat.model.index(2, 0).data(ITEM).badge is None
 
 
+@pytest.mark.long
 def test_replies_have_badges_the_answers_a_column_and_a_cause_can_be_taken_over(window: MainWindow, qtbot) -> None:
     window.run("verify.compare")
     pane = compared(window, qtbot)
@@ -88,6 +89,7 @@ def test_replies_have_badges_the_answers_a_column_and_a_cause_can_be_taken_over(
     assert verdicts(compared(window, qtbot))[1] is Agreement.DIFFERS
 
 
+@pytest.mark.long
 def test_a_click_leads_to_the_reply_and_tells_its_story(window: MainWindow, qtbot) -> None:
     window.run("verify.compare")
     pane = compared(window, qtbot)
@@ -113,6 +115,7 @@ def test_the_replay_can_begin_from_what_was_recorded(window: MainWindow) -> None
     assert window.session.project.basis.settings.records != FOLLOWED
 
 
+@pytest.mark.long
 def test_another_chat_waits_to_be_asked_for(window: MainWindow, tmp_path: Path, qtbot) -> None:
     window.run("verify.compare")
     compared(window, qtbot)
@@ -128,6 +131,7 @@ def can(window: MainWindow, name: str) -> bool:
     return window.commands.actions[f"verify.{name}"].isEnabled()
 
 
+@pytest.mark.long
 def test_what_can_be_done(window: MainWindow, qtbot) -> None:
     pane = window.features.verify.pane
     assert [can(window, name) for name in ("compare", "follow", "take")] == [True, True, False]
@@ -164,6 +168,7 @@ def take(window: MainWindow, **suspect: object) -> None:
     settle(window)
 
 
+@pytest.mark.long
 def test_settings_and_hidden_messages_are_taken_over_as_a_step(window: MainWindow, qtbot) -> None:
     before = window.session.project
     window.run("verify.compare")

@@ -52,6 +52,7 @@ def test_a_chosen_stage_is_told_unless_it_decided(window: MainWindow, pane: WhyV
     assert "Budget: " not in pane.text
 
 
+@pytest.mark.long
 def test_numbers_and_answers_take_turns_with_the_explanation(
     make_window: Callable[..., MainWindow], tmp_path: Path
 ) -> None:

@@ -78,6 +78,7 @@ def test_the_chosen_system_is_asked_and_its_setting_applied(window: MainWindow, 
     assert change.words == "− left"
 
 
+@pytest.mark.long
 def test_an_entry_of_no_system_is_answered_from_the_run(window: MainWindow, qtbot: QtBot) -> None:
     window.session.replays.choose(system="facts")
     settled(qtbot, window)
@@ -91,6 +92,7 @@ def test_an_entry_of_no_system_is_answered_from_the_run(window: MainWindow, qtbo
     assert not window.features.why_not.page.rows
 
 
+@pytest.mark.long
 def test_why_later_stages_cannot_be_asked(window: MainWindow, qtbot: QtBot) -> None:
     """The context window fits all its parts at once, and says so in place of an answer."""
     window.run("trace.why")
@@ -127,6 +129,7 @@ def test_another_budget_is_tried_and_kept(window: MainWindow, qtbot: QtBot) -> N
     assert limit.maximum == 600
 
 
+@pytest.mark.long
 def test_a_system_without_a_budget_says_so(window: MainWindow, qtbot: QtBot) -> None:
     window.show_pane("budget")
     window.session.replays.choose(system="hybrid")

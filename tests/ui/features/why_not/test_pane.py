@@ -116,6 +116,7 @@ def test_other_rows_in_sight_are_asked_about_in_the_background(window) -> None:
         assert any(mark.hollow for mark in cells)
 
 
+@pytest.mark.long
 def test_a_setting_that_helps_is_found_applied_and_taken_back(window) -> None:
     look_at(window, 11, "Court of Weather")
     before = injected(window, 11)
@@ -137,6 +138,7 @@ def test_a_setting_that_helps_is_found_applied_and_taken_back(window) -> None:
     assert said_of(window, "Court of Weather") == "cut, − left"  # what is said is true after undoing, too
 
 
+@pytest.mark.long
 def test_applying_leaves_the_keyboard_with_the_answer(window) -> None:
     """The button is gone by then; what is typed next must not end in the note's keys."""
     window.activateWindow()
@@ -150,6 +152,7 @@ def test_applying_leaves_the_keyboard_with_the_answer(window) -> None:
     assert QApplication.focusWidget() is window.why.browser
 
 
+@pytest.mark.long
 def test_a_note_that_helps_is_written_through_the_change_log(window, tmp_path) -> None:
     path = tmp_path / "vault" / "places" / "Court of Weather.md"
     text = path.read_bytes()
@@ -195,6 +198,7 @@ def test_a_change_that_is_not_enough_is_a_first_step(window) -> None:
     assert "Storm Glass" in injected(window, 8)
 
 
+@pytest.mark.long
 def test_what_keeps_an_entry_out(window) -> None:
     look_at(window, 8, "The Long Flood")
     assert window.why.answers_button.text() == "What would keep it out?"
@@ -220,6 +224,7 @@ def test_a_note_that_is_no_entry_says_what_makes_it_one(open_demo) -> None:
     assert "The Ending (do not read aloud)" in injected(window, 44)
 
 
+@pytest.mark.long
 def test_the_answers_are_read_aloud_and_reached_with_the_keyboard(window) -> None:
     look_at(window, 11, "Court of Weather")
     find(window)
@@ -260,6 +265,7 @@ def test_another_entry_ends_the_search_and_each_keeps_its_answers(window) -> Non
     assert window.features.why_not.search.found.complete
 
 
+@pytest.mark.long
 def test_a_search_can_be_stopped(window) -> None:
     look_at(window, 8, "The Stair")
     window.run("trace.why_not")
@@ -283,6 +289,7 @@ def test_without_a_run_the_page_says_what_to_do(make_window, tmp_path) -> None:
     assert "Run this reply first" in made.features.why_not.page.summary.text()
 
 
+@pytest.mark.long
 def test_rows_in_sight_offer_what_was_tried_and_one_click_does_it(window) -> None:
     """Of each row that stayed out, once nothing else is to be done; the offer that is made holds."""
     entry = look_at(window, 11, "Court of Weather")
