@@ -1,5 +1,6 @@
 """The command line: the second front end, which can do what the window can."""
 
+import gc
 import os
 import sys
 
@@ -16,6 +17,7 @@ def main() -> None:
 
     with loading():
         from lorestudio.cli.app import main as run
+    gc.set_threshold(10_000)  # a replay makes a million objects and no garbage
     run()
 
 

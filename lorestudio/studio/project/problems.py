@@ -10,7 +10,7 @@ What became of entries is read from the traces of the runs. Single keys are look
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as data_field
 from pathlib import Path
@@ -53,7 +53,7 @@ WANTED_TIMES: Final = 3
 _INJECTED: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
 
 
-class _Career(Struct):
+class Career(Struct):
     """What became of one entry in all runs. `stops` counts by stage and reason."""
 
     matched: int = 0
@@ -61,20 +61,27 @@ class _Career(Struct):
     stops: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
+class Careers(Struct, frozen=True):
+    """What became of each entry that a run decided about, in so many `runs`; those that never began do not count."""
+
+    by_note: Mapping[NoteKey, Career] = {}
+    runs: int = 0
+
+
 def chat_problems(
     index: VaultIndex,
     settings: DeepLoreSettings,
     chat: Chat | None,
-    traces: Collection[Trace],
+    careers: Careers,
     unmet: Sequence[tuple[str, int]] = (),
     texts: Mapping[NoteKey, str] | None = None,
 ) -> tuple[Finding, ...]:
-    """The findings D51 to D55 and B01. `traces` are the runs of the chat, `unmet` searches in vain with their number.
+    """The findings D51 to D55 and B01. `careers` are those in the chat, `unmet` searches in vain with their number.
 
     `texts` are for the line numbers.
     """
     texts = texts or {}
-    found = list(_careers_told(index, traces, texts))
+    found = list(_careers_told(index, careers, texts))
     if chat is not None:
         found += _keys_told(index, settings, chat, texts)
         unmet = (*unmet, *_gaps(chat.metadata))
@@ -99,9 +106,9 @@ def _finding(code: str, entry: Entry | None, message: str, line: int = 0, name: 
 # ---- entries that never come in --------------------------------------------------------------------------------------
 
 
-def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
-    """What became of each entry that a run decided about, and how many runs there were; skipped ones do not count."""
-    careers: dict[NoteKey, _Career] = {}
+def careers_in(traces: Iterable[Trace]) -> Careers:
+    """What became of the entries in these runs, which are looked at one after the other."""
+    careers: dict[NoteKey, Career] = {}
     runs = 0
     for trace in traces:
         if trace.skip_reason:
@@ -113,7 +120,7 @@ def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
             ref = trace.entries.get(entry)
             if ref is None:
                 continue
-            career = careers.setdefault((ref.vault, ref.filename), _Career())
+            career = careers.setdefault((ref.vault, ref.filename), Career())
             if fate.state in _INJECTED:
                 career.matched += 1
                 career.injected += 1
@@ -124,19 +131,18 @@ def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
             ):
                 career.matched += 1
                 career.stops[fate.stage, trace.words.label(fate.reason)] += 1
-    return careers, runs
+    return Careers(careers, runs)
 
 
-def _careers_told(index: VaultIndex, traces: Collection[Trace], texts: Mapping[NoteKey, str]) -> Iterator[Finding]:
-    careers, runs = _careers(traces)
-    if not runs:
+def _careers_told(index: VaultIndex, careers: Careers, texts: Mapping[NoteKey, str]) -> Iterator[Finding]:
+    if not careers.runs:
         return
     for entry in index.entries:
         if entry.guide:
             continue
-        career = careers.get((entry.vault, entry.filename))
+        career = careers.by_note.get((entry.vault, entry.filename))
         if career is None or not career.matched:
-            told = f"“{entry.title}” matched in none of {plural(runs, '# run|# runs')}."
+            told = f"“{entry.title}” matched in none of {plural(careers.runs, '# run|# runs')}."
             yield _finding("D51", entry, told, _line(texts, entry))
         elif not career.injected:
             (stage, label), times = career.stops.most_common(1)[0]
@@ -315,7 +321,7 @@ class ProblemFinder:
     def find(
         self,
         project: Project,
-        traces: Collection[Trace] = (),
+        traces: Iterable[Trace] = (),
         drafts: Mapping[Path, str] | None = None,
         on_progress: Callable[[int, int], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
@@ -333,7 +339,8 @@ class ProblemFinder:
             if key is not None and not is_book_entry(path):  # what is checked are notes
                 found = [finding for finding in found if finding.note != key]
                 found += self._linter.note(scope, key, text)
-        found += chat_problems(project.index, project.settings, project.chat, traces, unmet, scope.texts)
+        careers = careers_in(traces)
+        found += chat_problems(project.index, project.settings, project.chat, careers, unmet, scope.texts)
         folderless = {vault for vault, folder in project.folders.items() if folder is None}
         vaults = [item.vault for part in (project.index.entries, project.index.left_out) for item in part]
         return Problems(
@@ -341,7 +348,7 @@ class ProblemFinder:
             report.checked,
             len(project.index.entries),
             sum(vault in folderless for vault in vaults),
-            sum(not trace.skip_reason for trace in traces),
+            careers.runs,
             failures,
         )
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, ValuesView
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -156,6 +156,11 @@ class Shelf:
             self._touch(run)
             return trace
 
+    def passing(self, run: FinishedRun) -> Trace:
+        """The same for somebody who goes through all of them once: none stays unpacked for it."""
+        trace = run.trace  # another thread may pack it meanwhile
+        return run.in_small.opened() if trace is None else trace
+
     def _touch(self, run: FinishedRun) -> None:
         self._order[run] = None
         self._order.move_to_end(run)
@@ -175,6 +180,11 @@ class ShelvedTrace(Struct, frozen=True):
     def trace(self) -> Trace:
         """The trace, unpacked."""
         return self.shelf.get(self.run)
+
+    @property
+    def passing(self) -> Trace:
+        """The trace, for somebody who goes through all of them."""
+        return self.shelf.passing(self.run)
 
 
 class Runs:
@@ -271,8 +281,8 @@ class Runs:
 class TraceBook(Mapping[Generation, Trace]):
     """Traces by generation, some of them held by `Runs`, where they may be packed.
 
-    Going through the keys unpacks none; `gist` does not either. Going through the values unpacks one after the other,
-    so with thousands of them it is work for a worker.
+    Going through the keys unpacks none; `gist` does not either. Going through the values unpacks one after the other
+    and keeps none, so with thousands of them it is work for a worker.
     """
 
     def __init__(self, traces: Mapping[Generation, Trace] = MappingProxyType({})) -> None:
@@ -313,6 +323,10 @@ class TraceBook(Mapping[Generation, Trace]):
         found = self._places[generation]
         return found.trace if isinstance(found, ShelvedTrace) else found
 
+    def values(self) -> ValuesView[Trace]:
+        """The traces, each unpacked when it comes."""
+        return _Passing(self)
+
     def __contains__(self, generation: object) -> bool:
         return generation in self._places
 
@@ -321,3 +335,14 @@ class TraceBook(Mapping[Generation, Trace]):
 
     def __len__(self) -> int:
         return len(self._places)
+
+
+class _Passing(ValuesView[Trace]):
+    """The traces of a book, for somebody who goes through all of them."""
+
+    def __init__(self, book: TraceBook) -> None:
+        super().__init__(book)
+        self._held = book.places.values()
+
+    def __iter__(self) -> Iterator[Trace]:
+        return (held.passing if isinstance(held, ShelvedTrace) else held for held in self._held)

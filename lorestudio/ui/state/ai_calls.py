@@ -83,11 +83,6 @@ def failures(trace: Trace) -> tuple[tuple[str, str], ...]:
     return tuple((name, sentence) for name, sentence in found if sentence)
 
 
-def failed_calls(trace: Trace) -> bool:
-    """Whether a question of the run has no answer, so that running it again may end otherwise."""
-    return any(call.error for call in trace.ai_calls) or any(record.note == "ai_error" for record in trace.stages)
-
-
 def switch_lines(trace: Trace, titles: Mapping[str, str]) -> tuple[str, ...]:
     """Where a fixed behaviour switch changed the outcome; `titles` are those of the switches by name."""
     noted = trace.facts.get("switches")

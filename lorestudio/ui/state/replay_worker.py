@@ -35,7 +35,6 @@ from lorestudio.systems.registry import kind_of, system_of, words_of
 from lorestudio.trace.model import EntryRef, Phase, RunOutcome, StageRecord, Trace, Turn
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
-from lorestudio.ui.state.ai_calls import failed_calls
 from lorestudio.ui.state.choices import RunChoice
 
 
@@ -285,7 +284,7 @@ class Replayer:
         choice, known = wanted.choice, replay.simulators.get(wanted.choice)
         # What is recorded may have grown since, and what failed may work now; what was run is taken over.
         again = choice.asks_model and choice.source.kind is AnswerKind.RECORDED
-        again = wanted.asked and known is not None and (again or any(map(failed_calls, known.traces.values())))
+        again = wanted.asked and known is not None and (again or _first_failure(known) is not None)
         if known is not None and not wanted.fresh and not again:
             return known
         others = (each for each in reversed(replay.simulators.values()) if each is not known)
@@ -397,10 +396,16 @@ def _end(simulator: Simulator, wanted: WantedReplay) -> int:
 
 def _forget_failures(simulator: Simulator) -> None:
     """Let the first generation whose question failed, and all after it, be run again."""
-    done = simulator.generations[: len(simulator.traces)]
-    good = next((place for place, key in enumerate(done) if failed_calls(simulator.traces[key])), len(done))
-    if good < len(done):
-        simulator.rewind(good)
+    failed = _first_failure(simulator)
+    if failed is not None:
+        simulator.rewind(failed)
+
+
+def _first_failure(simulator: Simulator) -> int | None:
+    """The place of the first run in which a question has no answer, so that running it again may end otherwise."""
+    runs = TraceBook(simulator.traces)
+    gists = map(runs.gist, simulator.generations[: len(runs)])
+    return next((place for place, gist in enumerate(gists) if gist is not None and gist.failed), None)
 
 
 async def _replay(simulator: Simulator, replay: Replay, job: Job, start: int, until: int) -> None:

@@ -52,6 +52,12 @@ def found(project: Project, code: str = "", *, run: bool = True) -> tuple[Findin
 QUIET = ["Hello there.", "Good day."]
 
 
+def test_the_runs_of_a_long_chat_are_gone_through_once(tmp_path: Path) -> None:
+    project = make(tmp_path, {"A": note("keys: [harbour]")}, QUIET)
+    traces = asyncio.run(Simulator(project).replay())
+    assert ProblemFinder().find(project, iter(traces)).runs == len(traces) > 0
+
+
 def test_notes_on_disk_are_checked(tmp_path: Path) -> None:
     project = make(tmp_path, {"A": note("keys: [harbour]\nrequires: [Nobody]"), "B": "Text."})
     problems = ProblemFinder().find(project)

@@ -100,6 +100,16 @@ def test_a_book_takes_from_another_without_unpacking(made: list[Decided]) -> Non
     assert second.get(Generation(0)) is None
 
 
+def test_going_through_all_traces_leaves_as_they_are_those_that_are_looked_at(made: list[Decided]) -> None:
+    runs, book = filled(made, unpacked=2), TraceBook({Generation(99): made[0].trace})
+    for place in range(len(made)):
+        book.put(Generation(place), runs, place)
+    unpacked = [run.trace is not None for run in runs._runs]
+    assert list(book.values()) == [made[0].trace, *(result.trace for result in made)]
+    assert [run.trace is not None for run in runs._runs] == unpacked == [False] * (len(made) - 2) + [True, True]
+    assert len(book.values()) == len(made) + 1
+
+
 def test_a_simulator_forgets_from_a_place_on(replayed: Simulator) -> None:
     simulator = Simulator(replayed.project)
     asyncio.run(simulator.replay())

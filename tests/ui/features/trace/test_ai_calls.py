@@ -24,13 +24,13 @@ from lorestudio.trace.model import (
     TitleMatch,
     Verdict,
 )
+from lorestudio.trace.storage.serialize import gist_of
 from lorestudio.ui.state.ai_calls import (
     ChosenItem,
     call_facts,
     choices,
     dropped_categories,
     duration_words,
-    failed_calls,
     failures,
     stage_facts,
     switch_lines,
@@ -224,8 +224,8 @@ def test_a_question_about_categories_that_failed_is_a_failure_too() -> None:
     record = StageRecord("category prefilter", Phase.SELECT, StageStatus.SKIPPED, note="prefilter_unchanged")
     trace = replace(make_trace(), stages=(record,), ai_calls=(replace(CALL, kind="prefilter", error="no route"),))
     assert failures(trace) == (("category prefilter", "The question failed: no route. The stage did without."),)
-    assert failed_calls(trace)
-    assert not failed_calls(make_trace())
+    assert gist_of(trace).failed
+    assert not gist_of(make_trace()).failed
 
 
 @pytest.mark.parametrize(
