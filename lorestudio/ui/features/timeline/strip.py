@@ -15,7 +15,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup, QBrush, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
-from lorestudio.domain.chat import Generation
+from lorestudio.domain.chat import Chat, Generation
 from lorestudio.exchange.chats.recorded import noted_tokens
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.studio.verify.agreement import Agreement
@@ -148,6 +148,8 @@ class ReplyStrip(QWidget):
         self.order = BarOrder.CHAT
         self._verified: Verified | None = None
         self._loading = False
+        self._noted_chat: Chat | None = None
+        self._noted: dict[Generation, int | None] = {}
         self.sort = self._menu("lines", "", tr("Order of the replies"))
         one_of = QActionGroup(self)
         self._orders = {
@@ -229,8 +231,8 @@ class ReplyStrip(QWidget):
         self._later()
 
     def _later(self) -> None:
-        """Follow soon: at once where nothing more is to be expected, else not for each of many replies."""
-        pause = REFRESH_MS if self._session.runs.replaying or self._feed.busy else 0
+        """Follow soon: at once where nothing more is to be expected, else the seldomer the more bars there are."""
+        pause = REFRESH_MS + len(self.generations) // 4 if self._session.runs.replaying or self._feed.busy else 0
         if not pause or not self._refresh.isActive():
             self._refresh.start(pause)
 
@@ -240,10 +242,10 @@ class ReplyStrip(QWidget):
         self.setVisible(chat is not None)
         self.generations = line = self._line()
         known = [feed.turns[each].summary if each in feed.turns else None for each in line]
-        present = [origin for origin in ORIGINS if any(one is not None and origin in one.by_origin for one in known)]
+        had = {origin for one in known if one is not None for origin in one.by_origin}
+        present = [origin for origin in ORIGINS if origin in had]
         last = len(chat.messages) if chat is not None else -1
-        noted = [noted_tokens(chat.messages[each.message], each.swipe) if chat is not None and each.message < last
-                 else None for each in line]  # fmt: skip
+        noted = self._noted_in(chat)
         held = {place: found for place, each in enumerate(line) if (found := self._expected.at(each, None)) is not None}
         signs = self._signs(line)
         parts = [(origin.fill, tr(origin.word), False) for origin in present]
@@ -304,6 +306,17 @@ class ReplyStrip(QWidget):
         flags = {place: found.met for place, found in held.items()}
         bars = Bars(layers, np.array(budgets, dtype=float), marks, expected, name, words, flags, signs)
         self.chart.set_bars(bars, brush=self.order is BarOrder.CHAT)
+
+    def _noted_in(self, chat: Chat | None) -> list[int | None]:
+        """What the chat itself recorded of each reply; looked up again only in another chat."""
+        if chat is not self._noted_chat:
+            self._noted_chat, self._noted = chat, {}
+        noted, messages = self._noted, chat.messages if chat is not None else ()
+        for each in self.generations:
+            if each not in noted:
+                here = each.message < len(messages)
+                noted[each] = noted_tokens(messages[each.message], each.swipe) if here else None
+        return [noted[each] for each in self.generations]
 
     def _line(self) -> tuple[Generation, ...]:
         """The replies in the order that was chosen."""
