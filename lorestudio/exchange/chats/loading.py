@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json
@@ -21,6 +22,9 @@ from lorestudio.vault.writer import digest_of
 _SPEAKER = re.compile(r"^(?P<name>[^\s:][^:\n]{0,39}):(?:\s+|$)(?P<text>.*)$", re.DOTALL)
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _USER_NAMES = frozenset({"user", "you", "me", "human"})
+
+AT_MOST: Final = 64 * 1024 * 1024
+"""So many bytes may a chat have: a hundred times a long one; reading it takes five times its room."""
 
 
 def read_plain_text(text: str, source: Path | str, user_name: str = "") -> LoadedChat:
@@ -104,7 +108,7 @@ def load_chat(path: Path) -> LoadedChat:
     the others are read.
     """
     with refused(partial(InputError, path), "the chat cannot be read: {reason}."):
-        data = read_whole(path)
+        data = read_whole(path, AT_MOST)
     return chat_in(data, path)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lorestudio.exchange.chats import loading
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.problems import InputError
 
@@ -53,6 +54,16 @@ def test_an_empty_file_is_refused(tmp_path: Path, name: str) -> None:
 def test_a_binary_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"picture\.jsonl: this is no text"):
         load_chat(written(tmp_path, "picture.jsonl", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"))
+
+
+def test_a_file_of_endless_length_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, "chat.jsonl", CHAT)
+    size = path.stat().st_size
+    monkeypatch.setattr(loading, "AT_MOST", size)
+    assert load_chat(path).chat.messages
+    monkeypatch.setattr(loading, "AT_MOST", size - 1)
+    with pytest.raises(InputError, match="the chat cannot be read: it is larger than"):
+        load_chat(path)
 
 
 def test_text_in_another_encoding_is_refused_with_its_line(tmp_path: Path) -> None:
