@@ -1011,27 +1011,30 @@ class AnswerView(QTableView):
             _broken(fonts.small, table.fix(entry), why - 10 - _BUTTON), beside,
         )  # fmt: skip
 
-    def _grow(self) -> None:
+    def _grow(self, first: Index, last: Index) -> None:
         """Rows say other things: the chosen one stays in sight as it was."""
         chosen, across = self.currentIndex(), self.horizontalScrollBar().value()
         seen = chosen.isValid() and self.visualRect(chosen).intersects(self.viewport().rect())
-        self.fit()
+        self._fit(range(first.row(), last.row() + 1))
         if seen:
             super().scrollTo(chosen)
             self.horizontalScrollBar().setValue(across)
 
     def fit(self) -> None:
         """Each row in sight is as high as its words need; the others when they come into sight."""
+        self._fit(range(self.table.rowCount()))
+
+    def _fit(self, rows: range) -> None:
+        """The same for those of these rows that are in sight."""
         if self._fitting:
             return
         self._fitting = True  # other heights scroll the rows
         row, down, room = max(self.rowAt(0), 0), self.verticalHeader(), self.viewport().height()
         top = self.rowViewportPosition(row)
         while row < self.table.rowCount() and top < room:
-            high = self.fonts.height(self.words(row))
-            if high != self.rowHeight(row):
+            if row in rows and (high := self.fonts.height(self.words(row))) != self.rowHeight(row):
                 down.resizeSection(row, high)
-            row, top = row + 1, top + high
+            row, top = row + 1, top + self.rowHeight(row)
         self._fitting = False
         self.verticalHeader().viewport().update()
 
