@@ -78,8 +78,8 @@ def generation(index: DeepLoreIndex, chat: tuple[Message, ...], settings: DeepLo
     return work
 
 
-def measure(data: dict[str, Any]) -> list[tuple[str, float]]:
-    """All figures for one input."""
+def measure(data: dict[str, Any], times: int) -> list[tuple[str, float]]:
+    """All figures for one input; the command is run so many times."""
     base = {**data["settings"], "enabled": True, "recursiveScan": True, "maxRecursionSteps": 3}
     settings = sanitise(base).settings
     files = [VaultFiles("bench", tuple(NoteFile(path, text) for path, text in data["files"]))]
@@ -90,14 +90,14 @@ def measure(data: dict[str, Any]) -> list[tuple[str, float]]:
         (name, median_ms(generation(index, chat, sanitise({**base, **change}).settings)))
         for name, change in VARIANTS.items()
     ]
-    figures += [(f"{name}, run", on_command_line(data, VARIANTS[name])) for name in ON_COMMAND_LINE]
+    figures += [(f"{name}, run", on_command_line(data, VARIANTS[name], times)) for name in ON_COMMAND_LINE]
     figures.append(("parse all", median_ms(lambda: build_index(files, settings, CHARS_4), 7)))
     figures.append(("build BM25", median_ms(lambda: DeepLoreIndex(vault).bm25, 7)))
     return figures
 
 
-def on_command_line(data: dict[str, Any], change: dict[str, Any]) -> float:
-    """Milliseconds that a further generation takes `lorestudio run`."""
+def on_command_line(data: dict[str, Any], change: dict[str, Any], times: int) -> float:
+    """Milliseconds that a further generation takes `lorestudio run`, the least of so many times."""
     messages, base = data["chat"], {**data["settings"], "enabled": True, "recursiveScan": True, "maxRecursionSteps": 3}
     scenario = {
         "id": "bench",
@@ -109,7 +109,7 @@ def on_command_line(data: dict[str, Any], change: dict[str, Any]) -> float:
     took = {MANY: math.inf, FEW: math.inf}
     with TemporaryDirectory() as folder:
         path = Path(folder) / "scenario.json"
-        for count in (FEW, MANY) * COMMAND_RUNS:
+        for count in (FEW, MANY) * times:
             ends = range(len(messages) - 2 * count, len(messages), 2)
             turns = [{"now_ms": 1_700_000_000_000 + end, "chat": list(range(end))} for end in ends]
             path.write_text(json.dumps({**scenario, "generations": turns}), encoding="utf-8")
@@ -137,14 +137,14 @@ def _renamed(text: str, number: int) -> str:
     return text.replace("keys: [", f"keys: [copy{number}", 1).replace("\n# ", f"\n# {number} ", 1)
 
 
-def main(folder: Path, most: int = 20_000) -> None:
+def main(folder: Path, most: int = 20_000, times: int = COMMAND_RUNS) -> None:
     """Print a line a figure: ours, the original's, and how many times faster; at last with `most` notes."""
     gc.set_threshold(20_000)
     before: Figures | None = None
     for path in sorted(folder.glob("*.json.gz"), key=lambda path: path.stat().st_size):
         data = json.loads(gzip.decompress(path.read_bytes()))
-        before = print_figures(len(data["files"]), measure(data), before)
-    print_figures(most, measure(enlarged(data, most)), before)
+        before = print_figures(len(data["files"]), measure(data, times), before)
+    print_figures(most, measure(enlarged(data, most), times), before)
 
 
 Figures: TypeAlias = tuple[int, list[tuple[str, float]]]

@@ -90,11 +90,11 @@ def say(what: str, *series: list[float]) -> None:
     sys.stdout.flush()
 
 
-def windows(what: str, command: list[str], home: Path) -> None:
+def windows(what: str, command: list[str], home: Path, times: int) -> None:
     """Print when the window of this command is drawn and usable."""
     here = ["-m", "tests.benchmarks.bench_start", "--watched"]
     start([*here, *command], home)  # fills the caches
-    told = [start([*here, *command], home)[1].split()[-2:] for _ in range(TIMES)]
+    told = [start([*here, *command], home)[1].split()[-2:] for _ in range(times)]
     say(what, *([float(each[place]) for each in told] for place in (0, 1)))
 
 
@@ -109,20 +109,20 @@ def write_project(folder: Path, given: dict[str, Any]) -> tuple[Path, Path]:
     return folder / "vault", chat
 
 
-def main(folder: Path, sizes: list[int]) -> None:
+def main(folder: Path, sizes: list[int], times: int = TIMES) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         home = Path(temporary)
         scenario = home / "small.json"
         scenario.write_text(json.dumps(SCENARIO), encoding="utf-8")
         sys.stdout.write("processor seconds, least / middle\n")
         for command in (["--version"], ["run", str(scenario)]):
-            say(f"lorestudio {command[0]}", [start(["-m", "lorestudio", *command], home)[0] for _ in range(TIMES)])
+            say(f"lorestudio {command[0]}", [start(["-m", "lorestudio", *command], home)[0] for _ in range(times)])
         sys.stdout.write(f"{'':42} drawn         usable\n")
-        windows("lorestudio demo", ["demo"], home)
+        windows("lorestudio demo", ["demo"], home, times)
         for notes in sizes:
             place = home / str(notes)
             vault, chat = write_project(place, json.loads(gzip.decompress((folder / f"{notes}.json.gz").read_bytes())))
-            windows(f"lorestudio open, {notes:,} notes", ["open", str(vault), "--chat", str(chat)], home)
+            windows(f"lorestudio open, {notes:,} notes", ["open", str(vault), "--chat", str(chat)], home, times)
 
 
 if __name__ == "__main__":

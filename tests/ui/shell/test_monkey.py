@@ -18,7 +18,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.conftest import drain, settle
 
-STEPS = 500
+STEPS = 300
 KEYS = (
     "Up", "Down", "Left", "Right", "Home", "End", "PageUp", "PageDown", "Return", "Escape", "Tab", "Backtab", "Space",
     "Delete", "Backspace", "F2", "A", "G", "K", "J", "X", "Z", "Slash",
