@@ -122,6 +122,34 @@ def test_failures_have_a_kind_and_advice(behaviour, kind):
     assert "Local" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "second",
+    [
+        "1",
+        '{"embedding": []}',
+        '{"embedding": [1, true]}',
+        '{"embedding": [1, "2"]}',
+        '{"embedding": "1"}',
+        '{"index": "1", "embedding": [1]}',
+        '{"index": 0, "embedding": [1]}',
+    ],
+)
+def test_a_reply_with_something_else_in_place_of_a_vector_is_refused(second):
+    async def odd(call):
+        await call.head()
+        await call.send(f'{{"data": [{{"embedding": [1]}}, {second}]}}')
+
+    with pytest.raises(LlmError, match="the reply holds no vectors for 2 texts") as error:
+        ask(odd, ["a", "b"])
+    assert error.value.kind is ErrorKind.INVALID_ANSWER
+
+
+def test_vectors_are_known_by_the_host_and_the_model():
+    embedder = HttpEmbedder(Profile("Local", url="http://localhost:9/v1", model="small-embed"))
+    assert embedder.model_id == "localhost:9/small-embed"
+    assert embedder.label.startswith("Local")
+
+
 class Counting:
     """Makes vectors and counts what it is asked for; fails at the text `bad`."""
 

@@ -137,3 +137,9 @@ def test_errors_travel(way: object) -> None:
 def test_what_the_provider_says_ends_before_the_advice() -> None:
     assert "It says: bad key. Check" in failed("bad key", 401).text
     assert "It says: Who are you? Check" in failed("Who are you?", 401).text
+
+
+def test_a_certificate_that_is_not_trusted_is_said_with_what_to_check() -> None:
+    error = failed("fetch failed: self-signed certificate in certificate chain", None, "TypeError", "Mine")
+    assert error.kind is ErrorKind.CONNECTION
+    assert error.advice.startswith("The certificate of Mine is not trusted;")

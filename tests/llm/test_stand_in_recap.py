@@ -4,7 +4,7 @@ import json
 import pytest
 
 from lorestudio.llm.messages import RECAP_CHECK, RECAP_STAGES, RUNNING_RECAP, SCENE_BREAK, SCENE_RECAP, ChatRequest
-from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.llm.stand_in import RUNNING_LENGTH, StandInAnswers
 
 
 def answer(kind, user, system="", before=()):
@@ -28,6 +28,18 @@ def test_a_scene_gets_the_first_sentence_of_each_message_and_a_name():
 
 def test_the_running_recap_grows_at_its_end():
     assert answer(RUNNING_RECAP, "New.", before=[("user", "Old."), ("system", "x")]) == "Old.\n\nNew."
+
+
+def test_a_running_recap_that_is_too_long_loses_words_at_its_beginning():
+    told = answer(RUNNING_RECAP, "The end.", before=[("user", f"Before {'long ago ' * 600}")])
+    assert told.endswith("long ago\n\nThe end.")
+    assert len(told) <= RUNNING_LENGTH < len(told) + len("long ")
+    assert told.split()[0] in {"long", "ago"}
+
+
+def test_what_is_no_list_of_things_keeps_none_of_them():
+    assert json.loads(answer(RECAP_STAGES[-1], '["Mill"]')) == {"entities": ["Mill"]}
+    assert json.loads(answer(RECAP_STAGES[-1], "the Mill")) == {"entities": []}
 
 
 PARAGRAPHS = (
