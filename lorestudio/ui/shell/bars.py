@@ -42,12 +42,13 @@ class DockTitles(QObject):
     def show_names(self) -> None:
         """A dock says its name where no tab does."""
         for dock in self._docks.values():
-            dock.bar.show_name(all(other.isHidden() for other in self._window.tabifiedDockWidgets(dock)))
+            if dock.bar is not None:
+                dock.bar.show_name(all(other.isHidden() for other in self._window.tabifiedDockWidgets(dock)))
 
     def _focus_changed(self, _old: QWidget | None, _new: QWidget | None) -> None:
         current = self._current_pane()
         for dock in self._docks.values():
-            if isValid(dock.bar):  # a floating dock loses the keyboard while its window goes
+            if dock.bar is not None and isValid(dock.bar):  # a floating dock loses the keyboard while its window goes
                 dock.bar.set_active(current is not None and dock.made is current)
 
 

@@ -19,7 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -278,8 +278,8 @@ class PaneTitle(QWidget):
 class PaneDock(QDockWidget):
     """A dock with our own title bar; the object name is what a saved layout knows it by.
 
-    It is empty until somebody looks at it or asks for its pane: then `planned` makes that. `left` follows it being
-    closed while the keyboard was in it.
+    It is empty until somebody looks at it or asks for its pane: then `planned` makes that. Its bar is made once it
+    stands somewhere. `left` follows it being closed while the keyboard was in it.
     """
 
     left = Signal()
@@ -288,9 +288,8 @@ class PaneDock(QDockWidget):
         super().__init__(planned.title, parent)
         self.setObjectName(f"dock-{planned.name}")
         self.setAccessibleName(planned.title)
-        self.planned = planned
-        self.bar = PaneTitle(self, planned.title, theme)
-        self.setTitleBarWidget(self.bar)
+        self.planned, self._theme = planned, theme
+        self.bar: PaneTitle | None = None
         self._in_sight = False
         self._soon = later(self, self._fill)
         self.visibilityChanged.connect(self._look)
@@ -309,8 +308,18 @@ class PaneDock(QDockWidget):
     def take(self, pane: Pane) -> None:
         """Hold this pane from now on."""
         self.setWidget(pane)
-        self.bar.follow(pane)
+        if self.bar is not None:
+            self.bar.follow(pane)
         pane.set_seen(self._in_sight)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: it stands somewhere, be it behind others."""
+        super().showEvent(event)
+        if self.bar is None:
+            self.bar, pane = PaneTitle(self, self.planned.title, self._theme), self.made
+            self.setTitleBarWidget(self.bar)
+            if pane is not None:
+                self.bar.follow(pane)
 
     def _look(self, seen: bool) -> None:
         self._in_sight, pane = seen, self.made
