@@ -170,19 +170,14 @@ class Places:
     def __init__(self, text: str, body: str) -> None:
         self._text, self._body = text, body
         self._body_start = len(text) - len(body)
-        self._lines: list[str] | None = None
 
     def line(self, field: str, item: str = "") -> int:
         """The line of `item` in a field ("title" and "body" are the body's), else of the field, else 1."""
         if field in {"title", "body"}:
             return self._in_body(field, item)
-        if self._lines is None:
-            self._lines = self._text[: self._body_start].split("\n")
-        lines = self._lines
-        span = self._span(lines, field) if field else None
-        if span is None:
+        if field.lower() not in self._spans:
             return 1
-        first, last = span
+        lines, (first, last) = self._lines, self._spans[field.lower()]
         if item:
             lower = item.lower()
             for wanted, fold in ((item, False), (lower, True)):
@@ -190,6 +185,10 @@ class Places:
                     if wanted in (lines[number].lower() if fold else lines[number]):
                         return number + 1
         return first + 1
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self._text[: self._body_start].split("\n")
 
     def at(self, offset: int) -> int:
         """The line of an offset into the body."""
@@ -202,24 +201,24 @@ class Places:
         found = self._body.find(item) if item else -1
         return self.at(found) if found >= 0 else self.at(0) if self._body.strip() else 1
 
-    @staticmethod
-    def _span(lines: list[str], field: str) -> tuple[int, int] | None:
-        """The lines of a field, from 0, the end excluded; of several of that name the last, which is the one read."""
-        found: tuple[int, int] | None = None
-        start: int | None = None
-        for number, line in enumerate(lines[1:], 1):
+    @cached_property
+    def _spans(self) -> Mapping[str, tuple[int, int]]:
+        """The lines of each field, from 0, the end excluded; of several of a name the last, which is the one read."""
+        found: dict[str, tuple[int, int]] = {}
+        name, start = "", 0
+        for number, line in enumerate(self._lines[1:], 1):
             match = _PROPERTY.match(line)
             fence = line.startswith("---")
             if match is None and not fence:
                 continue
-            if start is not None:
-                found = (start, number)
-                start = None
+            if name:
+                found[name] = (start, number)
+            name, start = ("" if match is None else match[1].lower()), number
             if fence:
-                break
-            if match is not None and match[1].lower() == field.lower():
-                start = number
-        return (start, len(lines)) if start is not None else found
+                return found
+        if name:
+            found[name] = (start, len(self._lines))
+        return found
 
 
 class Rules(Struct, frozen=True):
