@@ -99,6 +99,33 @@ def test_the_comparison_follows_what_is_looked_at(window: MainWindow, qtbot: QtB
     assert pane.compared.after.trace is window.session.runs.traces[Generation(6)]
 
 
+def test_what_nobody_sees_is_not_compared_and_what_was_under_way_begins_anew(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    go(window, 4)
+    window.run("compare.before")
+    settle(window, qtbot)
+    pane, traces = pane_of(window), window.session.runs.traces
+    pane.choose("shown", "system:world-info")
+    assert (pane.state.text(), pane.stop.isHidden()) == ("Comparing…", False)
+    window.docks["compare"].hide()
+    assert (pane.state.text(), pane.stop.isHidden()) == ("", True)
+    settle(window, qtbot)
+    assert pane.compared.after.trace is traces[Generation(4)], "the one before it"
+    window.show_pane("compare")
+    settle(window, qtbot)
+    assert pane.compared.after.trace.system == "world-info"
+    pane.choose("before", "shown")
+    settle(window, qtbot)
+    go(window, 6)
+    window.docks["compare"].hide()
+    settle(window, qtbot)
+    assert pane.compared.after.trace is traces[Generation(4)]
+    window.show_pane("compare")
+    settle(window, qtbot)
+    assert pane.compared.after.trace is traces[Generation(6)]
+
+
 @pytest.mark.own_window
 def test_a_run_that_was_replaced_can_be_compared_though_the_pane_was_never_open(
     window: MainWindow, qtbot: QtBot

@@ -32,6 +32,7 @@ from lorestudio.ui.features.compare.systems import ComparedSystems
 from lorestudio.ui.features.compare.systems_pane import FILLS, TokenChart, draw_line
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.state.choices import system_help
 from tests.studio.compare.test_rule_causes import made
 from tests.ui.conftest import drain
 from tests.ui.drawing import drawn, words_drawn
@@ -193,6 +194,10 @@ def test_the_menu_ticks_what_is_compared_and_adds_files(compared: MainWindow, qt
     file = tmp_path / "deep.json"
     file.write_text(json.dumps({"world_info_depth": 0}))
     pane.add_file("world-info", file)
+    pane.fill_menu()
+    tips = {action.text(): action.toolTip() for action in pane.menu.actions()}
+    assert tips["World Info: deep.json"] == str(file)
+    assert tips["Hybrid retrieval"] == system_help("hybrid")
     pane.choose("hybrid", on=False)
     assert "Shown is the comparison of" in pane.state.text()
     pane.run()
