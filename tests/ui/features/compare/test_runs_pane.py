@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,9 +100,7 @@ def test_the_comparison_follows_what_is_looked_at(window: MainWindow, qtbot: QtB
     assert pane.compared.after.trace is window.session.runs.traces[Generation(6)]
 
 
-def test_what_nobody_sees_is_not_compared_and_what_was_under_way_begins_anew(
-    window: MainWindow, qtbot: QtBot
-) -> None:
+def test_what_nobody_sees_is_not_compared_and_what_was_under_way_begins_anew(window: MainWindow, qtbot: QtBot) -> None:
     go(window, 4)
     window.run("compare.before")
     settle(window, qtbot)
@@ -114,7 +113,11 @@ def test_what_nobody_sees_is_not_compared_and_what_was_under_way_begins_anew(
     assert pane.compared.after.trace is traces[Generation(4)], "the one before it"
     window.show_pane("compare")
     settle(window, qtbot)
-    assert pane.compared.after.trace.system == "world-info"
+    found, why = pane.compared, "Two systems decided: no single difference did it."
+    assert (found.after.trace.system, pane.state.text()) == ("world-info", why)
+    window.docks["compare"].hide()
+    window.show_pane("compare")
+    assert (pane.compared, pane.state.text(), pane.state.isVisible()) == (found, why, True), "it stands as it was"
     pane.choose("before", "shown")
     settle(window, qtbot)
     go(window, 6)
@@ -415,6 +418,17 @@ def test_runs_are_chosen_from_the_lists(make_window: MakeWindow, qtbot: QtBot, t
     settle(window, qtbot)
     assert "one.json" in pane.sides[1].currentText()
     assert "one.json" in pane.compared.after.title
+
+
+def test_that_kept_runs_cannot_be_read_is_said(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    window = make_window(project_with(long_chat(1)), make_simulator=Simulator, keep_in=tmp_path / "runs")
+    settle(window, qtbot)
+    window.show_pane("compare")
+    shutil.rmtree(tmp_path / "runs")
+    (tmp_path / "runs").write_text("a file where the folder was")
+    pick(pane_of(window), 0, "Runs kept by earlier starts…")
+    settle(window, qtbot)
+    assert [text for text in window.bars.texts if str(tmp_path / "runs") in text]
 
 
 def test_without_a_place_for_runs_none_are_offered_as_kept(window: MainWindow, qtbot: QtBot) -> None:
