@@ -102,6 +102,7 @@ def test_a_bar_has_its_line_through_the_whole_row(
     above = colours(image, middle - 3, middle + 4, 0, 4)
     assert theme.color("panel").name() in above
     assert len(above) > 1  # above the bar, which is lower than the row
+    assert theme.fill("green")[0].name() in colours(image, middle - 1, middle + 1, 6, 18)  # through its gaps
 
 
 def test_wrapped_text_folds_and_makes_the_row_taller(

@@ -83,6 +83,13 @@ def test_a_number_is_shown_kept_in_its_range_and_given_as_it_is_typed(qtbot: QtB
     assert field.row.count() >= 2  # box and slider, or box and room; a unit between
 
 
+def test_large_numbers_are_written_in_groups(qtbot: QtBot) -> None:
+    field = make_field(replace(next(each for each in NUMBERS if each.type is int), low=0, high=20_000))
+    qtbot.addWidget(field)
+    field.set_value(12_500)
+    assert field.box.text() == "12,500"
+
+
 @pytest.mark.parametrize(("high", "step"), [(400, 1), (401, 10), (20_000, 10), (20_001, 100)])
 def test_a_step_is_larger_where_the_range_is(qtbot: QtBot, high: int, step: int) -> None:
     whole = next(each for each in RANGED if each.type is int)
