@@ -159,10 +159,13 @@ def test_a_folder_takes_the_place_of_the_persons_own(qapp: object, tmp_path: Pat
         (window,) = [each for each in QApplication.topLevelWidgets() if isinstance(each, ui_app.MainWindow)]
         session = window.session
         seen.extend((session.connections.path, session.keep_in, session.reading._demo_in, window.isVisible()))
+        seen.extend((window.context.settings.fileName(), QApplication.quitOnLastWindowClosed()))
         window.close()
         window.deleteLater()
 
+    QApplication.setQuitOnLastWindowClosed(True)
     QTimer.singleShot(50, look_and_close)
     assert ui_app.run(None, settings_file=tmp_path / "w.ini", folder=tmp_path) == 0
-    assert seen == [tmp_path / "profiles.json", tmp_path / "runs", tmp_path / "demo", True]
+    assert seen[:4] == [tmp_path / "profiles.json", tmp_path / "runs", tmp_path / "demo", True]
+    assert seen[4:] == [str(tmp_path / "w.ini"), False]  # the window itself says when it has saved everything
     drain()
