@@ -15,10 +15,11 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.compare.causes import Causes
+from lorestudio.studio.compare.causes import Causes, DifferenceCause, What, effects
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import NoteText
+from lorestudio.systems.differences import DifferenceKind, InputDifference
 from lorestudio.trace.diff import compare
 from lorestudio.ui.features.compare.runs import change_rows
 from lorestudio.ui.features.compare.runs_pane import RunsPage
@@ -204,6 +205,8 @@ def test_the_settings_of_a_file(window: MainWindow, qtbot: QtBot, tmp_path: Path
     go(window, 4)
     window.show_pane("compare")
     pane = pane_of(window)
+    assert pane.comparable.add_settings(path) == pane.comparable.add_settings(path)
+    assert [choice.title for choice in pane.comparable.choices()].count("Settings of one.json") == 1
     pane.choose("shown", pane.comparable.add_settings(path))
     settle(window, qtbot)
     assert pane.compared is not None
@@ -460,3 +463,10 @@ def test_who_did_it_is_unknown_or_was_not_found() -> None:
     found = rows(Causes(()))
     assert found["What was different (0)"] == []
     assert [found[name][0][-1] for name in ("+ Entered (1)", "− Left (1)")] == ["not found"] * 2
+    (effect,) = [each for each in effects(diff) if each[0] is What.ENTERED]
+    two = [
+        DifferenceCause(InputDifference(DifferenceKind.SETTING, name, "1", "2", lambda target, _source: target))
+        for name in ("Depth", "Scan")
+    ]
+    causes = Causes((replace(two[0], alone=frozenset({effect})), two[1]))
+    assert [row.tone for row in change_rows(diff, causes).children[0].children] == ["", "text_faint"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
@@ -79,6 +79,16 @@ def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWin
         pane.choose(key, on=False)
     assert "two or more" in pane.empty.title.text()
     assert not pane.run_button.isEnabled()
+
+
+def test_where_there_is_no_chat_one_can_be_opened(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
+    window = make_window(make_project(tmp_path / "vault", chat=False))
+    window.features.systems.show_page()
+    empty = window.features.systems.compare.empty
+    next(each for each in empty.findChildren(QPushButton) if each.text() == "Open chat…").click()
+    (dialog,) = [each for each in QApplication.topLevelWidgets() if isinstance(each, QFileDialog)]
+    assert (dialog.isVisible(), dialog.windowTitle()) == (True, "Open a chat")
+    dialog.reject()
 
 
 def test_turns_and_totals_stand_side_by_side(compared: MainWindow) -> None:
@@ -497,6 +507,15 @@ def test_the_turn_that_is_looked_at_is_marked_and_told(chart: TokenChart, theme:
     assert chart.row == -1
     chart.set_comparison(None)
     assert words_drawn(chart) == []
+
+
+def test_no_turn_is_written_over_the_one_that_is_looked_at(chart: TokenChart) -> None:
+    chart.set_comparison(comparison(TOKENS * 10))  # ten pixels for each
+    for row in range(12, 18):
+        chart.choose(row)
+        places = [each.box.left() for each in drawn(chart) if each.words.startswith("#")]
+        assert f"#{2 * row}" in words_drawn(chart)
+        assert min(right - left for left, right in pairwise(sorted(places))) > 20
 
 
 def test_keys_and_clicks_go_to_turns(chart: TokenChart, qtbot: QtBot) -> None:

@@ -88,7 +88,7 @@ def test_what_is_shown_is_copied(window: MainWindow, pane: WhyView) -> None:
     window.selection.choose_entry(None)
     pane.copy()
     assert (QGuiApplication.clipboard().text(), len(told)) == ("", 2)
-    assert pane.empty.title.text() == "Why?"
+    assert pane.empty.title.text() == pane.accessibleName() == "Why?"
 
 
 def test_a_note_that_is_no_entry_and_an_entry_without_a_run(
