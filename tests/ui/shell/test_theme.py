@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QIcon
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QSpinBox, QWidget
 
@@ -28,6 +29,25 @@ def test_choosing_a_theme_gives_the_application_its_colours_and_tells(theme: The
         assert qapp.palette().window().color() == theme.color("window")
         assert qapp.palette().text().color() == theme.color("text")
     assert told == [True, False]
+
+
+def test_the_look_of_the_system_is_followed_while_that_is_chosen(
+    theme: Theme, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schemes = Qt.ColorScheme
+    now = [schemes.Dark]
+    hints = SimpleNamespace(colorScheme=lambda: now[0])
+    monkeypatch.setattr(themes, "QGuiApplication", SimpleNamespace(styleHints=lambda: hints))
+    theme.choose("system")
+    assert theme.palette.dark
+    for scheme in (schemes.Light, schemes.Dark, schemes.Unknown):
+        now[0] = scheme
+        qapp.styleHints().colorSchemeChanged.emit(scheme)
+        assert theme.palette.dark is (scheme is schemes.Dark)
+    theme.choose("light")
+    now[0] = schemes.Dark
+    qapp.styleHints().colorSchemeChanged.emit(schemes.Dark)
+    assert not theme.palette.dark
 
 
 @pytest.mark.parametrize("shown", [True, False])

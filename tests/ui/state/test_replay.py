@@ -225,3 +225,21 @@ def test_what_an_earlier_start_has_run_is_taken_over_unless_all_is_wanted_anew(
     later.replays.run_all(fresh=True)
     ready(later, qtbot)
     assert [tally.words for _name, tally in ended] == ["0 run, 4 kept", "4 run, 0 kept"]
+
+
+def test_runs_from_before_a_change_are_taken_over_also_in_the_second_step(
+    make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot
+) -> None:
+    """Another last message makes no difference to the replies before it, however many steps it takes to run them."""
+    project = replace(make_project(tmp_path / "vault"), settings=DeepLoreSettings(enabled=True))
+    project = replace(project, chat_path=tmp_path / "chat.jsonl")
+    session = make_session(project, make_simulator=Simulator)
+    session.replays.automatic = False
+    last = replace(project.chat.messages[-1], text="I stay.")
+    session.set_project(replace(project, chat=replace(project.chat, messages=(*project.chat.messages[:-1], last))))
+    ended = heard(session, "replayed")
+    session.replays.run_to(FIRST)
+    ready(session, qtbot)
+    session.replays.run_all()
+    ready(session, qtbot)
+    assert [tally.words for _name, tally in ended] == ["0 run, 1 kept", "1 run, 3 kept"]
