@@ -116,6 +116,9 @@ def test_wrapped_text_folds_and_makes_the_row_taller(
         view.initViewItemOption(option)
         heights.append(view.itemDelegate().sizeHint(option, view.model().index(0, 0)).height())
     assert heights[0] > heights[1] > 24 + 3 * theme_line(view)
+    title, *lines, more = words_drawn(view)
+    assert (title, len(lines), more) == ("title", 3, "… more")
+    assert {word for line in lines for word in line.split()} == {"word"}
     view, image = shown(Look((Strip((Words("title"),), height=24),), side="green", body=Body("short")))
     assert theme.fill("green")[0].name() in colours(image, 6, 12, 4, 30)
 

@@ -111,3 +111,15 @@ def test_a_broken_line_stands_over_the_bars_that_have_a_limit(theme: Theme, qtbo
     assert len(found) < found[-1] - found[0], "it has gaps"
     made.set_bars(Bars([Layer("green", np.ones(24))]))
     assert spots(made, color, 0, 0.5) == []
+
+
+def test_what_held_and_what_did_not_differ_in_shape_as_well_as_in_colour(theme: Theme, qtbot: QtBot) -> None:
+    made = chart(theme, qtbot, 24)
+    made.set_bars(Bars([Layer("grey", np.ones(24))], flags={4: True, 16: False}))
+    image = made.grab().toImage()
+    dots: dict[str, int] = {}
+    for place, name in ((4, "good"), (16, "error")):
+        at = made.point_of(place).x()
+        box = [image.pixelColor(x, y) for x in range(at - 6, at + 7) for y in range(image.height() // 4)]
+        dots[name] = box.count(theme.color(name))
+    assert dots["good"] > 1.2 * dots["error"] > 0, "a full circle, and a cross"

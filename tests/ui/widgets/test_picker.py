@@ -38,6 +38,7 @@ def test_more_words_count_less_and_favour_decides_between_equals() -> None:
     assert ranked("dragon ash", ["Skarn", "Bell", "Dragon ash"], more) == [2, 0]
     assert ranked("dr", ["Skarn", "Bell", "Crown"], more) == []  # too few letters to read that
     assert ranked("bell", ["Bell", "Bell"], favour=[0, 5]) == [1, 0]
+    assert ranked("dragon", ["Skarn", "Ash"], ["a dragon", "of a dragon"], favour=[0, 5]) == [1, 0]
     assert ranked("", ["a", "b", "c"], favour=[1, 3, 2]) == [1, 2, 0]
     assert ranked("", ["b", "a"]) == [0, 1]
 

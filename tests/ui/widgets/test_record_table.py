@@ -378,6 +378,19 @@ def test_rows_are_dragged_where_the_order_is_the_persons(theme: Theme, qapp: obj
     assert dropped == []
 
 
+def test_rows_that_are_sorted_already_stay_so_and_their_heading_says_it(
+    qtbot: QtBot, theme: Theme, tmp_path: Path
+) -> None:
+    model = make(theme)
+    model.sort(1, Qt.SortOrder.DescendingOrder)
+    view = RecordView(theme, model, "Ships", arranged=True)
+    qtbot.addWidget(view)
+    view.keep_in(QSettings(str(tmp_path / "w.ini"), QSettings.Format.IniFormat), "ships/columns")
+    head = view.horizontalHeader()
+    assert (head.sortIndicatorSection(), head.sortIndicatorOrder()) == (1, Qt.SortOrder.DescendingOrder)
+    assert names(model)[0] == "Patient Margaret"
+
+
 def test_a_heading_is_dragged_to_another_place_and_stays_there(qtbot: QtBot, theme: Theme, tmp_path: Path) -> None:
     settings = QSettings(str(tmp_path / "w.ini"), QSettings.Format.IniFormat)
     view = RecordView(theme, make(theme), "Ships", arranged=True)
