@@ -15,12 +15,14 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.causes import Causes, DifferenceCause, What, effects
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import NoteText
 from lorestudio.systems.differences import DifferenceKind, InputDifference
 from lorestudio.trace.diff import compare
+from lorestudio.trace.wording import place as place_words
 from lorestudio.ui.features.compare.runs import change_rows
 from lorestudio.ui.features.compare.runs_pane import RunsPage
 from lorestudio.ui.shell.main_window import MainWindow
@@ -353,6 +355,13 @@ def test_another_system_on_the_shown_reply(window: MainWindow, qtbot: QtBot) -> 
     settle(window, qtbot)
     assert pane.compared is not None
     assert pane.compared.after.trace.system == "world-info"
+    given = [each.title for each in pane.compared.after.trace.injections]
+    window.features.systems.configure("world-info", WorldInfoSettings(depth=0))
+    settle(window, qtbot)
+    pane.choose("before", "system:world-info")
+    settle(window, qtbot)
+    deaf = [each.title for each in pane.compared.after.trace.injections]
+    assert (len(given) > 1, deaf) == (True, ["Rules"]), "with the settings that the system has now"
     window.session.replays.choose(system="hybrid")
     settle(window, qtbot)
     pane.choose("shown", "system:deeplore")
@@ -470,3 +479,17 @@ def test_who_did_it_is_unknown_or_was_not_found() -> None:
     ]
     causes = Causes((replace(two[0], alone=frozenset({effect})), two[1]))
     assert [row.tone for row in change_rows(diff, causes).children[0].children] == ["", "text_faint"]
+
+
+def test_an_entry_that_moved_says_where_it_stood() -> None:
+    """Skarn stands in the chat; of the two others only the order is another one."""
+    trace = make_trace()
+    rules, skarn, dawnkeep = trace.injections
+    other = replace(trace, injections=(dawnkeep, replace(skarn, position=1, depth=2), rules))
+    groups = {group.cells[0]: group.children for group in change_rows(compare(trace, other), None).children}
+    moved = {row.cells[0]: row.cells[1:3] for name, rows in groups.items() if "Moved" in name for row in rows}
+    assert moved["Skarn"] == (
+        place_words(skarn.position, skarn.depth, skarn.role), place_words(1, 2, skarn.role),
+    )  # fmt: skip
+    del moved["Skarn"]
+    assert set(moved.values()) == {("in order", "in another order")}

@@ -9,11 +9,12 @@ import csv
 import io
 import json
 from contextvars import ContextVar
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -507,6 +508,24 @@ def test_the_turn_that_is_looked_at_is_marked_and_told(chart: TokenChart, theme:
     assert chart.row == -1
     chart.set_comparison(None)
     assert words_drawn(chart) == []
+
+
+def test_another_turn_and_another_comparison_are_drawn_at_once(chart: TokenChart) -> None:
+    painted: list[QEvent] = []
+
+    class Watcher(QObject):
+        def eventFilter(self, _chart: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt)
+            painted.extend([event] if event.type() is QEvent.Type.Paint else [])
+            return False
+
+    drain()
+    watcher = Watcher(chart)
+    chart.installEventFilter(watcher)
+    for change in (partial(chart.choose, 2), partial(chart.set_comparison, comparison(TOKENS[:2]))):
+        painted.clear()
+        change()
+        drain()
+        assert len(painted) == 1
 
 
 def test_no_turn_is_written_over_the_one_that_is_looked_at(chart: TokenChart) -> None:
