@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QSpinBox, QWidget
 
@@ -31,23 +31,35 @@ def test_choosing_a_theme_gives_the_application_its_colours_and_tells(theme: The
     assert told == [True, False]
 
 
+class Hints(QObject):
+    """What the system says of its look."""
+
+    colorSchemeChanged = Signal()  # noqa: N815 (Qt)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scheme = Qt.ColorScheme.Dark
+
+    def colorScheme(self) -> Qt.ColorScheme:  # noqa: N802 (Qt)
+        return self.scheme
+
+
 def test_the_look_of_the_system_is_followed_while_that_is_chosen(
-    theme: Theme, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    schemes = Qt.ColorScheme
-    now = [schemes.Dark]
-    hints = SimpleNamespace(colorScheme=lambda: now[0])
+    hints, schemes = Hints(), Qt.ColorScheme
     monkeypatch.setattr(themes, "QGuiApplication", SimpleNamespace(styleHints=lambda: hints))
-    theme.choose("system")
+    theme = themes.Theme("system")
     assert theme.palette.dark
     for scheme in (schemes.Light, schemes.Dark, schemes.Unknown):
-        now[0] = scheme
-        qapp.styleHints().colorSchemeChanged.emit(scheme)
+        hints.scheme = scheme
+        hints.colorSchemeChanged.emit()
         assert theme.palette.dark is (scheme is schemes.Dark)
     theme.choose("light")
-    now[0] = schemes.Dark
-    qapp.styleHints().colorSchemeChanged.emit(schemes.Dark)
+    hints.scheme = schemes.Dark
+    hints.colorSchemeChanged.emit()
     assert not theme.palette.dark
+    theme._soon.stop()
 
 
 @pytest.mark.parametrize("shown", [True, False])
