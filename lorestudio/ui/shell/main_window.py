@@ -205,7 +205,6 @@ class MainWindow(QMainWindow):
             self._shown_state = True
             if self._arranged:
                 self.context.layout.restore()
-            self._titles.show_names()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Qt: nothing unsaved is lost without a question."""

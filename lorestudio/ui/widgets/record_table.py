@@ -471,7 +471,6 @@ class RecordView(QTableView):
         state, head = settings.value(name), self.horizontalHeader()
         if isinstance(state, QByteArray) and str(settings.value(f"{name}_of", "")) == self._layout_name():
             head.restoreState(state)
-        head.setSortIndicatorShown(True)
         for signal in (head.sectionResized, head.sectionMoved, head.sortIndicatorChanged):
             signal.connect(self._remember)
         self._rows.sort(max(0, head.sortIndicatorSection()), head.sortIndicatorOrder())

@@ -239,3 +239,14 @@ def test_words_inside_and_favour_decide_between_like_ones() -> None:
     assert ranked("fog", ["Bells", "Lamp"], ["the fog", "the fog"], [0.0, 5.0]) == [1, 0]
     assert ranked("", ["Bells", "Lamp"], (), [0.0, 5.0]) == [1, 0]
     assert ranked("fo", ["Bells"], ["the fog"]) == [], "two letters are in nearly every text"
+
+
+def test_icons_in_menus_have_the_ink_of_the_theme(window) -> None:
+    def inks() -> set[str]:
+        image = window.commands.actions["replay.all"].icon().pixmap(32, 32).toImage()
+        colors = (image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height()))
+        return {color.name() for color in colors if color.alpha() == 255}
+
+    for name in ("dark", "light"):
+        window.run(f"view.theme.{name}")
+        assert inks() == {window.theme.color("text_muted").name()}

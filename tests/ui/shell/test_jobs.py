@@ -314,6 +314,26 @@ def test_what_is_not_wanted_any_more_is_told_nobody(jobs: Jobs, qtbot: QtBot) ->
     assert "b" not in typing.begun
 
 
+def test_how_far_it_is_is_told_until_it_is_not_wanted_any_more(jobs: Jobs, qtbot: QtBot) -> None:
+    newest, go, told = Newest(jobs), Event(), []
+
+    def work(job: Job) -> str:
+        job("half")
+        go.wait(5)
+        job("nearly all")
+        return "all"
+
+    newest.start("Trying", work, done=told.append, failed=told.append, reported=told.append)
+    qtbot.waitUntil(lambda: told == ["half"])
+    newest.cancel()
+    go.set()
+    qtbot.waitUntil(lambda: jobs.idle)
+    assert told == ["half"]
+    newest.start("Trying", work, done=told.append, failed=told.append)  # nobody wants to hear how far it is
+    qtbot.waitUntil(lambda: jobs.idle)
+    assert told == ["half", "all"]
+
+
 def test_a_failure_is_told_and_the_next_starts_afresh(jobs: Jobs, qtbot: QtBot) -> None:
     typing = Typing(jobs)
     typing.go.set()

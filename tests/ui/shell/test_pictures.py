@@ -152,18 +152,32 @@ def test_what_qt_says_goes_to_the_log(caplog: pytest.LogCaptureFixture, kind: Qt
     assert caplog.record_tuples == [("qt", level, "No such file (svg)")]
 
 
-def test_a_folder_takes_the_place_of_the_persons_own(qapp: object, tmp_path: Path) -> None:
+@pytest.mark.parametrize("given", [True, False])
+def test_a_folder_takes_the_place_of_the_persons_own(
+    qapp: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: bool
+) -> None:
     """Profiles, runs, the cache and the demo; nothing of the home folder is touched."""
+    own = {
+        "default_profiles_path": "profiles.json", "default_folder": "runs", "default_cache": "vaults.sqlite",
+        "demo_folder": "demo",
+    }  # fmt: skip
+    for name, place in own.items():
+        monkeypatch.setattr(ui_app, name, lambda place=place: tmp_path / "own" / place)
+    monkeypatch.setattr(ui_app.note_data, "default_folder", lambda: tmp_path / "own" / "notes")
+    folder = tmp_path / ("given" if given else "own")
     seen: list[Any] = []
 
     def look_and_close() -> None:
         (window,) = [each for each in QApplication.topLevelWidgets() if isinstance(each, ui_app.MainWindow)]
         session = window.session
         seen.extend((session.connections.path, session.keep_in, session.reading._demo_in, window.isVisible()))
+        seen.extend((window.context.settings.fileName(), QApplication.quitOnLastWindowClosed()))
         window.close()
         window.deleteLater()
 
+    QApplication.setQuitOnLastWindowClosed(True)
     QTimer.singleShot(50, look_and_close)
-    assert ui_app.run(None, settings_file=tmp_path / "w.ini", folder=tmp_path) == 0
-    assert seen == [tmp_path / "profiles.json", tmp_path / "runs", tmp_path / "demo", True]
+    assert ui_app.run(None, settings_file=tmp_path / "w.ini", folder=folder if given else None) == 0
+    assert seen[:4] == [folder / "profiles.json", folder / "runs", folder / "demo", True]
+    assert seen[4:] == [str(tmp_path / "w.ini"), False]  # the window itself says when it has saved everything
     drain()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QSpinBox, QWidget
 
@@ -28,6 +29,37 @@ def test_choosing_a_theme_gives_the_application_its_colours_and_tells(theme: The
         assert qapp.palette().window().color() == theme.color("window")
         assert qapp.palette().text().color() == theme.color("text")
     assert told == [True, False]
+
+
+class Hints(QObject):
+    """What the system says of its look."""
+
+    colorSchemeChanged = Signal()  # noqa: N815 (Qt)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scheme = Qt.ColorScheme.Dark
+
+    def colorScheme(self) -> Qt.ColorScheme:  # noqa: N802 (Qt)
+        return self.scheme
+
+
+def test_the_look_of_the_system_is_followed_while_that_is_chosen(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hints, schemes = Hints(), Qt.ColorScheme
+    monkeypatch.setattr(themes, "QGuiApplication", SimpleNamespace(styleHints=lambda: hints))
+    theme = themes.Theme("system")
+    assert theme.palette.dark
+    for scheme in (schemes.Light, schemes.Dark, schemes.Unknown):
+        hints.scheme = scheme
+        hints.colorSchemeChanged.emit()
+        assert theme.palette.dark is (scheme is schemes.Dark)
+    theme.choose("light")
+    hints.scheme = schemes.Dark
+    hints.colorSchemeChanged.emit()
+    assert not theme.palette.dark
+    theme._soon.stop()
 
 
 @pytest.mark.parametrize("shown", [True, False])

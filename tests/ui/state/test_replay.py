@@ -12,9 +12,11 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.ranges import MessageRange
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
 from lorestudio.ui.state.replay_worker import _forget_failures, _remarks
 from lorestudio.ui.state.session import Session
@@ -198,3 +200,46 @@ def _failed(trace: Trace) -> Trace:
 )  # fmt: skip
 def test_one_remark_stands_for_all(remarks: tuple[str, ...], said: list[str]) -> None:
     assert _remarks(SimpleNamespace(remarks=remarks, title="World Info")) == said
+
+
+def test_what_was_run_is_kept_when_more_is_wanted(session: Session, qtbot: QtBot) -> None:
+    ended = heard(session, "replayed")
+    session.replays.run_to(FIRST)
+    ready(session, qtbot)
+    session.replays.run_range(MessageRange(3, 5))
+    ready(session, qtbot)
+    session.replays.run_all()
+    ready(session, qtbot)
+    assert [tally.words for _name, tally in ended] == ["1 run, 0 kept", "2 run, 1 kept", "1 run, 3 kept"]
+
+
+def test_what_an_earlier_start_has_run_is_taken_over_unless_all_is_wanted_anew(
+    make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot
+) -> None:
+    project = replace(make_project(tmp_path / "vault"), settings=DeepLoreSettings(enabled=True))
+    ready(make_session(project, make_simulator=Simulator, keep_in=tmp_path / "runs"), qtbot)
+    later = make_session(project, replay=False, make_simulator=Simulator, keep_in=tmp_path / "runs")
+    ended = heard(later, "replayed")
+    later.replays.run_all()
+    ready(later, qtbot)
+    later.replays.run_all(fresh=True)
+    ready(later, qtbot)
+    assert [tally.words for _name, tally in ended] == ["0 run, 4 kept", "4 run, 0 kept"]
+
+
+def test_runs_from_before_a_change_are_taken_over_also_in_the_second_step(
+    make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot
+) -> None:
+    """Another last message makes no difference to the replies before it, however many steps it takes to run them."""
+    project = replace(make_project(tmp_path / "vault"), settings=DeepLoreSettings(enabled=True))
+    project = replace(project, chat_path=tmp_path / "chat.jsonl")
+    session = make_session(project, make_simulator=Simulator)
+    session.replays.automatic = False
+    last = replace(project.chat.messages[-1], text="I stay.")
+    session.set_project(replace(project, chat=replace(project.chat, messages=(*project.chat.messages[:-1], last))))
+    ended = heard(session, "replayed")
+    session.replays.run_to(FIRST)
+    ready(session, qtbot)
+    session.replays.run_all()
+    ready(session, qtbot)
+    assert [tally.words for _name, tally in ended] == ["0 run, 1 kept", "1 run, 3 kept"]

@@ -102,6 +102,7 @@ def test_a_bar_has_its_line_through_the_whole_row(
     above = colours(image, middle - 3, middle + 4, 0, 4)
     assert theme.color("panel").name() in above
     assert len(above) > 1  # above the bar, which is lower than the row
+    assert theme.fill("green")[0].name() in colours(image, middle - 1, middle + 1, 6, 18)  # through its gaps
 
 
 def test_wrapped_text_folds_and_makes_the_row_taller(
@@ -115,6 +116,9 @@ def test_wrapped_text_folds_and_makes_the_row_taller(
         view.initViewItemOption(option)
         heights.append(view.itemDelegate().sizeHint(option, view.model().index(0, 0)).height())
     assert heights[0] > heights[1] > 24 + 3 * theme_line(view)
+    title, *lines, more = words_drawn(view)
+    assert (title, len(lines), more) == ("title", 3, "… more")
+    assert {word for line in lines for word in line.split()} == {"word"}
     view, image = shown(Look((Strip((Words("title"),), height=24),), side="green", body=Body("short")))
     assert theme.fill("green")[0].name() in colours(image, 6, 12, 4, 30)
 

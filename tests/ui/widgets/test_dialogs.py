@@ -35,7 +35,9 @@ def default(box: QMessageBox) -> str:
 def each_way(open_box: Callable[[list[object]], QDialog]) -> dict[str, list[object]]:
     """What is answered by each button, and by Escape."""
     found: dict[str, list[object]] = {}
-    for name in [*buttons(first := open_box([])), ""]:
+    first = open_box([])
+    assert first.isVisible()
+    for name in [*buttons(first), ""]:
         told: list[object] = []
         box = open_box(told)
         if name:
@@ -101,6 +103,7 @@ def test_a_name_is_asked_for(parent: QWidget, qtbot: QtBot) -> None:
     for typed in (" Skarn ", "  "):
         box = dialogs.ask_name(parent, "Rename", "Title", "Old", told.append)
         line = box.findChild(QLineEdit)
+        assert box.isVisible()
         assert (line.text(), line.selectedText(), line.accessibleName()) == ("Old", "Old", "Title")
         line.clear()
         qtbot.keyClicks(line, typed)
@@ -113,6 +116,7 @@ def test_the_address_of_a_vault_is_asked_for(parent: QWidget, qtbot: QtBot) -> N
     told: list[tuple[str, str]] = []
     box = dialogs.ask_obsidian(parent, lambda address, key: told.append((address, key)))
     address, key = box.findChildren(QLineEdit)
+    assert box.isVisible()
     assert key.echoMode() is QLineEdit.EchoMode.Password
     address.setText(" http://127.0.0.1:27123/Brume ")
     key.setText("secret")

@@ -8,7 +8,16 @@ from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QPushButton, QTo
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow, MessageBar, PaneTitle
+from lorestudio.ui.widgets.pane import (
+    ElidedLabel,
+    EmptyState,
+    FoldingRow,
+    MessageBar,
+    Pane,
+    PaneDock,
+    PaneTitle,
+    PlannedPane,
+)
 from tests.ui.conftest import drain
 from tests.ui.drawing import words_drawn
 
@@ -39,6 +48,35 @@ def test_a_label_can_be_narrower_than_its_text(qtbot: QtBot) -> None:
     qtbot.addWidget(label)
     label.setText("A title of some length")
     assert label.minimumSizeHint().width() < label.sizeHint().width() // 2
+
+
+class Watched(Pane):
+    """Knows whether somebody sees it."""
+
+    seen: bool | None = None
+
+    def set_seen(self, seen: bool) -> None:
+        self.seen = seen
+
+
+def test_a_pane_knows_whether_it_is_seen_also_before_and_behind_another(qtbot: QtBot, theme: Theme) -> None:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    panes = [Watched(name, name, theme) for name in ("Vault", "Search")]
+    docks = [PaneDock(PlannedPane(pane.name, pane.title, lambda pane=pane: pane), theme, window) for pane in panes]
+    for dock, pane in zip(docks, panes, strict=True):
+        window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+        dock.take(pane)
+    assert [pane.seen for pane in panes] == [False, False]
+    window.tabifyDockWidget(*docks)
+    window.show()
+    for front in (0, 1, 0):
+        docks[front].raise_()
+        drain()
+        assert [pane.seen for pane in panes] == [front == 0, front == 1]
+    docks[0].hide()
+    drain()
+    assert [pane.seen for pane in panes] == [False, True]
 
 
 def test_the_bar_of_a_dock_takes_it_out_of_the_window_and_puts_it_back(qtbot: QtBot, theme: Theme) -> None:

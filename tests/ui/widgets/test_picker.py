@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
@@ -38,6 +38,7 @@ def test_more_words_count_less_and_favour_decides_between_equals() -> None:
     assert ranked("dragon ash", ["Skarn", "Bell", "Dragon ash"], more) == [2, 0]
     assert ranked("dr", ["Skarn", "Bell", "Crown"], more) == []  # too few letters to read that
     assert ranked("bell", ["Bell", "Bell"], favour=[0, 5]) == [1, 0]
+    assert ranked("dragon", ["Skarn", "Ash"], ["a dragon", "of a dragon"], favour=[0, 5]) == [1, 0]
     assert ranked("", ["a", "b", "c"], favour=[1, 3, 2]) == [1, 2, 0]
     assert ranked("", ["b", "a"]) == [0, 1]
 
@@ -135,3 +136,17 @@ def test_what_is_not_available_is_faint(theme: Theme, qtbot: QtBot) -> None:
     ink = {each.words: each.fill for each in drawn(picker.view) if each.kind == "text"}
     names = ("text_faint", "border_strong", "text")
     assert [ink[words] for words in ("first", "Beta", "Gamma")] == [theme.color(name).name() for name in names]
+
+
+def test_it_opens_in_the_upper_middle_of_its_window(theme: Theme, qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    picker, _told = make(theme, qtbot, CHOICES)
+    for size in (QSize(900, 700), QSize(620, 420)):
+        window.setGeometry(QRect(QPoint(130, 90), size))
+        picker.open_over(window)
+        whole, place = window.geometry(), picker.geometry()
+        assert whole.contains(place)
+        assert abs(place.center().x() - whole.center().x()) <= 1
+        assert place.center().y() < whole.center().y()
+    assert picker.field.hasFocus()

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QModelIndex, QSettings, Qt
+from PySide6.QtCore import QModelIndex, QPoint, QSettings, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
@@ -296,6 +296,7 @@ def test_columns_are_chosen_and_remembered(qtbot: QtBot, theme: Theme, tmp_path:
         return made
 
     first = opened()
+    assert first.horizontalHeader().isSortIndicatorShown()
     first.show_column("port", shown=False)
     first.show_column("name", shown=False)  # the first one stays
     first.horizontalHeader().setSortIndicator(1, Qt.SortOrder.DescendingOrder)
@@ -375,3 +376,36 @@ def test_rows_are_dragged_where_the_order_is_the_persons(theme: Theme, qapp: obj
         dropped.clear()
     table.dropMimeData(data, move, 0, 0, nowhere)  # what was dropped once is not dropped again
     assert dropped == []
+
+
+def test_rows_that_are_sorted_already_stay_so_and_their_heading_says_it(
+    qtbot: QtBot, theme: Theme, tmp_path: Path
+) -> None:
+    model = make(theme)
+    model.sort(1, Qt.SortOrder.DescendingOrder)
+    view = RecordView(theme, model, "Ships", arranged=True)
+    qtbot.addWidget(view)
+    view.keep_in(QSettings(str(tmp_path / "w.ini"), QSettings.Format.IniFormat), "ships/columns")
+    head = view.horizontalHeader()
+    assert (head.sortIndicatorSection(), head.sortIndicatorOrder()) == (1, Qt.SortOrder.DescendingOrder)
+    assert names(model)[0] == "Patient Margaret"
+
+
+def test_a_heading_is_dragged_to_another_place_and_stays_there(qtbot: QtBot, theme: Theme, tmp_path: Path) -> None:
+    settings = QSettings(str(tmp_path / "w.ini"), QSettings.Format.IniFormat)
+    view = RecordView(theme, make(theme), "Ships", arranged=True)
+    qtbot.addWidget(view)
+    view.keep_in(settings, "ships/columns")
+    view.resize(500, 200)
+    view.show()
+    head, left = view.horizontalHeader(), Qt.MouseButton.LeftButton
+    start, end = (QPoint(head.sectionViewportPosition(place) + 30, 8) for place in (1, 0))
+    QTest.mousePress(head.viewport(), left, pos=start)
+    for share in (0.7, 0.4, 0):
+        QTest.mouseMove(head.viewport(), (start - end) * share + end)
+    QTest.mouseRelease(head.viewport(), left, pos=end)
+    assert view.shown_columns() == ("crew", "name", "port")
+    again = RecordView(theme, make(theme), "Ships", arranged=True)
+    qtbot.addWidget(again)
+    again.keep_in(settings, "ships/columns")
+    assert again.shown_columns() == ("crew", "name", "port")

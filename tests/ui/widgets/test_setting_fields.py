@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
@@ -81,6 +81,21 @@ def test_a_number_is_shown_kept_in_its_range_and_given_as_it_is_typed(qtbot: QtB
     assert told[-1] == typed
     assert type(told[-1]) is declaration.type
     assert field.row.count() >= 2  # box and slider, or box and room; a unit between
+
+
+def test_the_unit_stands_behind_the_number(qtbot: QtBot) -> None:
+    for declaration in NUMBERS:
+        field = make_field(declaration)
+        qtbot.addWidget(field)
+        units = [each.text() for each in field.findChildren(QLabel) if each.text()]
+        assert units == ([declaration.unit] if declaration.unit else []), declaration.alias
+
+
+def test_large_numbers_are_written_in_groups(qtbot: QtBot) -> None:
+    field = make_field(replace(next(each for each in NUMBERS if each.type is int), low=0, high=20_000))
+    qtbot.addWidget(field)
+    field.set_value(12_500)
+    assert field.box.text() == "12,500"
 
 
 @pytest.mark.parametrize(("high", "step"), [(400, 1), (401, 10), (20_000, 10), (20_001, 100)])

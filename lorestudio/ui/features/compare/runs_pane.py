@@ -28,7 +28,7 @@ from lorestudio.ui.features.timeline.tables import Names
 from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import same_words
@@ -146,7 +146,7 @@ class RunsPage(Pane):
         self._later.stop()
         if self._running:
             self._done = None  # begun anew when somebody looks again
-        self._cancel()
+            self._cancel()
 
     def choose(self, before: str, after: str) -> None:
         """Compare these runs, by the keys of the choices of what is comparable."""
@@ -219,10 +219,13 @@ class RunsPage(Pane):
         if key == _FILE:
             self.wanted.emit(f"compare.settings{place}")
         elif key == _KEPT:
-            self.comparable.load_kept(lambda error: self.state.setText(sentence_of(error)))
+            self.comparable.load_kept(self._none_kept)
         elif isinstance(key, str):
             self._keys[place] = key
         self._settle()
+
+    def _none_kept(self, error: Exception) -> None:
+        self._session.notice.emit(Notice(sentence_of(error), "warning", key="compare"))
 
     # ---- comparing --------------------------------------------------------------------------------------------------
 

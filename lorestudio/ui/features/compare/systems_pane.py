@@ -313,8 +313,6 @@ class SystemsPane(Pane):
         """The comparison under way."""
         self._only_kept = False
         self._outdated = False
-        self._looked_for = ""
-        self._run_then = False
         self.turns = comparison_table(self, lambda turn: generation_of(turn.turn))
         self.totals = comparison_table(self)
         self.chart = TokenChart(theme, self)

@@ -280,7 +280,6 @@ class WhyView(QWidget):
         self._page, self._search, self._would = page, search, would
         self._pages.addWidget(page)
         search.changed.connect(self._show_button)
-        self.refresh()
 
     def focus_target(self) -> QWidget:
         """The explanation, the numbers, or the answers."""

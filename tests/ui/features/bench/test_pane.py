@@ -141,7 +141,7 @@ def test_the_keys_of_the_chosen_entry_stand_out(shown, qtbot) -> None:
     assert before[0] == before[1]
     pane.table.selectRow(0)
     looks = {each.cursor.selectedText(): each.format.background().color() for each in pane.text.extraSelections()}
-    assert looks["lamp"] != looks["quay"]
+    assert (looks["lamp"], looks["quay"]) == (window.theme.fill("yellow")[0], before[0])
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])
@@ -170,6 +170,7 @@ def test_marks_stand_where_the_keys_do_beyond_the_basic_plane(shown, qtbot) -> N
 
 def test_behind_the_chat_its_messages_count(shown, qtbot) -> None:
     pane = shown().features.bench.pane
+    assert (pane.alone.isChecked(), pane.behind.isChecked()) == (True, False)
     type_in(pane, "the quay", qtbot)
     assert titles(pane) == ["Quay"]
     pane.behind.click()

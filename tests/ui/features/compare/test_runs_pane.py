@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,11 +15,14 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.compare.causes import Causes
+from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.studio.compare.causes import Causes, DifferenceCause, What, effects
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import NoteText
+from lorestudio.systems.differences import DifferenceKind, InputDifference
 from lorestudio.trace.diff import compare
+from lorestudio.trace.wording import place as place_words
 from lorestudio.ui.features.compare.runs import change_rows
 from lorestudio.ui.features.compare.runs_pane import RunsPage
 from lorestudio.ui.shell.main_window import MainWindow
@@ -99,6 +103,35 @@ def test_the_comparison_follows_what_is_looked_at(window: MainWindow, qtbot: QtB
     assert pane.compared.after.trace is window.session.runs.traces[Generation(6)]
 
 
+def test_what_nobody_sees_is_not_compared_and_what_was_under_way_begins_anew(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 4)
+    window.run("compare.before")
+    settle(window, qtbot)
+    pane, traces = pane_of(window), window.session.runs.traces
+    pane.choose("shown", "system:world-info")
+    assert (pane.state.text(), pane.stop.isHidden()) == ("Comparing…", False)
+    window.docks["compare"].hide()
+    assert (pane.state.text(), pane.stop.isHidden()) == ("", True)
+    settle(window, qtbot)
+    assert pane.compared.after.trace is traces[Generation(4)], "the one before it"
+    window.show_pane("compare")
+    settle(window, qtbot)
+    found, why = pane.compared, "Two systems decided: no single difference did it."
+    assert (found.after.trace.system, pane.state.text()) == ("world-info", why)
+    window.docks["compare"].hide()
+    window.show_pane("compare")
+    assert (pane.compared, pane.state.text(), pane.state.isVisible()) == (found, why, True), "it stands as it was"
+    pane.choose("before", "shown")
+    settle(window, qtbot)
+    go(window, 6)
+    window.docks["compare"].hide()
+    settle(window, qtbot)
+    assert pane.compared.after.trace is traces[Generation(4)]
+    window.show_pane("compare")
+    settle(window, qtbot)
+    assert pane.compared.after.trace is traces[Generation(6)]
+
+
 @pytest.mark.own_window
 def test_a_run_that_was_replaced_can_be_compared_though_the_pane_was_never_open(
     window: MainWindow, qtbot: QtBot
@@ -174,6 +207,8 @@ def test_the_settings_of_a_file(window: MainWindow, qtbot: QtBot, tmp_path: Path
     go(window, 4)
     window.show_pane("compare")
     pane = pane_of(window)
+    assert pane.comparable.add_settings(path) == pane.comparable.add_settings(path)
+    assert [choice.title for choice in pane.comparable.choices()].count("Settings of one.json") == 1
     pane.choose("shown", pane.comparable.add_settings(path))
     settle(window, qtbot)
     assert pane.compared is not None
@@ -321,6 +356,13 @@ def test_another_system_on_the_shown_reply(window: MainWindow, qtbot: QtBot) -> 
     settle(window, qtbot)
     assert pane.compared is not None
     assert pane.compared.after.trace.system == "world-info"
+    given = [each.title for each in pane.compared.after.trace.injections]
+    window.features.systems.configure("world-info", WorldInfoSettings(depth=0))
+    settle(window, qtbot)
+    pane.choose("before", "system:world-info")
+    settle(window, qtbot)
+    deaf = [each.title for each in pane.compared.after.trace.injections]
+    assert (len(given) > 1, deaf) == (True, ["Rules"]), "with the settings that the system has now"
     window.session.replays.choose(system="hybrid")
     settle(window, qtbot)
     pane.choose("shown", "system:deeplore")
@@ -392,6 +434,17 @@ def test_runs_are_chosen_from_the_lists(make_window: MakeWindow, qtbot: QtBot, t
     assert "one.json" in pane.compared.after.title
 
 
+def test_that_kept_runs_cannot_be_read_is_said(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    window = make_window(project_with(long_chat(1)), make_simulator=Simulator, keep_in=tmp_path / "runs")
+    settle(window, qtbot)
+    window.show_pane("compare")
+    shutil.rmtree(tmp_path / "runs")
+    (tmp_path / "runs").write_text("a file where the folder was")
+    pick(pane_of(window), 0, "Runs kept by earlier starts…")
+    settle(window, qtbot)
+    assert [text for text in window.bars.texts if str(tmp_path / "runs") in text]
+
+
 def test_without_a_place_for_runs_none_are_offered_as_kept(window: MainWindow, qtbot: QtBot) -> None:
     go(window, 4)
     window.run("compare.before")
@@ -421,3 +474,24 @@ def test_who_did_it_is_unknown_or_was_not_found() -> None:
     found = rows(Causes(()))
     assert found["What was different (0)"] == []
     assert [found[name][0][-1] for name in ("+ Entered (1)", "− Left (1)")] == ["not found"] * 2
+    (effect,) = [each for each in effects(diff) if each[0] is What.ENTERED]
+    two = [
+        DifferenceCause(InputDifference(DifferenceKind.SETTING, name, "1", "2", lambda target, _source: target))
+        for name in ("Depth", "Scan")
+    ]
+    causes = Causes((replace(two[0], alone=frozenset({effect})), two[1]))
+    assert [row.tone for row in change_rows(diff, causes).children[0].children] == ["", "text_faint"]
+
+
+def test_an_entry_that_moved_says_where_it_stood() -> None:
+    """Skarn stands in the chat; of the two others only the order is another one."""
+    trace = make_trace()
+    rules, skarn, dawnkeep = trace.injections
+    other = replace(trace, injections=(dawnkeep, replace(skarn, position=1, depth=2), rules))
+    groups = {group.cells[0]: group.children for group in change_rows(compare(trace, other), None).children}
+    moved = {row.cells[0]: row.cells[1:3] for name, rows in groups.items() if "Moved" in name for row in rows}
+    assert moved["Skarn"] == (
+        place_words(skarn.position, skarn.depth, skarn.role), place_words(1, 2, skarn.role),
+    )  # fmt: skip
+    del moved["Skarn"]
+    assert set(moved.values()) == {("in order", "in another order")}

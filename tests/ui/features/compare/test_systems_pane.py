@@ -9,13 +9,14 @@ import csv
 import io
 import json
 from contextvars import ContextVar
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
@@ -32,6 +33,7 @@ from lorestudio.ui.features.compare.systems import ComparedSystems
 from lorestudio.ui.features.compare.systems_pane import FILLS, TokenChart, draw_line
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.state.choices import system_help
 from tests.studio.compare.test_rule_causes import made
 from tests.ui.conftest import drain
 from tests.ui.drawing import drawn, words_drawn
@@ -78,6 +80,16 @@ def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWin
         pane.choose(key, on=False)
     assert "two or more" in pane.empty.title.text()
     assert not pane.run_button.isEnabled()
+
+
+def test_where_there_is_no_chat_one_can_be_opened(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
+    window = make_window(make_project(tmp_path / "vault", chat=False))
+    window.features.systems.show_page()
+    empty = window.features.systems.compare.empty
+    next(each for each in empty.findChildren(QPushButton) if each.text() == "Open chat…").click()
+    (dialog,) = [each for each in QApplication.topLevelWidgets() if isinstance(each, QFileDialog)]
+    assert (dialog.isVisible(), dialog.windowTitle()) == (True, "Open a chat")
+    dialog.reject()
 
 
 def test_turns_and_totals_stand_side_by_side(compared: MainWindow) -> None:
@@ -193,6 +205,10 @@ def test_the_menu_ticks_what_is_compared_and_adds_files(compared: MainWindow, qt
     file = tmp_path / "deep.json"
     file.write_text(json.dumps({"world_info_depth": 0}))
     pane.add_file("world-info", file)
+    pane.fill_menu()
+    tips = {action.text(): action.toolTip() for action in pane.menu.actions()}
+    assert tips["World Info: deep.json"] == str(file)
+    assert tips["Hybrid retrieval"] == system_help("hybrid")
     pane.choose("hybrid", on=False)
     assert "Shown is the comparison of" in pane.state.text()
     pane.run()
@@ -495,6 +511,33 @@ def test_the_turn_that_is_looked_at_is_marked_and_told(chart: TokenChart, theme:
     assert chart.row == -1
     chart.set_comparison(None)
     assert words_drawn(chart) == []
+
+
+def test_another_turn_and_another_comparison_are_drawn_at_once(chart: TokenChart) -> None:
+    painted: list[QEvent] = []
+
+    class Watcher(QObject):
+        def eventFilter(self, _chart: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt)
+            painted.extend([event] if event.type() is QEvent.Type.Paint else [])
+            return False
+
+    drain()
+    watcher = Watcher(chart)
+    chart.installEventFilter(watcher)
+    for change in (partial(chart.choose, 2), partial(chart.set_comparison, comparison(TOKENS[:2]))):
+        painted.clear()
+        change()
+        drain()
+        assert len(painted) == 1
+
+
+def test_no_turn_is_written_over_the_one_that_is_looked_at(chart: TokenChart) -> None:
+    chart.set_comparison(comparison(TOKENS * 10))  # ten pixels for each
+    for row in range(12, 18):
+        chart.choose(row)
+        places = [each.box.left() for each in drawn(chart) if each.words.startswith("#")]
+        assert f"#{2 * row}" in words_drawn(chart)
+        assert min(right - left for left, right in pairwise(sorted(places))) > 20
 
 
 def test_keys_and_clicks_go_to_turns(chart: TokenChart, qtbot: QtBot) -> None:

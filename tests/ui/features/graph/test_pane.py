@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.studio.graph import layout
 from lorestudio.studio.graph.graph import EdgeKind
@@ -287,6 +288,19 @@ def test_kinds_of_edges_can_be_switched_off_in_picture_and_list(window: MainWind
     assert pane.lists.edge_model.rowCount() == 2
     pane.edges.buttons[EdgeKind.REQUIRES].click()
     assert pane.lists.edge_model.rowCount() == 3
+
+
+def test_the_list_does_not_wait_until_the_picture_is_laid_out(pane: GraphPane) -> None:
+    made, whole, token = pane._prepared, table(pane), CancelToken()
+    pane._take(None)
+    assert table(pane) == {}
+    pane._cancel = token
+    pane._reported(replace(made, positions=None), CancelToken())  # of a graph that is not wanted any more
+    assert table(pane) == {}
+    pane._reported(replace(made, positions=None), token)
+    assert table(pane) == whole
+    pane._made(made, token)
+    assert not pane.working
 
 
 def test_search_marks_hits_and_filters_the_list(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:

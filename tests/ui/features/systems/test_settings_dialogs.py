@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QPushButton, QSplitter, QWidget
+from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton, QSplitter, QWidget
 
 from lorestudio.exchange.lorebooks.reading import BookRole
 from lorestudio.settings.declaration import Section
@@ -184,6 +184,8 @@ def test_what_is_scanned_is_told_and_handed_over(open_books, qtbot, tmp_path: Pa
     )  # fmt: skip
     assert dialog.about.toPlainText().startswith("No lorebook is listed.")
     assert not dialog.remove_button.isEnabled()
+    labels = {each.text() for each in dialog.findChildren(QLabel) if each.isVisible()}
+    assert {"What is scanned", "Whose entries come first", "SillyTavern's folder"} <= labels
     assert dialog.source.toolTip()
     assert dialog.worlds.toolTip()
     told = {}

@@ -73,6 +73,8 @@ def test_a_stand_in_has_no_model() -> None:
     found = facts(call_facts, replace(CALL, source="offline stand-in", model="", details={}), None, None, 0)
     assert found["Model"] == "none: words are compared on this computer"
     assert found["Tokens"] == "not reported"
+    found = facts(call_facts, replace(CALL, source="Local", model="", details={}), None, None, 0)
+    assert found["Model"] == "not named"
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from lorestudio.ui.features.trace.answers import (
 )
 from lorestudio.ui.features.trace.flow import steps
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HELD, HORIZONTAL, ITEM, MARK, TOOLTIP, VERTICAL
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HELD, HORIZONTAL, ITEM, MARK, NO_INDEX, TOOLTIP, VERTICAL
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.paint import cell_mark
@@ -411,6 +411,23 @@ def test_a_row_is_drawn_with_its_entry_what_became_of_it_why_and_tokens(view: An
     view.setCurrentIndex(view.table.index(view.table.row_of(CROWN), WHY))
     shown = drawn_words(view)
     assert {("Crown", chosen), ("cut", chosen), ("158", chosen), ("Skarn", text)} <= set(shown)
+
+
+def test_only_the_row_that_is_looked_at_has_a_ground(view: AnswerView, theme: Theme) -> None:
+    def grounds() -> list[tuple[float, float]]:
+        shown = [each for each in drawn(view) if each.fill == theme.color("accent_soft").name()]
+        return sorted({(each.box.top(), each.box.bottom()) for each in shown})
+
+    view.setCurrentIndex(NO_INDEX)
+    assert grounds() == []
+    rows = view.verticalHeader()
+    for entry in (SKARN, CROWN):
+        row = view.table.row_of(entry)
+        view.setCurrentIndex(view.table.index(row, WHY))
+        top = view.viewport().y() + rows.sectionViewportPosition(row)
+        for above, below in (shown := grounds()):
+            assert top - 1 <= above < below <= top + rows.sectionSize(row) + 1
+        assert shown
 
 
 def test_what_is_expected_is_drawn_beside_the_title(view: AnswerView, theme: Theme) -> None:

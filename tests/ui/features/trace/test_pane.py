@@ -117,6 +117,13 @@ def test_cells_choose_an_entry_and_its_stage_and_follow_them(window: MainWindow,
     assert pane.answers.currentIndex().row() == model.row_of(DAWNKEEP)
 
 
+def test_the_entry_that_is_looked_at_keeps_its_row_from_reply_to_reply(window: MainWindow, pane: TracePane) -> None:
+    window.selection.choose_entry(CROWN)
+    for message in (2, 7, 5):
+        window.chat.choose(message)
+        assert pane.model.entry(pane.answers.currentIndex().row()) == CROWN, message
+
+
 def test_each_tab_has_its_tools_its_text_and_the_keyboard(window: MainWindow, pane: TracePane) -> None:
     shown = []
     for tab in range(5):

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.why_not.pane import WhyView
 from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.qt import ENTRY_ID
 from tests.ui.conftest import settle
 from tests.ui.features.budget.test_pane import tight
 from tests.ui.vaults import open_vault, write_vault
@@ -77,6 +79,21 @@ def test_numbers_and_answers_take_turns_with_the_explanation(
     assert (browser.isVisibleTo(pane), pane.answers_button.isChecked()) == (True, False)
 
 
+def test_a_line_of_the_numbers_leads_to_its_entry(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
+    window = make_window(tight(tmp_path), make_simulator=Simulator)
+    settle(window)
+    window.chat.choose(5)
+    window.selection.choose_entry(0)
+    window.run("why.scores")
+    settle(window)
+    tree, model = window.why.scores.tree, window.why.scores.model
+    before = model.index(0, 0, model.index(0, 0, model.index(1, 0)))  # below the order of matches
+    assert (before.data(), before.data(ENTRY_ID)) == ("before", 1)
+    tree.setCurrentIndex(before)
+    QTest.keyClick(tree, Qt.Key.Key_Return)
+    assert window.selection.entry == 1
+
+
 def test_what_is_shown_is_copied(window: MainWindow, pane: WhyView) -> None:
     told: list[bool] = []
     pane.copied.connect(lambda: told.append(True))
@@ -89,7 +106,7 @@ def test_what_is_shown_is_copied(window: MainWindow, pane: WhyView) -> None:
     window.selection.choose_entry(None)
     pane.copy()
     assert (QGuiApplication.clipboard().text(), len(told)) == ("", 2)
-    assert pane.empty.title.text() == "Why?"
+    assert pane.empty.title.text() == pane.accessibleName() == "Why?"
 
 
 def test_a_note_that_is_no_entry_and_an_entry_without_a_run(

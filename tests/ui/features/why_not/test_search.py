@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,21 +12,29 @@ from PySide6.QtTest import QTest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.why_not import WhyNotFinder
 from lorestudio.systems.ideas import Change, NoteEdit
-from lorestudio.ui.features.why_not.search import KEPT
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
+from lorestudio.ui.features.why_not.search import KEPT, RowWork
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, MARK
+from lorestudio.ui.state.selection import Selection
 from tests.ui.conftest import drain, settle
 from tests.ui.features.tuning.test_scores import project_of
 from tests.ui.vaults import choose
+from tests.ui.worlds import BELL, CROWN, RULES, SKARN, make_project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.trace.model import Trace
     from lorestudio.ui.features.why_not.page import WhyNotPage
     from lorestudio.ui.features.why_not.search import WhyNotSearch
     from lorestudio.ui.shell.main_window import MainWindow
+    from lorestudio.ui.state.session import Session
 
 LAST = Generation(6)
 
@@ -161,6 +170,86 @@ def test_a_note_without_a_folder_is_not_changed(window: MainWindow) -> None:
     edit = Change("priority", "Raise it", note=NoteEdit("elsewhere", note.filename, {"priority": 1}))
     window.features.why_not.page.wanted.emit(edit)
     assert "its vault has no folder on this computer" in window.bars.texts[-1]
+
+
+def test_rows_that_a_filter_hid_are_asked_about_once_they_are_in_sight(window: MainWindow) -> None:
+    """Crown is stopped at a gate; what the budget would have done with it is found out for whoever sees it."""
+    trace, would = window.trace, window.features.why_not.would
+    crown = next(each.id for each in window.session.project.index.entries if each.title == "Crown")
+    trace.filter.setText("bell")
+    window.chat.show_generation(Generation(4))
+    settle(window)
+    assert would.of(trace.model.trace, crown) is None
+    trace.filter.clear()
+    settle(window)
+    row, columns = trace.model.row_of(crown), range(2, trace.model.columnCount())
+    marks = [trace.model.index(row, column).data(MARK) for column in columns]
+    assert [mark.word for mark in marks if mark.hollow] == ["would pass", "would pass"]
+
+
+class Asking(RowWork):
+    """Asks nothing but whether it may go on; what it was asked about and told stands in `asked`."""
+
+    TITLE = "Asking"
+
+    def __init__(self, session: Session, selection: Selection) -> None:
+        super().__init__(session, selection, session)
+        self.asked: list[int] = []
+        self.goes_on, self.has_an_answer = threading.Event(), True
+
+    def _asking(self, simulator: Simulator, generation: Generation) -> tuple[Trace, Callable[..., object] | None]:
+        return simulator.traces[generation], self._ask_one if self.has_an_answer else None
+
+    def _ask_one(self, entry: int, cancel: CancelToken) -> str:
+        self.asked.append(entry)
+        while not self.goes_on.wait(0.001):
+            if cancel.cancelled:
+                raise Cancelled
+        return f"about {entry}"
+
+
+@pytest.fixture
+def asking(make_session: Callable[..., Session], tmp_path: Path) -> Iterator[Asking]:
+    """The run of a reply, in which an entry is chosen and two more are in sight."""
+    session, selection = make_session(make_project(tmp_path / "vault")), Selection()
+    selection.choose_message(5, Generation(5))
+    selection.choose_entry(CROWN)
+    work = Asking(session, selection)
+    work.in_sight = lambda: (RULES, SKARN)
+    yield work
+    work.goes_on.set()
+    work.stop()
+
+
+def test_the_chosen_row_is_asked_about_first_and_but_once(asking: Asking, qtbot: QtBot) -> None:
+    asking.look()
+    qtbot.waitUntil(lambda: asking.asked == [CROWN])
+    asking.look()
+    qtbot.waitUntil(lambda: not asking._soon.isActive())
+    asking.goes_on.set()
+    qtbot.waitUntil(lambda: asking._session.jobs.idle)
+    assert asking.asked == [CROWN, RULES, SKARN]
+    assert asking.answer(asking.trace, SKARN) == f"about {SKARN}"
+
+
+def test_a_row_that_is_chosen_meanwhile_does_not_wait_for_others(asking: Asking, qtbot: QtBot) -> None:
+    asking.look()
+    qtbot.waitUntil(lambda: asking.asked == [CROWN])
+    asking._selection.choose_entry(BELL)
+    qtbot.waitUntil(lambda: asking.asked == [CROWN, BELL])
+    asking.goes_on.set()
+    qtbot.waitUntil(lambda: asking._session.jobs.idle)
+    assert asking.asked == [CROWN, BELL, RULES, SKARN]
+
+
+@pytest.mark.parametrize("ran", [True, False])
+def test_where_nobody_can_answer_nothing_is_begun(asking: Asking, ran: bool) -> None:
+    asking.has_an_answer = False
+    if not ran:
+        asking._selection.choose_message(3, Generation(3))
+    asking._go_on()
+    assert asking._session.jobs.idle
+    assert (asking.trace is not None) is ran
 
 
 def test_numbers_are_copied_as_text(window: MainWindow) -> None:
