@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.widgets.pane import Pane
 
-AT_ONCE = {"vault", "chat", "entry", "trace", "budget", "problems"}
+AT_ONCE = {"vault", "chat", "entry", "trace", "problems"}
 """What the first workspace shows, and the pane whose findings are counted in the last line."""
 
 
@@ -22,7 +22,7 @@ def made(window: MainWindow) -> set[str]:
 @pytest.mark.own_window
 def test_a_window_has_every_dock_and_makes_only_what_is_in_sight(window) -> None:
     assert made(window) >= AT_ONCE
-    assert not made(window) & {"graph", "settings", "recap", "memories", "compare", "scores", "tuning", "bench"}
+    assert not made(window) & {"budget", "graph", "settings", "recap", "memories", "compare", "scores", "tuning", "bench"}
     assert {f"pane.{name}" for name in window.docks} <= set(window.commands.actions)
 
 

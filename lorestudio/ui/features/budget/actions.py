@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QWidget
-
-from lorestudio.ui.features.budget.pane import BudgetPane
 from lorestudio.ui.shell.actions import Where
-from lorestudio.ui.shell.feature import Context, Feature
+from lorestudio.ui.shell.feature import Feature, late_pane
+
+if TYPE_CHECKING:
+    from lorestudio.ui.features.budget.pane import BudgetPane
 
 
 class BudgetFeature(Feature):
     """Has a pane and no actions of its own."""
 
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self.pane = BudgetPane(context.theme, context.session, context.selection, context.preview.whole)
-        self.panes = (self.pane,)
+    @late_pane("budget", "Budget")
+    def pane(self) -> BudgetPane:
+        """What the chosen reply spent its tokens on; what is about runs works in it."""
+        from lorestudio.ui.features.budget.pane import BudgetPane
 
-    def places(self) -> Mapping[Where, Sequence[QWidget]]:
-        """What is about runs works in the pane."""
-        return {Where.RUNS: (self.pane,)}
+        context = self.context
+        pane = BudgetPane(context.theme, context.session, context.selection, context.preview.whole)
+        context.commands.attach({Where.RUNS: (pane,)})
+        return pane
