@@ -22,7 +22,8 @@ def made(window: MainWindow) -> set[str]:
 @pytest.mark.own_window
 def test_a_window_has_every_dock_and_makes_only_what_is_in_sight(window) -> None:
     assert made(window) >= AT_ONCE
-    assert not made(window) & {"budget", "graph", "settings", "recap", "memories", "compare", "scores", "tuning", "bench"}
+    assert not made(window) & {"budget", "graph", "settings", "recap", "memories", "compare", "scores", "tuning"}
+    assert "bench" not in made(window)
     assert {f"pane.{name}" for name in window.docks} <= set(window.commands.actions)
 
 
