@@ -150,6 +150,7 @@ def test_every_key_has_one_meaning_where_it_works(window) -> None:
     assert all(drawn.count(f"Ctrl+Alt+{number}") == 1 for number in range(1, 5))
 
 
+@pytest.mark.long
 def test_what_is_rare_is_found_and_stands_in_its_menu_once_it_was_used(make_window, tmp_path) -> None:
     window = make_window(make_project(tmp_path / "vault"))
 

@@ -27,6 +27,7 @@ def test_a_window_has_every_dock_and_makes_only_what_is_in_sight(window) -> None
     assert {f"pane.{name}" for name in window.docks} <= set(window.commands.actions)
 
 
+@pytest.mark.long
 @pytest.mark.own_window
 def test_each_pane_is_what_its_dock_is_called(window) -> None:
     for name, dock in window.docks.items():

@@ -214,6 +214,7 @@ def test_a_replay_can_be_stopped_and_keeps_what_is_done(make_window, tmp_path, q
     assert any("stopped" in text for text in window.bars.texts)
 
 
+@pytest.mark.long
 def test_the_window_answers_while_a_replay_runs(make_window, tmp_path, qtbot, monkeypatch) -> None:
     monkeypatch.setattr(FakeSimulator, "pause", 0.1)
     window = make_window(make_project(tmp_path), replay=False)
@@ -611,6 +612,7 @@ def test_layout_and_theme_are_remembered(make_window, tmp_path) -> None:
     second.run("view.theme.light")
 
 
+@pytest.mark.long
 def test_a_layout_of_another_version_is_left_alone(make_window, tmp_path) -> None:
     first = make_window(make_project(tmp_path / "vault"))
     first.docks["budget"].close()
@@ -711,6 +713,7 @@ def test_all_stages_are_shown_on_wish(window) -> None:
     assert not window.commands.actions["trace.all_stages"].isChecked()
 
 
+@pytest.mark.long
 def test_which_phases_are_unfolded_is_remembered(make_window) -> None:
     first = make_window(make_project())
     first.trace.answers.fold_wanted.emit(Phase.GATE)

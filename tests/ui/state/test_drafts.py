@@ -70,6 +70,7 @@ def test_typing_a_key_shows_what_it_would_do(window, qtbot) -> None:
     assert injected(window) == ["Gate", "Tower"]
 
 
+@pytest.mark.long
 def test_what_was_tried_is_what_a_saved_text_does(window, qtbot) -> None:
     retype_key(window, "tower")
     qtbot.waitUntil(lambda: injected(window) == ["Gate", "Tower"])

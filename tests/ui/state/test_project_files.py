@@ -66,6 +66,7 @@ def test_a_new_turn_is_shown_and_run_and_nothing_moves(window: MainWindow, qtbot
     assert not window.features.chat.files.unsaved
 
 
+@pytest.mark.long
 def test_a_line_that_is_being_written_is_waited_for(window: MainWindow, qtbot: Any) -> None:
     chat, new = window.session.project.chat_path, line("Wren", "Who rings the bell?")
     chat.write_text(BEFORE + new[:20], "utf-8")
@@ -96,6 +97,7 @@ def test_to_a_chat_that_was_changed_here_new_messages_are_added(window: MainWind
     assert left == [None, "Wren 0", *(f"{name} {at}" for at in range(1, 20) for name in ("Wren", "Ottoline")), "More."]
 
 
+@pytest.mark.long
 def test_where_both_changed_the_same_what_was_changed_here_stays_and_is_said(window: MainWindow, qtbot: Any) -> None:
     session = window.session
     mine = replace(session.project.chat, messages=session.project.chat.messages[:-1])

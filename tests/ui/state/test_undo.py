@@ -164,6 +164,7 @@ def test_settings_that_decide_how_notes_are_read_read_them_again(
     assert len(session.project.index.entries) == entries
 
 
+@pytest.mark.long
 def test_what_is_looked_at_stays_where_it_still_is(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
 ) -> None:

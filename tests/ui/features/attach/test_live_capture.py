@@ -73,6 +73,7 @@ def ask(window: MainWindow, address: str, qtbot: Any) -> None:
     settle(window)
 
 
+@pytest.mark.long
 def test_nothing_listens_until_it_is_switched_on_and_the_title_says_so(
     window: MainWindow, dialog: LiveCaptureDialog, tmp_path: Path, qtbot: Any
 ) -> None:
@@ -103,6 +104,7 @@ def test_nothing_listens_until_it_is_switched_on_and_the_title_says_so(
     assert not any(b"secret-key" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
+@pytest.mark.long
 def test_captures_are_shown_redacted_and_deleted(
     window: MainWindow, dialog: LiveCaptureDialog, tmp_path: Path, qtbot: Any
 ) -> None:

@@ -182,6 +182,7 @@ def test_behind_the_chat_its_messages_count(shown, qtbot) -> None:
     assert titles(pane) == ["Quay"]
 
 
+@pytest.mark.long
 def test_what_is_chosen_for_the_chat_holds_and_a_change_runs_the_text_again(shown, qtbot) -> None:
     window = shown()
     pane = window.features.bench.pane
@@ -209,6 +210,7 @@ def test_without_a_chat_it_works_at_once_and_the_trace_offers_it(shown, qtbot) -
     assert titles(pane) == ["Lamp"]
 
 
+@pytest.mark.long
 def test_empty_states_are_sentences(shown, qtbot, make_window) -> None:
     window = shown()
     pane = window.features.bench.pane
@@ -375,6 +377,7 @@ def test_behind_a_chat_that_was_not_run_it_says_what_to_do(make_window, qtbot) -
     assert "Quay" in titles(pane)
 
 
+@pytest.mark.long
 def test_a_project_without_a_chat_has_nothing_to_stand_behind(make_window, qtbot) -> None:
     window = make_window(make_simulator=Simulator)
     window.show_pane("bench")

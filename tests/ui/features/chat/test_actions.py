@@ -118,6 +118,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, opened: MainWindow) -> Callable[...,
     return say
 
 
+@pytest.mark.long
 def test_writing_with_the_keyboard(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     window, composer = opened, opened.features.chat.composer
     assert composer.isVisibleTo(window)
@@ -165,6 +166,7 @@ def test_editing_in_place(opened: MainWindow, qtbot: QtBot) -> None:
     assert window.selection.message == 1
 
 
+@pytest.mark.long
 def test_hiding_deleting_and_swipes(opened: MainWindow, qtbot: QtBot) -> None:
     window = opened
     window.chat.choose(1)
@@ -397,6 +399,7 @@ def test_a_narrow_composer_keeps_a_line_for_the_message(qtbot: QtBot) -> None:
     assert composer.field.geometry().left() > composer.voice.geometry().right()
 
 
+@pytest.mark.long
 def test_another_reply_is_a_swipe(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
     answer("c")
     opened.run("reply.again")
@@ -439,6 +442,7 @@ def test_nothing_is_written_into_another_chat(opened: MainWindow, answer: Callab
     assert texts(opened)[-1] == "I run."
 
 
+@pytest.mark.long
 def test_a_failure_in_the_middle_loses_nothing(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
     answer("Skarn", error=broken("the reply broke off"))
     composer = opened.features.chat.composer
@@ -453,6 +457,7 @@ def test_a_failure_in_the_middle_loses_nothing(opened: MainWindow, answer: Calla
     assert not opened.features.chat.replies.busy
 
 
+@pytest.mark.long
 def test_another_swipe_grows_in_its_own_message(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
     answer("Skarn", wait=True)
     opened.run("reply.again")
@@ -531,6 +536,7 @@ def test_whoever_writes_replies_by_hand_gets_the_field_for_it(opened: MainWindow
     assert not opened.features.chat.replies.busy
 
 
+@pytest.mark.long
 def test_without_a_provider_the_stand_in_holds_the_place_and_says_so(opened: MainWindow, qtbot: QtBot) -> None:
     composer = opened.features.chat.composer
     composer.reply_button.click()
@@ -575,6 +581,7 @@ def test_a_persona_names_the_person_and_is_remembered(opened: MainWindow, path: 
     assert opened.session.project.setup == PromptSetup(persona=Persona("Quill", "Small."))
 
 
+@pytest.mark.long
 def test_a_preset_is_chosen_from_a_file_and_read_again_with_its_chat(
     opened: MainWindow, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

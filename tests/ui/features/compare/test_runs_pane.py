@@ -345,6 +345,7 @@ def test_unsaved_texts_are_compared_with_what_is_saved(make_window: MakeWindow, 
     window.session.runs.show_preview(None)
 
 
+@pytest.mark.long
 def test_another_system_on_the_shown_reply(window: MainWindow, qtbot: QtBot) -> None:
     go(window, 4)
     window.show_pane("compare")

@@ -110,6 +110,7 @@ def test_turns_and_totals_stand_side_by_side(compared: MainWindow) -> None:
     assert compared.commands.actions["systems.copy"].isEnabled()
 
 
+@pytest.mark.long
 def test_what_is_in_front_has_the_keyboard_and_buttons_follow(compared: MainWindow, qtbot: QtBot) -> None:
     pane = compared.features.systems.compare
     for place, view in ((0, pane.turns_view), (1, pane.totals_view)):
@@ -144,6 +145,7 @@ def test_what_is_in_front_has_the_keyboard_and_buttons_follow(compared: MainWind
     assert (pane.empty.title.text(), pane.run_button.isEnabled()) == ("No chat to compare on", False)
 
 
+@pytest.mark.long
 def test_what_was_asked_for_while_kept_runs_are_looked_for_is_run_then(real: MainWindow, qtbot: QtBot) -> None:
     """Nothing was kept, so it is run; where something is shown already, nothing is."""
     pane = real.features.systems.compare
@@ -185,6 +187,7 @@ def test_going_to_a_turn_goes_to_its_message_and_back(compared: MainWindow) -> N
     assert pane.chart.row == pane.turns.place_of(Generation(2, 0))
 
 
+@pytest.mark.long
 def test_the_chart_is_walked_with_keys_and_clicked(compared: MainWindow, qtbot: QtBot) -> None:
     chart = compared.features.systems.compare.chart
     chart.resize(400, 150)
@@ -264,6 +267,7 @@ def test_stopping_keeps_what_was_compared_before(
     assert pane.found is before
 
 
+@pytest.mark.long
 def test_a_change_is_said_and_another_chat_begins_anew(compared: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     pane = compared.features.systems.compare
     compared.features.systems.configure("world-info", WorldInfoSettings(depth=1))
@@ -431,6 +435,7 @@ def test_where_nothing_was_kept_comparing_runs(
     assert window.features.systems.compare.found is not None
 
 
+@pytest.mark.long
 def test_what_the_newer_rules_change_is_said_with_the_rule_that_did_it(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -134,6 +134,7 @@ def test_blocking_frees_a_pin_and_pinning_again_frees_nothing_else(shown, qtbot)
     assert "Plain" in injected(window)
 
 
+@pytest.mark.long
 def test_several_selected_notes_are_pinned_as_one_step(shown, qtbot) -> None:
     window = shown()
     window.vault._select([entry(window, "Plain"), entry(window, "Silent")])
@@ -150,6 +151,7 @@ def test_several_selected_notes_are_pinned_as_one_step(shown, qtbot) -> None:
     assert window.session.project.controls.pins == ()
 
 
+@pytest.mark.long
 def test_delete_on_a_chip_takes_it_away(shown, qtbot) -> None:
     window = shown(ChatControls(blocks=(EntryRule("Plain"),)))
     assert "Plain" not in injected(window)
@@ -191,6 +193,7 @@ def test_a_value_is_chosen_from_those_of_the_vault(shown, qtbot) -> None:
     assert window.session.parts.adjustments.undo_title == "Era: after"
 
 
+@pytest.mark.long
 def test_a_value_that_is_set_is_taken_away_and_any_can_be_typed(shown, qtbot) -> None:
     window = shown(ChatControls(context={"era": ["after"]}))
     window.features.controls.bar.opened.emit(("context", "era"))
@@ -206,6 +209,7 @@ def test_a_value_that_is_set_is_taken_away_and_any_can_be_typed(shown, qtbot) ->
     assert window.session.project.controls.context == {"era": ["the ice age"]}
 
 
+@pytest.mark.long
 def test_folders_are_chosen_and_cleared(shown, qtbot) -> None:
     window = shown()
     window.run("controls.folder")
@@ -286,6 +290,7 @@ def test_a_text_left_as_it_was_is_no_step(shown) -> None:
     assert window.session.parts.adjustments.undo_title == ""
 
 
+@pytest.mark.long
 def test_the_mark_says_what_is_not_in_the_file_until_it_is_saved(shown, qtbot) -> None:
     window = shown()
     assert CHANGED not in chips(window)
@@ -318,6 +323,7 @@ def test_what_the_chats_file_says_in_vain_is_shown(shown, qtbot) -> None:
     drain()
 
 
+@pytest.mark.long
 def test_a_chip_opens_what_it_stands_for(shown, qtbot) -> None:
     controls = ChatControls(
         pins=(EntryRule("Silent"),), folders=("people",), context={"era": "before", "gone": "x"}, notepad="Noted.",
@@ -393,6 +399,7 @@ def save(window: MainWindow, qtbot, name: str) -> SavePresetDialog:
     return dialog
 
 
+@pytest.mark.long
 def test_a_preset_is_saved_and_applied_as_one_step(shown, qtbot) -> None:
     controls = ChatControls(pins=(EntryRule("Silent"),), context={"era": ["after"]}, notepad="mine")
     window = shown(controls)
@@ -496,6 +503,7 @@ def test_presets_are_renamed_deleted_and_broken_ones_shown(shown, qtbot) -> None
     drain()
 
 
+@pytest.mark.long
 def test_a_preset_is_chosen_with_the_keyboard(shown, qtbot) -> None:
     window = shown(ChatControls(pins=(EntryRule("Silent"),)))
     window.run("presets.apply")
@@ -514,6 +522,7 @@ def test_a_preset_is_chosen_with_the_keyboard(shown, qtbot) -> None:
 # ---- the line above the chat ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_one_line_says_how_the_chat_is_run_and_unfolds(make_window, tmp_path) -> None:
     window = make_window(small_project(tmp_path / "vault"))
     line, bar, modes = window.chat.run_line, window.features.controls.bar, window.chat.modes

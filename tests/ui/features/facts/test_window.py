@@ -182,6 +182,7 @@ def provider(opened: MainWindow, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) 
 # ---- drawing out ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_looking_makes_no_file_and_facts_are_drawn_out_and_kept(opened: MainWindow, store: Path, qtbot: QtBot) -> None:
     page = pane(opened).memories
     assert not store.exists()
@@ -322,6 +323,7 @@ def test_what_stands_in_the_way_is_said(opened: MainWindow, tmp_path: Path, stor
 # ---- looking after memories -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_filter_order_search_and_the_keyboard(drawn: MainWindow, store: Path, qtbot: QtBot) -> None:
     page = pane(drawn).memories
     drawn.show_pane("memories")
@@ -360,6 +362,7 @@ def test_filter_order_search_and_the_keyboard(drawn: MainWindow, store: Path, qt
     assert "I carry the lantern" not in [row[0] for row in kept(store)]
 
 
+@pytest.mark.long
 def test_edit_tag_pin_delete_and_take_back(drawn: MainWindow, store: Path, qtbot: QtBot) -> None:
     page, detail = pane(drawn).memories, pane(drawn).memories.detail
     choose(drawn, "I want more rope")
@@ -391,6 +394,7 @@ def test_edit_tag_pin_delete_and_take_back(drawn: MainWindow, store: Path, qtbot
     assert not drawn.commands.actions["memories.undo"].isEnabled()
 
 
+@pytest.mark.long
 def test_a_memory_tells_where_it_came_from_and_that_its_vector_is_stale(
     drawn: MainWindow, store: Path, qtbot: QtBot
 ) -> None:
@@ -494,6 +498,7 @@ def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
     assert drawn.statusBar().currentMessage() == "3 memories were copied."
 
 
+@pytest.mark.long
 def test_the_menu_of_a_memory_and_the_doors_to_the_list(drawn: MainWindow, qtbot: QtBot) -> None:
     page = pane(drawn).memories
     pane(drawn).tabs.setCurrentIndex(2)
@@ -528,6 +533,7 @@ def test_the_menu_of_a_memory_and_the_doors_to_the_list(drawn: MainWindow, qtbot
     assert page.view.hasFocus()
 
 
+@pytest.mark.long
 def test_what_changed_while_nobody_looked_is_read_when_somebody_does(
     drawn: MainWindow, store: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:

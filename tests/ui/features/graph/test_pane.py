@@ -543,6 +543,7 @@ def in_sight(pane: GraphPane) -> QRectF:
     return pane.view.mapToScene(pane.view.viewport().rect()).boundingRect()
 
 
+@pytest.mark.long
 def test_the_whole_is_in_sight_at_first_and_what_is_made_anew_stays_as_near_as_it_was(
     new_window: MainWindow, qtbot: QtBot
 ) -> None:
@@ -679,6 +680,7 @@ def test_the_next_hit_goes_round(window: MainWindow, pane: GraphPane, qtbot: QtB
 # ---- what goes wrong, and where the keyboard goes -------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_graph_that_cannot_be_made_is_told_and_can_be_tried_again(
     new_window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

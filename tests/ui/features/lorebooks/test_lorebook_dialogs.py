@@ -113,6 +113,7 @@ def test_after_an_import_summaries_are_offered_until_it_is_undone(window, book, 
     assert window.bars.texts == []
 
 
+@pytest.mark.long
 def test_books_become_a_new_vault(window, book, tmp_path) -> None:
     dialog = shown(window, "book.import", ImportBooksDialog)
     dialog.into.setCurrentIndex(dialog.into.findData(""))

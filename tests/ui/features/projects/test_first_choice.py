@@ -18,6 +18,7 @@ def demo(make_window, qtbot):
     return window
 
 
+@pytest.mark.long
 def test_the_demo_opens_with_an_entry_that_was_stopped(demo) -> None:
     assert demo.selection.entry is not None
     told = Journeys(demo.session.runs.trace(demo.selection.generation)).fate(demo.selection.entry)

@@ -207,6 +207,7 @@ def demo(make_window: Callable[..., MainWindow], tmp_path: Path) -> MainWindow:
     return window
 
 
+@pytest.mark.long
 def test_the_coach_stands_in_its_corner_and_leaves_with_the_demo(demo: MainWindow, tmp_path: Path) -> None:
     coach = demo.features.projects.coach
     assert not coach.isVisible()
@@ -240,6 +241,7 @@ def test_the_coach_stands_in_its_corner_and_leaves_with_the_demo(demo: MainWindo
     assert not coach.isVisible()
 
 
+@pytest.mark.long
 def test_the_demo_is_reset_and_practised_on_a_copy(demo: MainWindow, tmp_path: Path) -> None:
     note = tmp_path / "data" / "demo" / "The Brume" / "The Brume.md"
     before = note.read_bytes()

@@ -147,6 +147,7 @@ def test_a_left_out_note_says_why(window, wait) -> None:
     assert "locked" in dialog.model.data(place, ACCESSIBLE_TEXT)
 
 
+@pytest.mark.long
 def test_accepting_writes_one_property_and_undo_takes_it_back(window, wait, tmp_path, qtbot) -> None:
     dialog = window.features.proposals.summaries()
     wait()
@@ -320,6 +321,7 @@ def test_nothing_to_ask_about_is_said(make_window, window, wait, tmp_path) -> No
     assert "Tick the box" in dialog.detail.empty.text.text()
 
 
+@pytest.mark.long
 def test_a_note_changed_meanwhile_is_left_alone_and_proposed_anew(window, wait, tmp_path) -> None:
     dialog = window.features.proposals.summaries()
     wait()
@@ -370,6 +372,7 @@ def test_locking_from_the_dialog_and_from_the_menu(window, wait, tmp_path) -> No
 # ---- asking ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_provider_is_asked_only_when_the_cost_was_told(window, wait, client) -> None:
     dialog = window.features.proposals.summaries()
     wait()
@@ -426,6 +429,7 @@ def test_changing_the_source_keeps_what_was_proposed(window, wait, client) -> No
     assert row_of(dialog, "Dawnkeep").proposal.after == "From the provider."
 
 
+@pytest.mark.long
 def test_a_stop_keeps_what_is_done_and_the_rest_can_be_asked_later(window, wait, client, qtbot) -> None:
     window.session.replays.choose(source=LOCAL)
     wait()
@@ -464,6 +468,7 @@ def test_a_stop_keeps_what_is_done_and_the_rest_can_be_asked_later(window, wait,
     assert row_of(dialog, "Dawnkeep").proposal.after == "Slow but sure."
 
 
+@pytest.mark.long
 def test_a_refusal_ends_the_batch_with_the_reason(window, wait, client) -> None:
     window.session.replays.choose(source=LOCAL)
     wait()
@@ -579,6 +584,7 @@ def test_closing_while_a_person_is_asked_takes_the_question_away(window, wait, q
 # ---- keys and drafts ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_what_has_nothing_to_be_about_does_not_begin(window, make_window, wait) -> None:
     proposals = window.features.proposals
     window.selection.choose_entry(None)
@@ -592,6 +598,7 @@ def test_what_has_nothing_to_be_about_does_not_begin(window, make_window, wait) 
     assert (empty.summaries(), empty.draft()) == (None, None)
 
 
+@pytest.mark.long
 def test_keys_show_what_they_find_and_follow_the_editing(window, wait, qtbot) -> None:
     window.selection.choose_entry(entry(window, "Dawnkeep"))
     window.run("propose.keys")
@@ -611,6 +618,7 @@ def test_keys_show_what_they_find_and_follow_the_editing(window, wait, qtbot) ->
     assert dialog.detail.accept.isEnabled()
 
 
+@pytest.mark.long
 def test_another_use_of_the_keys_asks_anew(window, wait) -> None:
     dialog = window.features.proposals.keys([entry(window, "Dawnkeep")])
     wait()
@@ -621,6 +629,7 @@ def test_another_use_of_the_keys_asks_anew(window, wait) -> None:
     assert "broader words" in dialog.detail.request.toPlainText()
 
 
+@pytest.mark.long
 def test_a_draft_from_chosen_messages(window, wait, tmp_path, client) -> None:
     window.session.replays.choose(source=LOCAL)
     wait()

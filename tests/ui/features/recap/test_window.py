@@ -175,6 +175,7 @@ def test_a_break_from_the_chat_makes_a_scene_and_goes_away_again(opened: MainWin
     assert namespace(path, 5)["scene_break_visible"] is False
 
 
+@pytest.mark.long
 def test_unsaved_messages_are_saved_first_or_nothing_is_done(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     project = opened.session.project
     assert project is not None
@@ -418,6 +419,7 @@ def test_an_end_in_the_middle_loses_nothing_and_the_next_window_offers_to_go_on(
     assert json.loads(queue_path(path).read_text("utf-8"))["queue"] == []
 
 
+@pytest.mark.long
 def test_pause_take_out_and_empty(opened: MainWindow, path: Path, provider: Answers, qtbot: QtBot) -> None:
     provider.wait = True
     opened.run("recap.run")
@@ -470,6 +472,7 @@ def test_going_into_a_table_chooses_nothing(opened: MainWindow, qtbot: QtBot) ->
     assert opened.selection.message == 7
 
 
+@pytest.mark.long
 def test_another_chat_ends_the_work_and_its_queue_stays(
     opened: MainWindow, path: Path, provider: Answers, qtbot: QtBot
 ) -> None:
@@ -514,6 +517,7 @@ def test_without_the_wish_nothing_is_made_by_itself(opened: MainWindow, path: Pa
     assert all(namespace(path, index) == {} for index in range(len(TALE)))
 
 
+@pytest.mark.long
 def test_by_itself_a_provider_waits_for_the_person(
     opened: MainWindow, path: Path, provider: Answers, qtbot: QtBot
 ) -> None:
@@ -533,6 +537,7 @@ def test_by_itself_a_provider_waits_for_the_person(
     assert opened.features.recap.recaps.queue.left > 0
 
 
+@pytest.mark.long
 def test_the_demo_and_chats_without_a_file_say_what_to_do(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -546,6 +551,7 @@ def test_the_demo_and_chats_without_a_file_say_what_to_do(
     assert not window.commands.actions["recap.run"].isEnabled()
 
 
+@pytest.mark.long
 def test_what_waited_for_the_recaps_of_a_chat_is_not_done_with_those_of_another(
     opened: MainWindow, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

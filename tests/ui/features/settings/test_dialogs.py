@@ -83,6 +83,7 @@ def answer(window, text: str) -> None:
 # ---- profiles --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_profile_is_saved_chosen_and_shown_in_the_status_line(open_window, qtbot, tmp_path) -> None:
     window = open_window()
     status = window.features.settings.status_button

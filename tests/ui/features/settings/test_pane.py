@@ -96,6 +96,7 @@ def test_moving_a_setting_shows_what_it_would_do_and_changes_nothing(window, qtb
     assert pane.model.data(pane.view.tree.currentIndex().siblingAtColumn(VALUE)) == "1 message"
 
 
+@pytest.mark.long
 def test_keep_applies_it_as_one_step_and_replays_the_chat(window, qtbot) -> None:
     pane = show(window, "scan_depth")
     pane.editor.field.box.setValue(1)
@@ -320,6 +321,7 @@ def test_why_nothing_can_be_tried_out_is_said_and_it_is_once_it_can(window, qtbo
     assert (pane.trial.pending, pane.editor.bar.isVisible(), pane.editor.field.box.value()) == (False, False, 4)
 
 
+@pytest.mark.long
 def test_a_trial_ends_with_the_settings_that_it_was_made_of(window, qtbot) -> None:
     pane = show(window, "scan_depth")
     pane.editor.field.box.setValue(1)

@@ -82,6 +82,7 @@ def test_typing_a_key_shows_what_the_system_would_do(window, qtbot) -> None:
     assert injected(window) == ["Gate"]
 
 
+@pytest.mark.long
 def test_another_system_takes_the_unsaved_text_over(window, qtbot) -> None:
     retype_key(window, "tower")
     qtbot.waitUntil(lambda: injected(window) == ["Gate", "Tower"])
@@ -168,6 +169,7 @@ def test_a_setting_of_a_system_that_is_not_chosen_is_not_tried_out(window, qtbot
     settle(window, qtbot)
 
 
+@pytest.mark.long
 def test_a_setting_that_cannot_be_used_says_so_where_it_is_set(window, qtbot, tmp_path) -> None:
     window.run("system.context-window")
     settle(window, qtbot)
@@ -178,6 +180,7 @@ def test_a_setting_that_cannot_be_used_says_so_where_it_is_set(window, qtbot, tm
     settle(window, qtbot)
 
 
+@pytest.mark.long
 def test_settings_of_a_system_are_taken_back_and_done_again(window, qtbot) -> None:
     dialog = opened_dialog(window)
     dialog.set_value("depth", 3)

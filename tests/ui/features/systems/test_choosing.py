@@ -226,6 +226,7 @@ def test_settings_that_cannot_be_kept_are_in_use_and_that_is_said(
     assert text.startswith("The settings of Hybrid retrieval are in use but could not be kept: ")
 
 
+@pytest.mark.long
 def test_systems_are_compared_copied_and_saved(real: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     systems, actions = real.features.systems, real.commands.actions
     names = ("systems.copy", "systems.csv", "systems.picture")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lorestudio.ui.shell.main_window import MainWindow
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["built in", "installed"])
 def test_it_is_chosen_run_shown_and_set(
     way: str, make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot

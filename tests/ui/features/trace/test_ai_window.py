@@ -87,6 +87,7 @@ def call_of(window):
 # ---- choosing -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_mode_is_chosen_above_the_chat_and_replays(real, tmp_path, qtbot) -> None:
     window = real(ai_project(tmp_path, aiSearchEnabled=False))
     old = window.session.runs.trace(Generation(5))
@@ -239,6 +240,7 @@ def test_without_a_call_the_ai_tab_says_why(real, tmp_path, qtbot) -> None:
     assert "No model was asked in this run" in window.trace.ai.plain
 
 
+@pytest.mark.long
 def test_unknown_and_similar_titles_are_listed(real, tmp_path, qtbot, client) -> None:
     client.text = '[{"title": "Skarm", "confidence": "low"}, {"title": "Mount Nowhere"}]'
     window = real(ai_project(tmp_path))
@@ -268,6 +270,7 @@ def test_the_choice_of_the_model_has_its_marks(real, tmp_path, qtbot, client) ->
 # ---- providers ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_live_replay_says_first_what_it_costs(real, tmp_path, qtbot, client) -> None:
     window = real(ai_project(tmp_path))
     before = window.session.runs.trace(Generation(5))
@@ -306,6 +309,7 @@ def test_what_is_recorded_is_not_asked_for_again(real, tmp_path, qtbot, client) 
     assert len(client.asked) == 2 * asked
 
 
+@pytest.mark.long
 def test_answers_recorded_in_between_are_found(real, tmp_path, qtbot, client) -> None:
     window = real(ai_project(tmp_path))
     window.run("answers.recorded")
@@ -320,6 +324,7 @@ def test_answers_recorded_in_between_are_found(real, tmp_path, qtbot, client) ->
     assert call_of(window).source == "recorded from Local · tiny"
 
 
+@pytest.mark.long
 def test_a_profile_that_was_changed_is_asked_as_it_is_now(real, tmp_path, qtbot, client, connections) -> None:
     window = real(ai_project(tmp_path))
     window.session.replays.choose(source=LOCAL)
@@ -361,6 +366,7 @@ def test_a_profile_that_is_gone_is_named(real, tmp_path, qtbot) -> None:
     assert any("no provider profile called “Gone”" in text for text in window.bars.texts)
 
 
+@pytest.mark.long
 def test_a_failed_stage_is_red_with_its_error_and_the_fallback(real, tmp_path, qtbot, client) -> None:
     window = real(ai_project(tmp_path))
     client.error = failed("529 overloaded", 529, who="Local")
@@ -392,6 +398,7 @@ def test_a_failed_stage_is_red_with_its_error_and_the_fallback(real, tmp_path, q
 # ---- a run under way ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_trace_fills_while_the_model_is_asked(real, tmp_path, qtbot, client) -> None:
     client.delay = 0.25
     window = real(ai_project(tmp_path))
@@ -463,6 +470,7 @@ def test_closing_the_window_ends_a_question(real, tmp_path, qtbot, client) -> No
     drain()
 
 
+@pytest.mark.long
 def test_the_window_goes_on_while_a_model_is_asked(real, tmp_path, qtbot, client) -> None:
     client.delay = 0.02
     window = real(ai_project(tmp_path))
@@ -529,6 +537,7 @@ def test_stopping_takes_the_question_away(real, tmp_path, qtbot) -> None:
 # ---- behaviour ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_fixed_switch_is_run_and_named_in_the_trace(real, tmp_path, qtbot) -> None:
     window = real(ai_project(tmp_path, manifestSummaryMode="summary_only"))
     entries = window.session.project.index.entries

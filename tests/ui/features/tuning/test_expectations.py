@@ -61,6 +61,7 @@ def rows(window: MainWindow, qtbot) -> list[tuple[str, str]]:
     return [(row.sentence, row.verdict) for row in checked(window, qtbot).model.rows]
 
 
+@pytest.mark.long
 def test_what_should_be_in_a_reply_is_written_checked_and_undone(window: MainWindow, vault: Path, qtbot) -> None:
     choose(window, "Bell.md")
     window.chat.show_generation(Generation(2))
@@ -78,6 +79,7 @@ def test_what_should_be_in_a_reply_is_written_checked_and_undone(window: MainWin
     assert len(rows(window, qtbot)) == 1
 
 
+@pytest.mark.long
 def test_a_changed_note_breaks_it_and_a_click_leads_to_the_reply(window: MainWindow, vault: Path, qtbot) -> None:
     choose(window, "items/Crown.md")
     window.run("expect.whenever")
@@ -206,6 +208,7 @@ def test_a_row_that_is_met_leads_to_the_first_reply_of_which_it_speaks(window: M
     assert (window.selection.generation, window.selection.entry) == (Generation(2), before)
 
 
+@pytest.mark.long
 def test_a_file_that_is_none_is_said_and_nothing_is_marked(window: MainWindow, vault: Path, qtbot) -> None:
     choose(window, "Bell.md")
     window.run("expect.never")
@@ -223,6 +226,7 @@ def test_a_file_that_is_none_is_said_and_nothing_is_marked(window: MainWindow, v
     assert window.context.expected.at(None, bell) is None
 
 
+@pytest.mark.long
 def test_what_can_be_expected_needs_a_note_and_a_reply(window: MainWindow, qtbot) -> None:
     here = {"in", "out", "matched", "selected", "whole"}
     of_a_note = {"whenever", "always", "never", "before", "apart", "tokens"}
@@ -251,6 +255,7 @@ def test_what_can_be_expected_needs_a_note_and_a_reply(window: MainWindow, qtbot
     assert window.features.vault.work.undo_title.startswith("Expect no more: Bell")
 
 
+@pytest.mark.long
 def test_in_a_project_of_two_vaults_a_note_is_named_with_its_vault(
     make_window, vault: Path, tmp_path: Path, qtbot
 ) -> None:

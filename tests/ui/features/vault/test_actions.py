@@ -58,6 +58,7 @@ def field_in_the_tree(window) -> QLineEdit | None:
     return fields[0] if fields else None
 
 
+@pytest.mark.long
 def test_f2_lets_the_title_be_typed_over_in_the_tree_and_references_follow(window, vault) -> None:
     choose(window, "Skarn.md")
     window.activateWindow()
@@ -176,6 +177,7 @@ def test_a_title_that_another_note_has_is_refused_in_the_dialog(window, vault) -
 # ---- making, duplicating, moving, deleting --------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_new_note_is_made_from_a_template_and_looked_at(window, vault) -> None:
     choose(window, "places/Dawnkeep.md")
     window.run("note.new")
@@ -204,6 +206,7 @@ def test_duplicate_takes_the_next_number(window, vault) -> None:
     assert chosen_file(window) == "Bell 2.md"
 
 
+@pytest.mark.long
 def test_notes_are_moved_to_another_folder_and_stay_selected(window, vault) -> None:
     window.vault.show_table(True)
     window.vault.table.selectAll()
@@ -247,6 +250,7 @@ def test_notes_are_dragged_into_a_folder_of_the_tree(window, vault) -> None:
     assert chosen_file(window) in {"", "places/Bell.md"}
 
 
+@pytest.mark.long
 def test_delete_goes_to_the_trash_and_comes_back(window, vault, qtbot) -> None:
     choose(window, "Skarn.md")
     window.show_pane("vault")
@@ -268,6 +272,7 @@ def test_delete_goes_to_the_trash_and_comes_back(window, vault, qtbot) -> None:
     drain()
 
 
+@pytest.mark.long
 def test_a_note_put_back_where_another_one_lies_gets_another_name(window, vault, qtbot) -> None:
     choose(window, "Bell.md")
     window.run("note.delete")
@@ -313,6 +318,7 @@ def test_a_change_that_was_still_thought_through_is_not_for_another_vault(window
     assert contents(vault) == contents(tmp_path / "other") == NOTES
 
 
+@pytest.mark.long
 def test_a_note_is_deleted_for_good_only_after_a_question(window, vault, qtbot) -> None:
     choose(window, "Bell.md")
     window.run("note.delete")
@@ -442,6 +448,7 @@ def test_a_property_is_removed_from_all_notes(window, vault) -> None:
 # ---- unsaved text, and changes of others ----------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_unsaved_text_is_saved_before_a_note_is_changed(window, vault) -> None:
     choose(window, "Bell.md")
     window.entry.editor.buffer.replace_all(NOTES["Bell.md"] + "Unsaved words.\n")
@@ -523,6 +530,7 @@ def test_what_was_looked_at_is_found_again_after_a_reload(window, vault) -> None
 # ---- the quick switcher ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_switcher_finds_aliases_and_begins_with_what_was_looked_at(window) -> None:
     for name in ("Bell.md", "Skarn.md"):
         choose(window, name)
@@ -563,6 +571,7 @@ def test_the_palette_lists_the_new_actions(window) -> None:
 # ---- problems -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_what_the_checks_offer_is_mended_as_one_step(window, vault) -> None:
     after = NOTES["Bell.md"].replace("enabled: true", "enabled: false")
     repairs = (
@@ -577,6 +586,7 @@ def test_what_the_checks_offer_is_mended_as_one_step(window, vault) -> None:
     assert contents(vault) == NOTES
 
 
+@pytest.mark.long
 def test_the_table_counts_the_problems_that_were_found(window, qtbot) -> None:
     qtbot.waitUntil(lambda: window.problems.problems is not None)
     found = window.problems.problems

@@ -45,6 +45,7 @@ def drag(window: MainWindow, rows: list[int], place: int) -> None:
     settle(window)
 
 
+@pytest.mark.long
 def test_a_dragged_row_gets_a_number_between_its_neighbours(window: MainWindow) -> None:
     model = window.vault.table_model
     assert [model.index(row, 0).data(DISPLAY) for row in range(4)] == ["A", "B", "C", "D"]
@@ -65,6 +66,7 @@ def test_rows_are_dragged_only_where_priorities_order_them(window: MainWindow) -
     assert priorities(window) == NOTES
 
 
+@pytest.mark.long
 def test_the_order_by_keys(window: MainWindow) -> None:
     window.activateWindow()
     table = window.vault.table

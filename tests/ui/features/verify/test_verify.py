@@ -103,6 +103,7 @@ def test_a_click_leads_to_the_reply_and_tells_its_story(window: MainWindow, qtbo
     assert window.context.selection.generation == Generation(4)
 
 
+@pytest.mark.long
 def test_the_replay_can_begin_from_what_was_recorded(window: MainWindow) -> None:
     before = window.session.runs.simulator(Generation(2))
     window.run("verify.follow")

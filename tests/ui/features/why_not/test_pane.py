@@ -84,6 +84,7 @@ def injected(window, message) -> list[str]:
     return [each.title for each in window.session.runs.trace(window.session.shown(message)).injections]
 
 
+@pytest.mark.long
 def test_the_cells_behind_the_stop_are_those_of_the_held_run(window) -> None:
     entry = look_at(window, 8, "Storm Glass")
     model = window.trace.model
@@ -104,6 +105,7 @@ def test_the_cells_behind_the_stop_are_those_of_the_held_run(window) -> None:
     assert "It would also be cut by the budget: needs" in window.why.text
 
 
+@pytest.mark.long
 def test_other_rows_in_sight_are_asked_about_in_the_background(window) -> None:
     look_at(window, 11, "The Brume")
     model = window.trace.model

@@ -308,6 +308,7 @@ def test_missing_targets_look_different(make_editor, theme) -> None:
     assert found["%% not told %%"] == theme.color("text_faint").name()
 
 
+@pytest.mark.long
 def test_a_long_note_is_coloured_in_the_end(make_editor, qtbot) -> None:
     editor = make_editor(FRONT + "[[Dawnkeep]] and **more** of `it`\n" * 4000)
     highlighter = editor._highlighters[id(editor.buffer)]
