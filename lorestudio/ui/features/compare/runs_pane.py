@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import partial
 
 from msgspec import Struct
-from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QTabWidget, QWidget
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QHeaderView, QTabWidget, QWidget
 
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.compare.causes import Causes, RunSide, can_find, find_causes
@@ -89,10 +89,10 @@ class RunsPage(Pane):
     def _build(self) -> None:
         head = self._head()
         self.headline = label(self, kind="summary")
+        self.headline.setTextFormat(Qt.TextFormat.RichText)  # numbers and words of ours only
         self.headline.setContentsMargins(12, 4, 12, 2)
         self.headline.setAccessibleName(tr("Tokens"))
-        self.state = label(self, kind="small", wrap=False)
-        self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.state = label(self, kind="small")
         self.stop = button(self, tr("Stop"), self._cancel)
         self._foot = holding(row((self.state, 1), self.stop, margins=(12, 2, 8, 2)), self)
         self.model = RecordTree(

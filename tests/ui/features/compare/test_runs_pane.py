@@ -89,6 +89,7 @@ def test_two_turns(window: MainWindow, qtbot: QtBot) -> None:
     entered = told[f"+ Entered ({len(diff.entered)})"]
     assert [row[0] for row in entered] == [change.title for change in diff.entered]
     assert f"{diff.tokens[0]:,} → {diff.tokens[1]:,} tokens" in pane.headline.text()
+    assert pane.headline.textFormat() is Qt.TextFormat.RichText, "how much it grew stands in colour"
 
 
 def test_the_comparison_follows_what_is_looked_at(window: MainWindow, qtbot: QtBot) -> None:
