@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import gc
+import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,6 +37,25 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are cores: tests of windows wait a good part of their time."""
     return (os.cpu_count() or 1) + 1
+
+
+@pytest.fixture
+def go_away(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Have whoever looks at one of these paths, or at something below, meet an error, as of a network folder."""
+
+    def go(*gone: Path, number: int = errno.EIO) -> None:
+        def unless_gone(real: Callable[..., Any]) -> Callable[..., Any]:
+            def look(path: Any = ".", *rest: Any, **more: Any) -> Any:
+                if isinstance(path, str | os.PathLike) and not {Path(path), *Path(path).parents}.isdisjoint(gone):
+                    raise OSError(number, os.strerror(number), str(path))
+                return real(path, *rest, **more)
+
+            return look
+
+        for module, name in ((os, "stat"), (os, "lstat"), (os, "open"), (os, "scandir"), (os, "listdir"), (io, "open")):
+            monkeypatch.setattr(module, name, unless_gone(getattr(module, name)))
+
+    return go
 
 
 @pytest.hookimpl(wrapper=True)

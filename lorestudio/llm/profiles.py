@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from lorestudio.domain.javascript import Json
 from lorestudio.llm.errors import AnsweringError
-from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes, write_atomically
+from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, parse_json, write_atomically
 
 FORMAT: Final = "lorestudio-profiles"
 FORMAT_VERSION: Final = 1
@@ -107,9 +107,10 @@ class ProfileFile:
 
 def load_profiles(path: Path) -> ProfileFile:
     """Read the profiles at `path`; a missing file holds none. Raises SettingsError where it is no profile file."""
-    if not path.exists():
+    data = bytes_if_there(path)
+    if data is None:
         return ProfileFile()
-    document = parse_json(read_bytes(path), path)
+    document = parse_json(data, path)
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise SettingsError(f'{path} is not a file of profiles: it lacks "format": "{FORMAT}". Choose another file.')
     version = document.get("version")

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import importlib
 import json
+import os
 import re
 import sqlite3
 import tempfile
@@ -21,7 +22,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from os import environ
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -584,16 +584,19 @@ def find_file(named: NamedTokenizer, folders: Sequence[Path] = ()) -> Path | Non
     table = next((each for each in _TABLES if each.name == named.table), None)
     if table is not None:
         places += _cached(table)
-    return next((place for place in places if place.is_file()), None)
+    return next((place for place in places if os.path.isfile(place)), None)  # noqa: PTH113  # False for a disk that is away
 
 
 def _cached(table: _Ranks) -> list[Path]:
     """The file in tiktoken's own cache, where it is whole."""
-    folder = environ.get("TIKTOKEN_CACHE_DIR", environ.get("DATA_GYM_CACHE_DIR"))
+    folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
     root = Path(folder) if folder else Path(tempfile.gettempdir()) / "data-gym-cache"
     name = hashlib.sha1(_ADDRESS.format(table.name).encode(), usedforsecurity=False).hexdigest()
     place = root / name
-    whole = place.is_file() and hashlib.sha256(place.read_bytes()).hexdigest() == table.sha256
+    try:
+        whole = hashlib.sha256(place.read_bytes()).hexdigest() == table.sha256
+    except OSError:  # it is not here, or cannot be reached
+        return []
     return [place] if whole else []
 
 

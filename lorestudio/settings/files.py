@@ -59,10 +59,18 @@ def _open_at_once(path: str, flags: int) -> int:
 
 def read_bytes(path: Path) -> bytes:
     """Read the file's bytes. Raises SettingsError when it cannot be read."""
+    data = bytes_if_there(path)
+    if data is None:
+        raise SettingsError(f"{path}: there is no such file. Check the path.")
+    return data
+
+
+def bytes_if_there(path: Path) -> bytes | None:
+    """Read the file's bytes, None where there is no such file. Raises SettingsError when it cannot be read."""
     try:
         return read_whole(path)
-    except FileNotFoundError:
-        raise SettingsError(f"{path}: there is no such file. Check the path.") from None
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     except IsADirectoryError:
         raise SettingsError(f"{path} is a folder. Give the settings file in it.") from None
     except OSError as error:

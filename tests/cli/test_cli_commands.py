@@ -274,16 +274,9 @@ def test_an_error_has_its_file_in_front(lorestudio: Run, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.EACCES])
 def test_a_network_folder_that_went_away_is_a_message(
-    lorestudio: Run, monkeypatch: pytest.MonkeyPatch, vault: Path, chat: Path, number: int
+    lorestudio: Run, go_away: Callable[..., None], vault: Path, chat: Path, number: int
 ) -> None:
-    stat = os.stat
-
-    def gone(path: Any, **options: Any) -> os.stat_result:
-        if os.fspath(path) == str(chat):
-            raise OSError(number, os.strerror(number), str(path))
-        return stat(path, **options)
-
-    monkeypatch.setattr(os, "stat", gone)
+    go_away(chat, number=number)
     result = lorestudio("replay", vault, "--chat", chat)
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert result.stderr.startswith(f"lorestudio: {chat}: {os.strerror(number)}.")

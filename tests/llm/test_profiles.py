@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,15 @@ def test_profiles_come_back(tmp_path: Path) -> None:
 
 def test_missing_file_is_empty(tmp_path: Path) -> None:
     assert load_profiles(tmp_path / "none.json").profiles == ()
+
+
+def test_a_file_that_cannot_be_reached_is_not_taken_for_a_missing_one(
+    tmp_path: Path, go_away: Callable[..., None]
+) -> None:
+    path = write(tmp_path / "p.json", {"name": "A", "url": "http://localhost:1/v1"})
+    go_away(tmp_path)
+    with pytest.raises(SettingsError, match="cannot be read \\(Input/output error\\)"):
+        load_profiles(path)
 
 
 def test_smallest_profile(tmp_path: Path) -> None:

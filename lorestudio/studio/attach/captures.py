@@ -24,7 +24,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import SettingsError, json_bytes, read_bytes, write_atomically
+from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, write_atomically
 from lorestudio.settings.files import parse_json as parse_settings
 from lorestudio.settings.sections import dump_section, section_of
 from lorestudio.settings.studio import AttachSettings
@@ -299,9 +299,10 @@ class Attachment:
 def load_attachment(folder: Path) -> Attachment:
     """What was kept in the folder, else the defaults with a new token. Waits for the disk. Raises SettingsError."""
     path = folder / "attach.json"
-    if not path.exists():
+    data = bytes_if_there(path)
+    if data is None:
         return Attachment(token=new_token())
-    document = parse_settings(read_bytes(path), path)
+    document = parse_settings(data, path)
     if not isinstance(document, Mapping):
         raise SettingsError(f"{path}: the file holds no object of settings. Delete it, and a new one is made.")
     token = document.get("token")

@@ -16,7 +16,7 @@ from lorestudio.domain.history import ChatHistory, HiddenSince, ranges_of, range
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes
+from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, parse_json
 from lorestudio.settings.sections import dump_section, section_of
 from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.files import write_bytes
@@ -68,9 +68,10 @@ def basis_path(chat: Path) -> Path:
 
 def load_basis(path: Path) -> KeptBasis:
     """What is kept in a file, the defaults without one. Waits for the disk. Raises SettingsError."""
-    if not path.exists():
+    data = bytes_if_there(path)
+    if data is None:
         return KeptBasis()
-    document = parse_json(read_bytes(path), path)
+    document = parse_json(data, path)
     if not isinstance(document, Mapping):
         raise SettingsError(f"{path}: the file holds no object of settings. Expected something like {{}}.")
     values = {key: value for key, value in document.items() if key != "hidden"}

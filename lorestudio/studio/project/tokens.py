@@ -8,6 +8,7 @@ connection profiles. `chat:` or `plain:` before it says over which way SillyTave
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -141,7 +142,8 @@ def sillytavern_folders(near: Sequence[Path | None]) -> tuple[Path, ...]:
     found: dict[Path, None] = {}
     for path in near:
         for folder in path.expanduser().absolute().parents if path is not None else ():
-            if any((folder / part).is_dir() for part in ("src/tokenizers", "node_modules/tiktoken", "_cache")):
+            parts = (folder / part for part in ("src/tokenizers", "node_modules/tiktoken", "_cache"))
+            if any(os.path.isdir(part) for part in parts):  # noqa: PTH112  # False for a disk that is away
                 found[folder] = None
     return tuple(found)
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.llm.messages import DRAFT, KEYS, SUMMARY, ChatRequest
-from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes, write_atomically
+from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, parse_json, write_atomically
 from lorestudio.vault import front_matter
 from lorestudio.vault.data_folder import default_folder, place_key, refused
 from lorestudio.vault.file_lock import locked
@@ -217,9 +217,10 @@ class NoteLocks:
                 write_atomically(self.path, json_bytes(document))
 
     def _read(self) -> tuple[str, ...]:
-        if not self.path.exists():
+        data = bytes_if_there(self.path)
+        if data is None:
             return ()
-        document = parse_json(read_bytes(self.path), self.path)
+        document = parse_json(data, self.path)
         notes = document.get("notes") if isinstance(document, Mapping) else None
         version = document.get("version") if isinstance(document, Mapping) else None
         known = type(version) is int and version == FORMAT_VERSION

@@ -25,7 +25,7 @@ from lorestudio.llm.cost import CostEstimate, RequestCollector, estimate
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.declaration import declared
-from lorestudio.settings.files import json_bytes, parse_json, read_bytes, write_atomically
+from lorestudio.settings.files import bytes_if_there, json_bytes, parse_json, read_bytes, write_atomically
 from lorestudio.settings.recap import LoadedRecapSettings, RecapSettings, load_recap_settings
 from lorestudio.systems.recap.asking import QuestionPreset, WorkContext, read_preset
 from lorestudio.systems.recap.chat import Cleared, RecapChat, RecapSurroundings
@@ -583,7 +583,8 @@ def keep_recap_settings(path: Path, settings: RecapSettings) -> None:
 
     Raises SettingsError where the file that is there cannot be read, InputError where it cannot be written.
     """
-    there = parse_json(read_bytes(path), path) if path.exists() else {}
+    data = bytes_if_there(path)
+    there = parse_json(data, path) if data is not None else {}
     document: dict[str, Json] = dict(there) if isinstance(there, Mapping) else {}
     for each in declared(RecapSettings):
         document.pop(each.name, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,16 @@ def test_a_connection_profile_may_say(st: Path) -> None:
 
 def test_folders_are_those_above_the_files(st: Path) -> None:
     assert sillytavern_folders([st / "data/default-user/settings.json", None]) == (st / "data", st)
+
+
+def test_files_on_a_disk_that_went_away_are_not_there(
+    st: Path, go_away: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(st / "data/_cache"))
+    assert chosen(st, OPENAI).budgets.name == "o200k_base (chat completion)"
+    go_away(st / "node_modules", st / "src", st / "data/_cache")
+    assert sillytavern_folders([st / "data/default-user/settings.json"]) == ()
+    assert chosen(st, OPENAI).budgets.name == "estimate for o200k"
 
 
 def test_the_chats_own_counts_prove_or_refute(st: Path) -> None:
