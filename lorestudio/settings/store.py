@@ -6,7 +6,6 @@ Three layouts are read: a plain object of DeepLore's keys; SillyTavern's setting
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import platformdirs
 
+from lorestudio.domain.file_names import underscored_name
 from lorestudio.settings.deeplore import (
     DeepLoreSettings,
     Sanitised,
@@ -169,8 +169,6 @@ LONGEST_NAME: Final = 80
 """Characters of a profile's name."""
 
 _ENDING: Final = ".json"
-_ODD = re.compile(r"[^\w \-.()]+")
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # no file names in Windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +257,7 @@ class SettingsProfiles:
 
     def _free_path(self, name: str, own: Path | None = None) -> Path:
         """A file for a profile: called as it is, as far as a file can be called so."""
-        stem = _ODD.sub("_", name).strip(". ")[:LONGEST_NAME] or "profile"
-        stem = f"_{stem}" if _RESERVED.fullmatch(stem) else stem
+        stem = underscored_name(name, "profile")
         path, number = self.folder / f"{stem}{_ENDING}", 1
         while path.exists() and path != own:
             number += 1

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 
@@ -54,18 +52,3 @@ def index_order(filename: str) -> list[tuple[bool, bytes]]:
     return [(True, f"{folder}/".encode("utf-16-be", "surrogatepass")) for folder in folders] + [
         (False, name.encode("utf-16-be", "surrogatepass"))
     ]
-
-
-_FORBIDDEN_IN_NAMES: Final = re.compile(r'[<>:"/\\|?*\x00-\x1f\ud800-\udfff]')
-_DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
-_LONGEST_NAME: Final = 50
-"""Characters of a name in a file name: at four bytes each, the whole stays below 255 bytes, with a date beside it."""
-
-
-def safe_name(name: str, otherwise: str = "Session") -> str:
-    """`name` as a part of a file name on every system, `otherwise` where nothing is left.
-
-    rules: deeplore-tools 2.1.
-    """
-    clean = _FORBIDDEN_IN_NAMES.sub("_", " ".join(name.split()))[:_LONGEST_NAME].strip(". ")
-    return f"_{clean}" if _DEVICES.fullmatch(clean) else clean or otherwise

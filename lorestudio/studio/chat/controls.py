@@ -12,7 +12,6 @@ as they are where it is applied. Each is a JSON file that a person may edit, in 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -27,6 +26,7 @@ from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
+from lorestudio.domain.file_names import underscored_name
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
@@ -398,12 +398,6 @@ def _as_json(value: Json) -> Json:
 
 SUFFIX: Final = ".json"
 
-_UNSAFE = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
-_RESERVED: Final = frozenset(
-    ["con", "prn", "aux", "nul", *(f"{kind}{n}" for kind in ("com", "lpt") for n in range(10))]
-)
-"""Names that Windows keeps for devices."""
-
 
 class BrokenPreset(Struct, frozen=True):
     """A file of the folder that is no preset, with what is wrong in it."""
@@ -534,5 +528,4 @@ def checked_name(name: str) -> str:
 
 def file_name(name: str) -> str:
     """What the file of a preset is called: its name without what file systems do not take."""
-    safe = _UNSAFE.sub(" ", name).strip(" .") or "preset"
-    return f"{safe} preset{SUFFIX}" if safe.lower() in _RESERVED else f"{safe}{SUFFIX}"
+    return f"{underscored_name(name, 'preset')}{SUFFIX}"

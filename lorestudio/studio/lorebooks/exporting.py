@@ -13,6 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.domain.file_names import note_name
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import replace
@@ -27,7 +28,6 @@ from lorestudio.llm.messages import AnswerSource
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, links_of, original_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
-from lorestudio.studio.notes.renaming import safe_name
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
@@ -285,7 +285,7 @@ def _linking(
 
 
 def _place(folder: str, name: str) -> str:
-    return "/".join(filter(None, (folder.strip("/"), f"{safe_name(name, 'Lorebook')}{SUFFIX}")))
+    return "/".join(filter(None, (folder.strip("/"), f"{note_name(name, 'Lorebook')}{SUFFIX}")))
 
 
 class TriedTurn(Struct, frozen=True):

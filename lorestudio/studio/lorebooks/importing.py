@@ -13,6 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.domain.file_names import note_name
 from lorestudio.domain.javascript import Json, fold, to_string
 from lorestudio.domain.json_text import texts_in
 from lorestudio.domain.records import replace
@@ -36,7 +37,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, link_to, links_of, original_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
-from lorestudio.studio.notes.renaming import checked_folder, safe_name
+from lorestudio.studio.notes.renaming import checked_folder
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.trace.wording import plural
 from lorestudio.vault.entries import ParseRules
@@ -187,7 +188,7 @@ class _Making:
         """Make the notes of a book, and the link to it."""
         lore = book.lore
         name = self._free_book(lore.name)
-        folder = "/".join(filter(None, (checked_folder(self.choice.folder), safe_name(name, "Lorebook"))))
+        folder = "/".join(filter(None, (checked_folder(self.choice.folder), note_name(name, "Lorebook"))))
         notes: dict[str, LinkedNote] = {}
         groups = _groups(lore.entries) if self.choice.excludes else {}
         wanted = None if self.choice.only is None else self.choice.only.get(lore.name, frozenset())
@@ -198,7 +199,7 @@ class _Making:
             if left_out:
                 yield ImportedEntry(lore.name, replace(note.fate, left_out=left_out))
                 continue
-            inner = safe_name(lore.folders.get(uid, ""), "") if self.choice.grouped else ""
+            inner = note_name(lore.folders.get(uid, ""), "") if self.choice.grouped else ""
             done = self._make(note, "/".join(filter(None, (folder, inner))), lore.name, uid)
             if done.filename:
                 notes[uid] = LinkedNote(done.filename, self.changes[-1].after or "")
@@ -208,7 +209,7 @@ class _Making:
             link = BookLink(
                 name, str(book.path), lore.form, folder, entries, notes, original_text(book.data), heads=book.heads
             )  # fmt: skip
-            place = f"{folder}/{safe_name(name, 'Lorebook')}{SUFFIX}"
+            place = f"{folder}/{note_name(name, 'Lorebook')}{SUFFIX}"
             self.changes.append(NoteFileChange(self.vault.path(place), None, link.text))
 
     def remarks(self, done: Sequence[ImportedEntry]) -> tuple[str, ...]:
@@ -253,7 +254,7 @@ class _Making:
                 self._twins.forget(twin)
                 self.changes.append(NoteFileChange(path, text, after))
                 return ImportedEntry(book, note.fate, twin, twin, alike, way)
-        filename = self._names.get(folder, safe_name(note.title, f"Entry {uid}"))
+        filename = self._names.get(folder, note_name(note.title, f"Entry {uid}"))
         self.changes.append(NoteFileChange(self.vault.path(filename), None, note.text))
         return ImportedEntry(book, note.fate, filename, twin, alike, way)
 

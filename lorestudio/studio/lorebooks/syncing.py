@@ -15,6 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.domain.file_names import note_name
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import keep_copy, read_file, same_value
@@ -35,7 +36,6 @@ from lorestudio.studio.lorebooks.importing import FreeNames
 from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, linked, original_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
-from lorestudio.studio.notes.renaming import safe_name
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.note.three_way_merge import joined, three_way
@@ -169,7 +169,7 @@ def found_link(vault: VaultNotes, path: Path, rules: ParseRules) -> BookLink:
     if not notes:
         raise InputError(path, f"no note of the vault says that it is of this book ({BOOK}: {lore.name}). Import it.")
     folder = commonpath([note.filename.rpartition("/")[0] for note in notes.values()])
-    place = "/".join(filter(None, (folder, f"{safe_name(lore.name, 'Lorebook')}{SUFFIX}")))
+    place = "/".join(filter(None, (folder, f"{note_name(lore.name, 'Lorebook')}{SUFFIX}")))
     return BookLink(lore.name, str(path), lore.form, folder, entries, notes, original_text(data), place)
 
 
@@ -320,7 +320,7 @@ class _Both:
                 continue
             raw = self.there[uid]
             note = note_of(raw, self.link.book, self.rules, uid)
-            name = self._names.get(self.link.folder, safe_name(note.title, f"Entry {uid}"))
+            name = self._names.get(self.link.folder, note_name(note.title, f"Entry {uid}"))
             if self.choice.new:
                 self.changes.append(NoteFileChange(self.vault.path(name), None, note.text))
                 self.base[uid], self.notes[uid] = raw, LinkedNote(name, note.text)

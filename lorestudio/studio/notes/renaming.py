@@ -8,7 +8,6 @@ one, and references follow what they named. Names are such that every system, Ob
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
@@ -18,6 +17,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.domain.file_names import NOT_IN_FILES, NOT_IN_LINKS, is_device
 from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
@@ -33,37 +33,16 @@ from lorestudio.vault.note.spans import split_places
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 from lorestudio.vault.writer import read_note
 
-_NOT_IN_FILES: Final = '*"\\/<>:|?'
-"""Signs that Windows has in no file name."""
-_NOT_IN_LINKS: Final = "#^[]|"
-"""Signs that mean something inside a link, so that no link could name the note."""
-_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
 _MOST_BYTES: Final = 255
 
 
 def checked_name(name: str) -> str:
     """The base name of a note, trimmed. Raises InputError with what is wrong."""
     name = trim(name)
-    _check_part(name, _NOT_IN_FILES + _NOT_IN_LINKS, "a note")
+    _check_part(name, NOT_IN_FILES + NOT_IN_LINKS, "a note")
     if name.lower().endswith(NOTE_SUFFIX):
         raise InputError(name, f"give the name without {NOTE_SUFFIX}; the studio adds it.")
     return name
-
-
-_MOST_LETTERS: Final = 100
-_NAME_BYTES: Final = 200
-_CONTROL: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
-
-
-def safe_name(title: str, otherwise: str) -> str:
-    """A name of a file that a title can have on every system and in every link; `otherwise` where nothing is left."""
-    name = _CONTROL.sub(" ", unicodedata.normalize("NFC", title))
-    name = " ".join("".join(" " if char in _NOT_IN_FILES + _NOT_IN_LINKS else char for char in name).split())
-    name = name.lstrip(". ")[:_MOST_LETTERS]
-    while len(name.encode()) > _NAME_BYTES:
-        name = name[:-1]
-    name = name.rstrip(". ") or otherwise
-    return f"{name}_" if _RESERVED.fullmatch(name) else name
 
 
 def checked_title(title: str) -> str:
@@ -73,7 +52,7 @@ def checked_title(title: str) -> str:
         raise InputError("title", "a note needs a title. Write one.")
     if len(title.splitlines()) > 1:
         raise InputError(title, "a title is one line. Take the line break out.")
-    _check_signs(title, _NOT_IN_LINKS, "a title, as no link could name it")
+    _check_signs(title, NOT_IN_LINKS, "a title, as no link could name it")
     return title
 
 
@@ -83,7 +62,7 @@ def checked_folder(folder: str) -> str:
     for part in parts:
         if part == "..":
             raise InputError(folder, "it has to be inside the vault. Give its path from the vault's own folder.")
-        _check_part(part, _NOT_IN_FILES + _NOT_IN_LINKS, "a folder")
+        _check_part(part, NOT_IN_FILES + NOT_IN_LINKS, "a folder")
     return "/".join(parts)
 
 
@@ -112,7 +91,7 @@ def _check_part(name: str, signs: str, what: str) -> None:
         raise InputError(name, "names that begin with a dot are hidden from Obsidian and DeepLore. Take the dot away.")
     if name.endswith((".", " ")):
         raise InputError(name, "Windows has no names that end with a dot or a space. Take it away.")
-    if _RESERVED.fullmatch(name):
+    if is_device(name):
         raise InputError(name, "Windows keeps this name for itself. Choose another one.")
     if len(f"{name}{NOTE_SUFFIX}".encode("utf-8", "surrogatepass")) > _MOST_BYTES:
         raise InputError(f"{name[:20]}…", f"the name is longer than {_MOST_BYTES} bytes. Choose a shorter one.")

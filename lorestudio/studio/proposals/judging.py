@@ -17,6 +17,7 @@ from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import LeftOutNote
+from lorestudio.domain.file_names import underscored_name
 from lorestudio.domain.javascript import fold, length, trim
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
@@ -50,7 +51,6 @@ from lorestudio.systems.registry import MAIN
 from lorestudio.trace.wording import plural
 from lorestudio.vault import cleaning
 from lorestudio.vault.entries import ParseRules, parse_note
-from lorestudio.vault.files import safe_name
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import apply_edits
 from lorestudio.vault.note.yaml_handler import compose_note
@@ -151,7 +151,7 @@ def free_path(folder: Path, title: str) -> Path:
 
     Raises ValueError where there are too many of the same name. Looks at the disk.
     """
-    name = safe_name(title)
+    name = underscored_name(title, "Entry")
     for number in range(1, _MOST_NAMESAKES):
         path = folder / (f"{name}.md" if number == 1 else f"{name} {number}.md")
         if not path.exists():

@@ -22,6 +22,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Message, transcript
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.file_names import underscored_name
 from lorestudio.domain.javascript import Json, fold, head, trim
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed
 from lorestudio.domain.resources import prompt_text
@@ -49,7 +50,7 @@ from lorestudio.studio.proposals.model import (
 from lorestudio.systems.asking import Asking
 from lorestudio.vault.data_folder import default_folder
 from lorestudio.vault.entries import ParseRules, parse_note
-from lorestudio.vault.files import VaultError, safe_name
+from lorestudio.vault.files import VaultError
 from lorestudio.vault.writer import read_note
 
 SUMMARY_SOURCE: Final = 3000
@@ -326,7 +327,7 @@ def default_records() -> Path:
 def record_of(project: Project, records: Path) -> Path:
     """What the answers for a project's notes lie beside; no file of this name is made."""
     places = "\n".join(project.places or tuple(map(str, project.vault_folders)))
-    name = safe_name(project.index.vaults[0]) if project.index.vaults else "vault"
+    name = underscored_name(project.index.vaults[0], "vault") if project.index.vaults else "vault"
     digest = text_digest(places)[:12]
     return records / f"{name}-{digest}.jsonl"
 

@@ -29,6 +29,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Message, transcript
+from lorestudio.domain.file_names import underscored_name
 from lorestudio.domain.javascript import Json, length, to_number, trim
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import replace
@@ -42,7 +43,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings, tool_model
 from lorestudio.systems.asking import Asking, ToolAnswer
 from lorestudio.systems.deeplore.ai import asking
 from lorestudio.trace.model import AiCall
-from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError, safe_name
+from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.writer import save_note
 
 NOTEPAD_KIND: Final = "notepad"
@@ -159,7 +160,7 @@ class SessionNote(Struct, frozen=True):
     @property
     def filename(self) -> str:
         """`Name - YYYY-MM-DD HH-MM-SS.md`, date and time both local (DeepLore mixes a UTC date with a local time)."""
-        return f"{safe_name(self.character, _NO_NAME)} - {self.written:%Y-%m-%d %H-%M-%S}.md"
+        return f"{underscored_name(self.character, _NO_NAME)} - {self.written:%Y-%m-%d %H-%M-%S}.md"
 
     @property
     def markdown(self) -> str:

@@ -22,7 +22,6 @@ from lorestudio.studio.lorebooks.importing import (
 from lorestudio.studio.lorebooks.links import links_of
 from lorestudio.studio.lorebooks.syncing import SyncChoice, carry_out_sync, plan_sync
 from lorestudio.studio.notes.changes.log import ChangeLog
-from lorestudio.studio.notes.renaming import safe_name
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.vault.entries import ParseRules
 
@@ -129,17 +128,6 @@ def test_two_texts_are_brought_together_line_by_line() -> None:
     assert both_lines("a\nb\nc\n", "a\nx\nc\n") == "a\nb\nx\nc\n"
     assert both_lines("a", "a\nb") == "a\nb"
     assert both_lines("", "a") == "a"
-
-
-@pytest.mark.parametrize(
-    ("title", "name"),
-    [
-        ("A/B: C?", "A B C"), ("  .hidden. ", "hidden"), ("CON", "CON_"), ("[[x]]#y", "x y"), ("", "Entry 7"),
-        ("é" * 150, "é" * 100), ("世" * 90, "世" * 66), ("e\u0301", "é"), ("a\ud83d", "a"),
-    ],
-)  # fmt: skip
-def test_names_of_files_hold_everywhere(title: str, name: str) -> None:
-    assert safe_name(title, "Entry 7") == name
 
 
 def made_notes(place: Path, *paths: Path, heads: bool = False, split: int = 0, **choice: Any) -> dict[str, str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from lorestudio.domain.file_names import note_name
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.containers import MAX_MEMBERS, archive, zipped
 from lorestudio.exchange.json_file import read_file
@@ -43,9 +44,6 @@ _HEAD: Final = re.compile(
     r"\s*(?:#[ \t]+(?P<title>[^\r\n]*?)[ \t]*(?:\r?\n|\Z)\s*)?"
     r"(?:\*{0,2}(?:Keys|Keywords|Triggers):\*{0,2}[ \t]*(?P<keys>[^\r\n]*)(?:\r?\n|\Z)\s*)?"
 )
-_NO_NAME: Final = re.compile(r'[<>:"/\\|?*#^\[\]\x00-\x1f\x7f\s]+')
-_RESERVED: Final = re.compile(r"(?:CON|PRN|AUX|NUL|COM[1-9]|LPT[1-9])(?:\..*)?", re.IGNORECASE)
-_LONGEST: Final = 100
 _TOP_ORDER: Final = 1000
 """The order is this less the priority, which DeepLore takes the lowest of first."""
 
@@ -128,7 +126,7 @@ def _split(files: Mapping[str, bytes], level: int) -> dict[str, bytes]:
             own = body[NoteDocument(body).body_start :].splitlines()
             if not title and not any(line.strip() and heading.fullmatch(line) is None for line in own):
                 continue  # nothing but a heading above others
-            name = _free(f"{stem}/{file_name(title, 'Part')}{ENDING}" if title else path, taken, "")
+            name = _free(f"{stem}/{note_name(title, 'Part')}{ENDING}" if title else path, taken, "")
             taken.add(_same_name(name))
             parts[name] = (f"# {title}\n\n{body.strip()}\n" if title else body).encode()
     return parts
@@ -157,7 +155,7 @@ def write_notes(entries: Sequence[Raw], name: str, original: bytes | None, sourc
     taken = {_same_name(path) for path in files}
     written: dict[str, bytes] = {}
     for raw, _fate in made.values():
-        path = _free(text(raw.get("path")), taken, "" if original is not None else file_name(name, "lore"))
+        path = _free(text(raw.get("path")), taken, "" if original is not None else note_name(name, "lore"))
         taken.add(_same_name(path))
         parts = (text(raw.get(part)) for part in ("front matter", "heading", "content"))
         written[path] = "".join(parts).encode("utf-8", "replace")
@@ -183,13 +181,6 @@ def _free(path: str, taken: set[str], folder: str) -> str:
         more += 1
         free = inside.with_name(f"{inside.stem} ({more}){ENDING}")
     return str(free)
-
-
-def file_name(title: str, otherwise: str) -> str:
-    """A name for a file, without its ending: no sign that a system or a link cannot have, at most 100 characters."""
-    name = _NO_NAME.sub(" ", unicodedata.normalize("NFC", title)).strip().lstrip(".")[:_LONGEST]
-    name = name.encode("utf-8", "ignore")[:200].decode("utf-8", "ignore").rstrip(" .") or otherwise
-    return f"{name}_" if _RESERVED.fullmatch(name) else name
 
 
 # ---- entries --------------------------------------------------------------------------------------------------------
@@ -234,7 +225,7 @@ def _there(raw: Raw) -> dict[str, Json]:
 
 def _back(entry: Raw) -> dict[str, Json]:
     title = text(entry.get("comment"))
-    path = f"{file_name(title, title_of({'uid': entry.get('uid')}).capitalize())}{ENDING}"
+    path = f"{note_name(title, title_of({'uid': entry.get('uid')}).capitalize())}{ENDING}"
     head = f"# {title}\n\n" if title else ""
     front = text(mapping(kept_in(entry, FORM.name).get("fields")).get("front matter"))
     read = _there({"path": path, "heading": head, "front matter": front})

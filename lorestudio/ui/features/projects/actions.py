@@ -9,6 +9,7 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QWidget
 
+from lorestudio.domain.file_names import underscored_name
 from lorestudio.exchange.chats.loading import chat_of_text
 from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.problems import InputError
@@ -350,7 +351,7 @@ class ProjectsFeature(Feature):
             return
         name = chat.chat.character_name or tr("chat")
         suffix = "jsonl" if chat.chat.header else "txt"
-        path = folder / "pasted" / f"{_file_name(name)} {utc_now():%Y-%m-%d %H%M%S}.{suffix}"
+        path = folder / "pasted" / f"{underscored_name(name, 'pasted')} {utc_now():%Y-%m-%d %H%M%S}.{suffix}"
 
         def done() -> None:
             if self.context.has_project():
@@ -368,10 +369,6 @@ class ProjectsFeature(Feature):
     def keep_in(self, folder: Path) -> None:
         """Pasted chats lie beside what else the window keeps."""
         self._folder = folder.parent
-
-
-def _file_name(name: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in " -_" else "_" for letter in name)[:60]
 
 
 def _write_new(path: Path, text: str) -> None:

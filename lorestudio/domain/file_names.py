@@ -1,0 +1,47 @@
+"""Names of files that every system takes, whatever a person calls a thing."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+NOT_IN_FILES: Final = '*"\\/<>:|?'
+"""Signs that Windows has in no file name."""
+NOT_IN_LINKS: Final = "#^[]|"
+"""Signs that mean something inside a link, so that no link could name the note."""
+
+_CONTROL: Final = r"\x00-\x1f\x7f\ud800-\udfff"
+_REFUSED: Final = re.compile(f"[{_CONTROL}{re.escape(NOT_IN_FILES)}]")
+_REFUSED_OR_IN_LINKS: Final = re.compile(f"[{_CONTROL}{re.escape(NOT_IN_FILES + NOT_IN_LINKS)}]")
+_DEVICE: Final = re.compile(
+    r"\A(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?= *(?:\.|\Z))", re.IGNORECASE
+)
+_MOST_LETTERS, _MOST_BYTES = 100, 200
+_SHORTER: Final = 50
+"""At four bytes each the whole stays below 255 bytes, with a date beside it."""
+
+
+def is_device(name: str) -> bool:
+    """Whether Windows keeps the name for a device, as it does with every ending: `con`, `con.txt`."""
+    return _DEVICE.match(name) is not None
+
+
+def note_name(title: str, otherwise: str) -> str:
+    """The name of a note, without its ending, that links can name too; `otherwise` where nothing of `title` is left."""
+    name = " ".join(_REFUSED_OR_IN_LINKS.sub(" ", unicodedata.normalize("NFC", title)).split())
+    name = name.lstrip(". ")[:_MOST_LETTERS].encode()[:_MOST_BYTES].decode("utf-8", "ignore")
+    return _beside_devices(name.rstrip(". ") or otherwise)
+
+
+def underscored_name(name: str, otherwise: str) -> str:
+    """`name` with `_` where a sign is refused, as DeepLore names files; `otherwise` where nothing is left.
+
+    rules: deeplore-tools 2.1.
+    """
+    clean = _REFUSED.sub("_", " ".join(name.split()))[:_SHORTER].strip(". ")
+    return _beside_devices(clean or otherwise)
+
+
+def _beside_devices(name: str) -> str:
+    return _DEVICE.sub(r"\g<0>_", name)
