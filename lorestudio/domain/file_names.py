@@ -27,6 +27,11 @@ def is_device(name: str) -> bool:
     return _DEVICE.match(name) is not None
 
 
+def same_name(path: str) -> str:
+    """What paths have in common that some systems take for one: `Straße` and `STRASSE`."""
+    return unicodedata.normalize("NFC", path).casefold()
+
+
 def note_name(title: str, otherwise: str) -> str:
     """The name of a note, without its ending, that links can name too; `otherwise` where nothing of `title` is left."""
     name = " ".join(_REFUSED_OR_IN_LINKS.sub(" ", unicodedata.normalize("NFC", title)).split())

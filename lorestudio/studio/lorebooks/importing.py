@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,8 +12,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.file_names import note_name
-from lorestudio.domain.javascript import Json, fold, to_string
+from lorestudio.domain.file_names import note_name, same_name
+from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import texts_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import read_file
@@ -301,19 +300,15 @@ class FreeNames(Struct):
 
     def get(self, folder: str, name: str) -> str:
         """A free name in that folder of the vault for a note that would be called so."""
-        place, known = self.vault / folder, _folded(folder)
+        place, known = self.vault / folder, same_name(folder)
         if known not in self._taken:
-            self._taken[known] = {_folded(path.name) for path in place.iterdir()} if place.is_dir() else set()
+            self._taken[known] = {same_name(path.name) for path in place.iterdir()} if place.is_dir() else set()
         number, free = 1, f"{name}{NOTE_SUFFIX}"
-        while _folded(free) in self._taken[known]:
+        while same_name(free) in self._taken[known]:
             number += 1
             free = f"{name} ({number}){NOTE_SUFFIX}"
-        self._taken[known].add(_folded(free))
+        self._taken[known].add(same_name(free))
         return f"{folder}/{free}" if folder else free
-
-
-def _folded(name: str) -> str:
-    return fold(unicodedata.normalize("NFC", name))
 
 
 # ---- what the vault has already -------------------------------------------------------------------------------------

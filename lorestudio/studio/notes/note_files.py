@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.domain.file_names import same_name
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -158,10 +159,10 @@ def _copy(vaults: Sequence[VaultNotes], path: Path, taken: set[str]) -> tuple[st
         title, name = f"{title_stem} {number}", f"{name_stem} {number}"
         copy = _joined(folder, name)
         known = _titled(vaults, title) is not None or vault.index.targets.by_path(name, "")
-        if not known and taken.isdisjoint({fold(title), fold(str(vault.path(copy)))}) and _is_free(vault, copy):
+        if not known and taken.isdisjoint({fold(title), same_name(str(vault.path(copy)))}) and _is_free(vault, copy):
             break
         number += 1
-    taken |= {fold(title), fold(str(vault.path(copy)))}
+    taken |= {fold(title), same_name(str(vault.path(copy)))}
     edits = title_property(text, names.title, title)
     if words is not None and words[0] < words[1]:
         edits = (*edits, TextEdit(*words, title))
@@ -201,7 +202,7 @@ def _is_free(vault: VaultNotes, filename: str) -> bool:
         check_free(vault.folder, filename)
     except InputError:
         return False
-    return fold(filename) not in {fold(name) for name in vault.index.notes}
+    return same_name(filename) not in {same_name(name) for name in vault.index.notes}
 
 
 def _stem(name: str) -> str:

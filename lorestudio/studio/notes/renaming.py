@@ -17,7 +17,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.file_names import NOT_IN_FILES, NOT_IN_LINKS, is_device
+from lorestudio.domain.file_names import NOT_IN_FILES, NOT_IN_LINKS, is_device, same_name
 from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
@@ -72,13 +72,13 @@ def check_free(vault: Path, filename: str, own: Collection[str] = ()) -> None:
     On Windows and macOS those are one name. `own` are files that give up their names in the same step.
     """
     place = vault / filename
-    free = {fold(name) for name in own}
+    free = {same_name(name) for name in own}
     with refused(partial(InputError, place.parent), "the folder cannot be read: {reason}. Check its permissions."):
         taken = [item.name for item in place.parent.iterdir()] if place.parent.is_dir() else []
     folder = filename.rpartition("/")[0]
     for name in taken:
         path = f"{folder}/{name}" if folder else name
-        if fold(name) == fold(place.name) and fold(path) not in free:
+        if same_name(name) == same_name(place.name) and same_name(path) not in free:
             as_written = "" if name == place.name else f" (written “{name}”, which is the same name on some systems)"
             raise InputError(filename, f"there is a file of this name already{as_written}. Choose another name.")
 

@@ -136,6 +136,15 @@ def made_notes(place: Path, *paths: Path, heads: bool = False, split: int = 0, *
     return {change.path.relative_to(place).as_posix(): change.after or "" for change in made.planned.changes.changes}
 
 
+def test_titles_that_some_systems_take_for_one_name_become_two_files(tmp_path: Path) -> None:
+    titles = ("Straße", "STRASSE", "Lamp", "lamp", "con.txt")
+    entries: list[dict[str, Any]] = [{"key": [title], "comment": title, "content": title} for title in titles]
+    made = made_notes(vault(tmp_path), book(tmp_path, *entries))
+    assert list(made)[:5] == [
+        "Sea/Straße.md", "Sea/STRASSE (2).md", "Sea/Lamp.md", "Sea/lamp (2).md", "Sea/con_.txt.md",
+    ]  # fmt: skip
+
+
 def test_groups_and_filters_become_what_deeplore_has_close_to_them(tmp_path: Path) -> None:
     entries: list[dict[str, Any]] = [
         {"key": ["a"], "comment": "Sun", "group": "sky, day", "characterFilter": {"names": ["Ann"], "tags": []}},

@@ -290,6 +290,7 @@ def test_signs_that_no_link_could_name(tmp_path: Path, char: str) -> None:
         (NewName("A\nb"), "one line"),
         (NewName("Bell"), "a file of this name already"),
         (NewName("bELL"), "the same name on some systems"),
+        (NewName("STRASSE"), "the same name on some systems"),
         (NewName("Gong"), "has this title already"),
         (NewName("con"), "Windows keeps this name"),
         (NewName(".hidden"), "dot"),
@@ -302,7 +303,7 @@ def test_signs_that_no_link_could_name(tmp_path: Path, char: str) -> None:
     ],
 )
 def test_names_that_cannot_be_had(tmp_path: Path, wanted: NewName, message: str) -> None:
-    notes = {"Lamp.md": "x", "Bell.md": "# Old Bell\n", "c/gong-note.md": "# Gong\n"}
+    notes = {"Lamp.md": "x", "Bell.md": "# Old Bell\n", "c/gong-note.md": "# Gong\n", "Straße.md": "# Road\n"}
     vault = write_vault(tmp_path / "vault", notes)
     with pytest.raises(InputError, match=message):
         plan_rename([vault], vault.path("Lamp.md"), wanted)

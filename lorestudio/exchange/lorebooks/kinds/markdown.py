@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from lorestudio.domain.file_names import note_name
+from lorestudio.domain.file_names import note_name, same_name
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.containers import MAX_MEMBERS, archive, zipped
 from lorestudio.exchange.json_file import read_file
@@ -127,7 +126,7 @@ def _split(files: Mapping[str, bytes], level: int) -> dict[str, bytes]:
             if not title and not any(line.strip() and heading.fullmatch(line) is None for line in own):
                 continue  # nothing but a heading above others
             name = _free(f"{stem}/{note_name(title, 'Part')}{ENDING}" if title else path, taken, "")
-            taken.add(_same_name(name))
+            taken.add(same_name(name))
             parts[name] = (f"# {title}\n\n{body.strip()}\n" if title else body).encode()
     return parts
 
@@ -152,11 +151,11 @@ def write_notes(entries: Sequence[Raw], name: str, original: bytes | None, sourc
     places = [path for path in before if is_note(path)]
     made = {str(entry.get("uid")): from_world_info(FORM, entry) for entry in entries}
     files = {path: data for path, data in before.items() if path not in places}
-    taken = {_same_name(path) for path in files}
+    taken = {same_name(path) for path in files}
     written: dict[str, bytes] = {}
     for raw, _fate in made.values():
         path = _free(text(raw.get("path")), taken, "" if original is not None else note_name(name, "lore"))
-        taken.add(_same_name(path))
+        taken.add(same_name(path))
         parts = (text(raw.get(part)) for part in ("front matter", "heading", "content"))
         written[path] = "".join(parts).encode("utf-8", "replace")
     ordered = {
@@ -168,16 +167,12 @@ def write_notes(entries: Sequence[Raw], name: str, original: bytes | None, sourc
     return Written(zipped(ordered | written), report)
 
 
-def _same_name(path: str) -> str:
-    return unicodedata.normalize("NFC", path).casefold()
-
-
 def _free(path: str, taken: set[str], folder: str) -> str:
     """The path, or one with a number behind its name where a file of that name is there already."""
     wanted = PurePosixPath(path)
     inside = wanted if len(wanted.parts) > 1 or not folder else folder / wanted
     free, more = inside, 1
-    while _same_name(str(free)) in taken:
+    while same_name(str(free)) in taken:
         more += 1
         free = inside.with_name(f"{inside.stem} ({more}){ENDING}")
     return str(free)
