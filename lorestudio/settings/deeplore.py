@@ -147,6 +147,7 @@ def sanitise(raw: Mapping[str, Json]) -> Sanitised:
                 for alias in aliases
                 if alias in corrected and alias != "rules"
             ]
+            + [f"{key}: null is used as {_shown(value)}." for key, value in corrected.items() if key in _EMPTY]
             + [_adaptation(aliases[alias], effective[alias], value) for alias, value in adapted.items()]
             + [
                 _odd_choice(aliases[alias], value)

@@ -213,6 +213,7 @@ def test_every_key_of_deeplore_has_a_place() -> None:
 @given(st.dictionaries(st.sampled_from([*BY_ALIAS, "scandepth", "vaults"]), values))
 @example({"enabled": None, "settingsVersion": 9007199254740994.0})
 @example({"settingsVersion": 5.5})
+@example({"rules": "2.6", "vaults": None})
 def test_any_object_can_be_read_and_the_result_is_stable(raw: dict[str, object]) -> None:
     result = sanitise(raw)
     again = sanitise(dump(result.settings))
