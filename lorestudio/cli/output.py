@@ -18,7 +18,7 @@ from lorestudio.settings.files import SettingsError, read_whole
 from lorestudio.studio.project.errors import AnsweringError, LlmError
 from lorestudio.studio.project.tokens import TokenizerError
 from lorestudio.trace.wording import controls_escaped, without_controls
-from lorestudio.vault.data_folder import reason_of
+from lorestudio.vault.data_folder import told_of_disk
 from lorestudio.vault.files import VaultError
 
 FAILED: Final = 1
@@ -65,10 +65,10 @@ def clear_messages() -> Iterator[None]:
     except (InputError, SettingsError, VaultError, AnsweringError, TokenizerError) as error:
         say(str(error))
         raise typer.Exit(BAD_INPUT) from error
-    except OSError as error:  # a network folder that went away says so at any look, even whether something is there
+    except OSError as error:
         if error.filename is None:
             raise
-        say(f"{error.filename}: {reason_of(error)}. Look whether its disk and folder are there, and try again.")
+        say(told_of_disk(error))
         raise typer.Exit(BAD_INPUT) from error
     except MemoryError as error:
         say("there is not enough memory for this. Give smaller files, or close other programs.")

@@ -31,6 +31,13 @@ def reason_of(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
+def told_of_disk(error: OSError) -> str:
+    """What is said where nobody expected the system to refuse: a network folder that went away does so at any look."""
+    if error.filename is None:
+        return str(error)
+    return f"{error.filename}: {reason_of(error)}. Look whether its disk and folder are there, and try again."
+
+
 @contextmanager
 def refused(error_of: Callable[[str], Exception], sentence: str) -> Iterator[None]:
     """Turn what the system refuses into an error with this sentence; `{reason}` in it becomes the system's words."""

@@ -160,7 +160,8 @@ def _list_root(path: Path) -> list[_FolderItem]:
     except NotADirectoryError as error:
         raise VaultError(f"“{path}” is a file. Choose the folder that holds the vault's notes.") from error
     except OSError as error:
-        raise VaultError(f"The folder “{path}” cannot be read: {reason_of(error)}. Check its permissions.") from error
+        advice = "Check its permissions." if isinstance(error, PermissionError) else "Look whether its disk is there."
+        raise VaultError(f"The folder “{path}” cannot be read: {reason_of(error)}. {advice}") from error
 
 
 def _is_extra_file(root: Path, filename: str) -> bool:

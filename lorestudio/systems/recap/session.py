@@ -9,6 +9,7 @@ What was done to a chat elsewhere, and what is queued when something happens in 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from enum import StrEnum
@@ -360,8 +361,8 @@ class RecapSession(Struct, eq=False):
 
     @staticmethod
     def has_queue(path: Path) -> bool:
-        """Whether a queue lies beside a chat file."""
-        return queue_path(path).exists()
+        """Whether a queue lies beside a chat file; it does not where the disk is away."""
+        return os.path.exists(queue_path(path))  # noqa: PTH110  # Path.exists raises then
 
     @property
     def chat(self) -> RecapChat:

@@ -10,6 +10,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from lorestudio.vault.data_folder import told_of_disk
+
 Tone = Literal["good", "neutral", "warning", "error"]
 
 
@@ -64,4 +66,5 @@ def with_full_stop(text: str) -> str:
 
 def sentence_of(error: Exception) -> str:
     """What an error says, or what kind it is where it says nothing."""
-    return str(error) or tr("Something failed without saying why ({kind}).", kind=type(error).__name__)
+    said = told_of_disk(error) if isinstance(error, OSError) else str(error)
+    return said or tr("Something failed without saying why ({kind}).", kind=type(error).__name__)

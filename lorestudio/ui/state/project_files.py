@@ -155,16 +155,21 @@ class Opened(Struct, frozen=True):
 
 
 class VaultFollower(QObject):
-    """Follows one set of vaults at a time. `changed` carries `LibraryNews`, `failed` a sentence."""
+    """Follows one set of vaults at a time. `changed` carries `LibraryNews`, `failed` a sentence.
+
+    `back` says that vaults which could not be read can be read again.
+    """
 
     changed = Signal(object)
     failed = Signal(str)
+    back = Signal()
 
     def __init__(self, jobs: Jobs, connections: Connections, cache_file: Path, parent: QObject) -> None:
         super().__init__(parent)
         self._jobs, self._connections, self._cache_file = jobs, connections, cache_file
         self._follows: Job | None = None
         self._early: list[tuple[Job, LibraryNews]] = []
+        self._away = False
 
     async def open(self, places: Sequence[str], chat: Path | None, settings: Path | None, tokenizer: str) -> Opened:
         """Open vaults, from the cache where they are in it. Raises VaultError, InputError and TokenizerError."""
@@ -243,8 +248,11 @@ class VaultFollower(QObject):
         elif job is not self._follows:
             self._early.append((job, told))
         else:
-            for failure in told.failures:
-                self.failed.emit(failure)
+            if told.failures:
+                self.failed.emit(" ".join(told.failures))
+            elif self._away:
+                self.back.emit()
+            self._away = bool(told.failures)
             self.changed.emit(told)
 
 
@@ -270,7 +278,10 @@ class Reading(QObject):
         if self._follower is not None:
             session.project_shown.connect(self._follow_books)
             self._follower.changed.connect(self._vaults_changed)
-            self._follower.failed.connect(lambda told: session.notice.emit(Notice(told, "warning")))
+            self._follower.failed.connect(lambda told: session.notice.emit(Notice(told, "warning", key="vault")))
+            self._follower.back.connect(
+                lambda: session.notice.emit(Notice(tr("The vault can be read again."), "good", key="vault"))
+            )
 
     def open(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +226,7 @@ def test_settings_are_kept_beside_keys_that_nobody_knows(tmp_path: Path) -> None
     assert file.read_text("utf-8") == "{"
 
 
-def test_work_that_is_left_by_closing_is_there_again(path: Path) -> None:
+def test_work_that_is_left_by_closing_is_there_again(path: Path, go_away: Callable[..., None]) -> None:
     class Never:
         name = label = "never"
 
@@ -244,3 +245,5 @@ def test_work_that_is_left_by_closing_is_there_again(path: Path) -> None:
     assert asyncio.run(work()) == 1
     assert RecapSession.has_queue(path)
     assert "auto_recap" not in str(records(path)[3]["extra"])
+    go_away(path.parent)
+    assert not RecapSession.has_queue(path)

@@ -34,6 +34,10 @@ def test_words_of_others_become_sentences() -> None:
     ]  # fmt: skip
     assert (sentence_case("aBC"), sentence_case("")) == ("ABC", "")
     assert sentence_of(ValueError("It broke.")) == "It broke."
+    assert sentence_of(OSError(5, "No answer", "/net/vault")) == (
+        "/net/vault: No answer. Look whether its disk and folder are there, and try again."
+    )
+    assert sentence_of(OSError("It broke.")) == "It broke."
     assert sentence_of(ValueError()) == "Something failed without saying why (ValueError)."
 
 

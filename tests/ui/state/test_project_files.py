@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from lorestudio.domain.records import replace
+from lorestudio.studio.project.library import LibraryNews, RefreshReason
 from lorestudio.studio.replay.simulator import Simulator
 from tests.ui.conftest import settle
 
@@ -152,3 +153,21 @@ def test_reading_again_says_what_cannot_go_together_and_nothing_is_lost(unwatche
     for box in QApplication.topLevelWidgets():
         if isinstance(box, QMessageBox):
             box.close()
+
+
+def test_vaults_that_cannot_be_read_are_told_in_one_bar_until_they_can_be_again(window: MainWindow) -> None:
+    session = window.session
+    follower = session.reading._follower
+    vault = session.project.vault_folders[0]
+    news = LibraryNews(session.project.index, RefreshReason.MANUAL)
+
+    def hear(*failures: str) -> list[str]:
+        follower._hear(follower._follows, replace(news, failures=failures))
+        return window.bars.texts
+
+    assert hear() == []
+    assert hear(f"{vault} is away.", "b is away.") == [f"{vault} is away. b is away."]
+    assert hear("b is away.") == ["b is away."]
+    assert hear() == ["The vault can be read again."]
+    window.bars.clear()
+    assert hear() == []

@@ -55,9 +55,16 @@ class RecentProject(Struct, frozen=True):
 
     @property
     def missing(self) -> str:
-        """The first of its files that is not there any more, "" where all are."""
+        """The first of its files that is not there any more, "" where all are, or where their disk is away."""
         files = [place for place in (*self.places, self.chat, self.settings) if place and not is_address(place)]
-        return next((name for name in files if not Path(name).exists()), "")
+        return next((name for name in files if _is_gone(name)), "")
+
+
+def _is_gone(name: str) -> bool:
+    try:
+        return not Path(name).exists()
+    except OSError:  # its disk is away: the project stays on the list, and reading says why it cannot be read
+        return False
 
 
 class RecentProjects:

@@ -109,6 +109,18 @@ def test_a_project_that_is_gone_is_taken_off_the_list_and_said(make_window, tmp_
     assert RecentProjects(window.settings).load() == []
 
 
+def test_a_project_on_a_disk_that_is_away_stays_on_the_list(make_window, tmp_path, go_away) -> None:
+    settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
+    RecentProjects(settings)._keep([RecentProject((str(tmp_path / "vault"),))])
+    settings.sync()
+    window = make_window()
+    go_away(tmp_path / "vault")
+    QTest.mouseClick(window.welcome._recent.itemAt(0).widget(), Qt.MouseButton.LeftButton)
+    settle(window)
+    assert f"{tmp_path / 'vault'}: Input/output error" in window.bars.texts[0]
+    assert len(RecentProjects(window.settings).load()) == 1
+
+
 @pytest.mark.parametrize("kept", ["nonsense", "[1]", '[{"places": 3}]', "{}"])
 def test_an_unreadable_list_is_an_empty_one(tmp_path, kept: str) -> None:
     settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
