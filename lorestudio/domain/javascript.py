@@ -12,7 +12,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import add
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -55,6 +56,11 @@ def trim_end(text: str) -> str:
 def fold(text: str) -> str:
     """Lower-case after NFC normalisation; the result is not normalised again (rules: deeplore 0.1)."""
     return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).lower()
+
+
+def added(numbers: Iterable[float]) -> float:
+    """The sum, one number after the other; Python's own makes up for what rounding loses, since 3.12."""
+    return reduce(add, numbers, 0.0)
 
 
 def length(text: str) -> int:

@@ -12,7 +12,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from lorestudio.domain.javascript import length
+from lorestudio.domain.javascript import added, length
 
 
 class TokenCounter(Protocol):
@@ -166,7 +166,7 @@ class ScriptEstimate:
         letter = weights["ascii_l"]
         if text.isascii() and letter == weights["space"] == weights["ascii_d"] == weights["ascii_p"]:
             return letter * len(text)
-        return sum(weights[_script(char)] * times for char, times in Counter(text).items())
+        return added(weights[_script(char)] * times for char, times in Counter(text).items())
 
     def of_units(self, units: float) -> int:
         """Tokens of so much weight."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import datetime
 from typing import Any
 
@@ -52,7 +53,8 @@ def outcome(case: Mapping[str, Any]) -> Any:
     """What the program makes of a case."""
     bench = _Bench(case["mode"], case["input"].get("now", case["default_now"]))
     try:
-        return getattr(bench, case["op"])(case["input"])
+        with bench.stores:
+            return getattr(bench, case["op"])(case["input"])
     except Exception as error:  # noqa: BLE001  # errors are outcomes here
         return {"error": _error(error), "error_any": True}
 
@@ -80,6 +82,7 @@ class _Bench:
     def __init__(self, mode: str, now: str) -> None:
         self.mode, self.strict = mode, mode == STRICT
         self.clock = _Clock(_ms(now))
+        self.stores = ExitStack()
 
     # ---- single rules -----------------------------------------------------------------------------------------------
 
@@ -341,7 +344,7 @@ class _Bench:
             numbers[kind] = numbers.get(kind, 0) + 1
             return f"{'new' if kind == 'memory' else kind}-{numbers[kind]}"
 
-        return FactStore(now=self.clock, new_id=new_id, mode=self.mode)
+        return self.stores.enter_context(FactStore(now=self.clock, new_id=new_id, mode=self.mode))
 
     def _profile(self, store: FactStore, operations: Sequence[Mapping[str, Any]]) -> None:
         start = self.clock.now

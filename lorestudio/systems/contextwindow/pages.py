@@ -17,6 +17,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import added
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.contextwindow import ContextWindowSettings
@@ -301,7 +302,7 @@ def _equal(total: int, count: int) -> tuple[int, ...]:
 
 
 def _weighted(total: int, weights: Sequence[float]) -> tuple[int, ...]:
-    whole = sum(weights)
+    whole = added(weights)
     if whole <= 0 or any(weight < 0 for weight in weights):
         return _equal(total, len(weights))
     shares = [int(total * weight / whole) for weight in weights]

@@ -16,7 +16,7 @@ from msgspec import Struct
 from rank_bm25 import BM25
 
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import fold, length
+from lorestudio.domain.javascript import added, fold, length
 from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, Kept, Places
 from lorestudio.trace.scores import Bm25Figures, TermFigures
 
@@ -220,7 +220,7 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         asked = dict.fromkeys(tokenize(query))
         scores = [self._term(term, place) for term in asked if term in self.doc_freqs[place]]
         return Bm25Figures(
-            sum((each.score for each in scores), 0.0),
+            added(each.score for each in scores),
             threshold,
             tuple(
                 TermFigures(each.term, each.frequency, self.document_count(each.term), each.idf, each.score)
@@ -298,7 +298,7 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         twins = (self.doc_freqs[twin] for twin in self._twins.get(place, ()))
         under = min((term for term in chain(found[:1], *twins) if term in terms), key=terms.__getitem__, default="")
         where = (terms[under], int(np.argmax(self.column(under)[0] == place))) if under else None
-        return Scored(self._entries[place], sum((part.score for part in parts), 0.0), parts), where
+        return Scored(self._entries[place], added(part.score for part in parts), parts), where
 
 
 def _document(entry: Entry) -> list[str]:

@@ -117,7 +117,8 @@ def test_a_project_on_a_disk_that_is_away_stays_on_the_list(make_window, tmp_pat
     go_away(tmp_path / "vault")
     QTest.mouseClick(window.welcome._recent.itemAt(0).widget(), Qt.MouseButton.LeftButton)
     settle(window)
-    assert f"{tmp_path / 'vault'}: Input/output error" in window.bars.texts[0]
+    assert str(tmp_path / "vault") in window.bars.texts[0]
+    assert "Input/output error. Look whether its disk" in window.bars.texts[0]
     assert len(RecentProjects(window.settings).load()) == 1
 
 
