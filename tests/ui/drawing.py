@@ -17,13 +17,17 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A text, rect, path, polyline, circle, ellipse or image; hatchings are fills like "url(#…)"."""
+    """A text, rect, path, polyline, circle, ellipse or image; hatchings are fills like "url(#…)".
+
+    `dashes` are strokes and gaps of the edge, "" or "none" for a whole one.
+    """
 
     kind: str
     box: QRectF
     fill: str
     edge: str
     words: str = ""
+    dashes: str = ""
 
 
 def drawn(widget: QWidget) -> list[Drawn]:
@@ -36,8 +40,9 @@ def drawn(widget: QWidget) -> list[Drawn]:
             kind = item.tag.rpartition("}")[2]
             if kind != "g":
                 box = QTransform(*matrix).mapRect(_box(item))
-                fill, edge = (item.get(name) or group.get(name, "") for name in ("fill", "stroke"))
-                found.append(Drawn(kind, box, fill, edge, item.text or ""))
+                names = ("fill", "stroke", "stroke-dasharray")
+                fill, edge, dashes = (item.get(name) or group.get(name, "") for name in names)
+                found.append(Drawn(kind, box, fill, edge, item.text or "", dashes))
     return found
 
 

@@ -118,6 +118,7 @@ def test_a_found_key_is_filled_a_refine_key_has_an_edge_only_and_what_lacks_one_
     widget.resize(120, 40)
     box, *below = drawn(widget)[1:]  # after the ground
     assert box.edge == theme.color("text" if mark.refine else "border_strong").name()
+    assert (box.dashes not in {"", "none"}) == mark.refine
     assert box.fill == ("none" if mark.refine else theme.color("mark").name())
     assert (box.box.left(), box.box.top()) == ((19, 11) if mark.refine else (18.5, 10.5))
     assert [each.edge for each in below] == ([theme.color("on_mark").name()] if mark.lacking else [])

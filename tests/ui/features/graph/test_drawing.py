@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QHelpEvent, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
-from lorestudio.ui.features.graph.bar import ColourLegend
-from lorestudio.ui.features.graph.looks import NodeLook, node_sentence
+from lorestudio.ui.features.graph.bar import SAMPLE, ColourLegend, EdgeLegend
+from lorestudio.ui.features.graph.looks import NodeLook, node_sentence, pen_of
 from lorestudio.ui.features.graph.pane import GraphPane
 from lorestudio.ui.features.graph.view import CLOSEST, FARTHEST, ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
@@ -75,7 +75,11 @@ def test_what_is_chosen_found_alone_or_pinned_is_set_apart(
     seen.view.drawing.pinned = frozenset({CROWN})
     found = [each for each in drawn(seen.view.viewport()) if each.kind == "rect"]
     assert len(found) == squares + 1
-    assert (theme.color("text").name(), theme.color("panel").name()) in {(each.fill, each.edge) for each in found}
+    pins = [
+        each for each in found if (each.fill, each.edge) == (theme.color("text").name(), theme.color("panel").name())
+    ]
+    from_the_middle = pins[0].box.center() - QPointF(disc(seen, CROWN))
+    assert from_the_middle.x() > 0 > from_the_middle.y(), "at the upper right"
     seen.view.drawing.pinned = frozenset()
 
 
@@ -212,6 +216,18 @@ def test_the_wheel_zooms_around_the_pointer(seen: GraphPane) -> None:
 
 
 # ---- the legend -----------------------------------------------------------------------------------------------------
+
+
+def test_each_kind_of_edge_has_a_sample_in_its_colour(theme: Theme, qtbot: QtBot) -> None:
+    legend = EdgeLegend(theme)
+    qtbot.addWidget(legend)
+    for kind, button in legend.buttons.items():
+        sample = button.icon().pixmap(SAMPLE * 2).toImage()
+        seen = [sample.pixelColor(x, y) for x in range(sample.width()) for y in range(sample.height())]
+        fullest, wanted = max(seen, key=QColor.alpha), pen_of(kind, theme).color()
+        assert fullest.alpha() > 100
+        for channel in (QColor.red, QColor.green, QColor.blue):
+            assert abs(channel(fullest) - channel(wanted)) < 8
 
 
 def test_a_legend_names_its_colours_and_says_how_many_have_no_room(theme: Theme, qtbot: QtBot) -> None:

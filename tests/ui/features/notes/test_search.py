@@ -128,6 +128,19 @@ def test_unsaved_text_is_saved_before_it_is_replaced(window, vault) -> None:
     assert not window.drafts.all
 
 
+def test_another_vault_is_searched_where_somebody_looks_and_forgets_what_was_found_elsewhere(
+    window, tmp_path, qtbot
+) -> None:
+    pane = find(window, "fortress")
+    other = write_vault(tmp_path / "other", {"Keep.md": "# Keep\nA fortress, too.\n"})
+    open_vault(window, other, tmp_path / "kept-too")
+    qtbot.waitUntil(lambda: found(pane) == {"Keep": [(2, "fortress")]})
+    window.docks["search"].hide()
+    open_vault(window, write_vault(tmp_path / "third"), tmp_path / "kept-last")
+    settle(window)
+    assert found(pane) == {}
+
+
 def test_groups_of_an_expression_are_put_into_the_replacement(window) -> None:
     pane = window.features.vault.search
     pane.regex.setChecked(True)
