@@ -3,7 +3,8 @@
 Run with `python -m tests.benchmarks.bench_generation FOLDER`, FOLDER holding the inputs as N.json.gz (`files`, `chat`,
 `settings`). Prints the median processor time of several turns in milliseconds, which a busy machine changes little, and
 how it grows with the notes: the exponent between a size and the next, 0 where the size costs nothing, 1 where twice as
-many notes cost twice as much. Garbage is collected as the command line has it. A column beside has what a generation
+many notes cost twice as much, and beside it how the entries grow that a generation says something of: what costs is
+these. Garbage is collected as the command line has it. A column beside has what a generation
 costs in `lorestudio run`, its report included: the difference between 35 generations of a growing chat and 5 of them.
 """
 
@@ -34,6 +35,9 @@ from lorestudio.trace.model import Turn
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
 from tests.systems.worlds import inputs
+
+Figure: TypeAlias = tuple[str, float, int]
+Figures: TypeAlias = tuple[int, list[Figure]]
 
 RUNS = 15
 FEW, MANY, COMMAND_RUNS = 5, 35, 3
@@ -78,21 +82,28 @@ def generation(index: DeepLoreIndex, chat: tuple[Message, ...], settings: DeepLo
     return work
 
 
-def measure(data: dict[str, Any], times: int) -> list[tuple[str, float]]:
-    """All figures for one input; the command is run so many times."""
+def judged(index: DeepLoreIndex, chat: tuple[Message, ...], settings: DeepLoreSettings) -> int:
+    """How many entries the last generation of this chat says something of."""
+    trace = asyncio.run(run(inputs(index, chat=chat, settings=settings, turn=Turn(len(chat), 0, 0)))).trace
+    return len({verdict.entry for record in trace.stages for verdict in record.verdicts})
+
+
+def measure(data: dict[str, Any], times: int) -> list[Figure]:
+    """All figures for one input, with the entries that are judged, 0 without a turn; the command is run so often."""
     base = {**data["settings"], "enabled": True, "recursiveScan": True, "maxRecursionSteps": 3}
     settings = sanitise(base).settings
     files = [VaultFiles("bench", tuple(NoteFile(path, text) for path, text in data["files"]))]
     chat = tuple(read_message(raw) for raw in data["chat"])
     vault = build_index(files, settings, CHARS_4)
     index = DeepLoreIndex(vault)
-    figures = [
-        (name, median_ms(generation(index, chat, sanitise({**base, **change}).settings)))
-        for name, change in VARIANTS.items()
+    asked = {name: sanitise({**base, **change}).settings for name, change in VARIANTS.items()}
+    entries = {name: judged(index, chat, each) for name, each in asked.items()}
+    figures = [(name, median_ms(generation(index, chat, each)), entries[name]) for name, each in asked.items()]
+    figures += [
+        (f"{name}, run", on_command_line(data, VARIANTS[name], times), entries[name]) for name in ON_COMMAND_LINE
     ]
-    figures += [(f"{name}, run", on_command_line(data, VARIANTS[name], times)) for name in ON_COMMAND_LINE]
-    figures.append(("parse all", median_ms(lambda: build_index(files, settings, CHARS_4), 7)))
-    figures.append(("build BM25", median_ms(lambda: DeepLoreIndex(vault).bm25, 7)))
+    figures.append(("parse all", median_ms(lambda: build_index(files, settings, CHARS_4), 7), 0))
+    figures.append(("build BM25", median_ms(lambda: DeepLoreIndex(vault).bm25, 7), 0))
     return figures
 
 
@@ -147,19 +158,18 @@ def main(folder: Path, most: int = 20_000, times: int = COMMAND_RUNS) -> None:
     print_figures(most, measure(enlarged(data, most), times), before)
 
 
-Figures: TypeAlias = tuple[int, list[tuple[str, float]]]
-
-
-def print_figures(count: int, figures: list[tuple[str, float]], before: Figures | None) -> Figures:
+def print_figures(count: int, figures: list[Figure], before: Figures | None) -> Figures:
     """One table, with the growth since the size before; returns its figures."""
     lines = [f"{count:,} notes"]
     originals = dict(zip((*VARIANTS, "parse all", "build BM25"), ORIGINAL.get(count, (0,) * 8), strict=True))
-    for place, (name, ours) in enumerate(figures):
+    for place, (name, ours, entries) in enumerate(figures):
         original = originals[name.removesuffix(", run")]
         ratio = f"{original / ours:6.1f}×" if original else ""
         grown = ""
         if before is not None and count > before[0] and min(ours, before[1][place][1]) > 0:
-            grown = f"   growth {math.log(ours / before[1][place][1]) / math.log(count / before[0]):5.2f}"
+            by, fewer = math.log(count / before[0]), before[1][place][2]
+            grown = f"   growth {math.log(ours / before[1][place][1]) / by:5.2f}"
+            grown += f", of entries judged {math.log(entries / fewer) / by:5.2f}" if entries and fewer else ""
         lines.append(f"  {name:26} {ours:9.1f} ms   DeepLore {original:7,} ms {ratio}{grown}")
     sys.stdout.write("\n".join(lines) + "\n")
     return count, figures

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.javascript import added
 from lorestudio.domain.records import replace
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import sanitise
@@ -50,7 +51,7 @@ def test_the_figures_are_those_of_the_run(fuzzy: Simulator) -> None:
         figures = figures_of(fuzzy, generation, entry)
         assert figures is not None
         assert figures.score == score
-        assert sum(term.score for term in figures.terms) == figures.score
+        assert added(term.score for term in figures.terms) == figures.score
         assert figures.weight == pytest.approx(1 - 0.75 + 0.75 * figures.words / figures.average)
         for term in figures.terms:
             idf = math.log(1 + (figures.documents - term.documents_with + 0.5) / (term.documents_with + 0.5))
