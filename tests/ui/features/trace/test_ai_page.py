@@ -93,6 +93,7 @@ def test_what_is_searched_is_counted_and_walked_through(page: AiPage, qtbot: QtB
     assert page.finder.hasFocus()
     qtbot.keyClicks(page.finder, "bell")
     assert (page.found.text(), len(page.text.extraSelections())) == ("2", 2)
+    assert not page.text.textCursor().hasSelection(), "typing only marks"
     seen = []
     for _ in range(3):
         qtbot.keyClick(page.finder, Qt.Key.Key_Return)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
-from lorestudio.studio.tuning.checking import CheckedChat
-from lorestudio.ui.features.tuning.expectations_pane import ExpectationsPane
+from lorestudio.domain.chat import Generation
+from lorestudio.studio.tuning.checking import Break, CheckedChat, CheckedExpectation
+from lorestudio.studio.tuning.expectations import Expectation, Judged, JudgedTurn, Should
+from lorestudio.ui.features.tuning.expectations_pane import ExpectationRow, ExpectationsPane
 from lorestudio.ui.shell.theme import Theme
 
 
@@ -36,3 +38,17 @@ def test_an_item_that_cannot_be_read_is_a_row_and_cannot_be_removed(theme: Theme
     assert (pane.state.text(), heads[-1]) == ("Checking…", "✓")
     pane.show_nothing("Nothing expected", "Say something.")
     assert (pane.story.text(), pane.state.text(), heads[-1]) == ("", "", "")
+
+
+def test_a_row_tells_each_reply_in_which_it_is_not_met_or_the_remark_alone() -> None:
+    expected = Expectation(Should.IN, ("places/Lamp.md",), because="It is dark.")
+    met = ExpectationRow(1, CheckedExpectation(Judged(expected, (JudgedTurn(Generation(3), met=True),))))
+    assert met.story == f"{expected.sentence}\nIt is dark."
+    assert (met.sign, met.why) == (("check", "good"), "")
+    breaks = tuple(Break(Generation(reply), 0, "Lamp", "match", f"No key in {reply}.") for reply in (3, 5))
+    broken = ExpectationRow(2, CheckedExpectation(Judged(expected), breaks))
+    assert broken.story == f"{expected.sentence}\nIt is dark.\n#3: Lamp: No key in 3.\n#5: Lamp: No key in 5."
+    assert (broken.sign, broken.why) == (("cross", "error"), "#3: No key in 3.")
+    unjudged = ExpectationRow(3, CheckedExpectation(Judged(expected, problem="No such note.")))
+    assert unjudged.story == f"{expected.sentence}\nIt is dark.\nNo such note."
+    assert ExpectationRow(4, CheckedExpectation(Judged(expected))).sign == ("dash", "text_faint")
