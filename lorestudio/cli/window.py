@@ -212,11 +212,14 @@ def demo(
     elif has_display():
         raise typer.Exit(show_window(project))
     else:
-        from lorestudio.cli.runs.replay import replay_chat, show_traces
+        from lorestudio.cli.runs.replay import replay_chat, show_report
+        from lorestudio.cli.runs.tables import ReplayReport
         from lorestudio.studio.replay.simulator import Simulator
 
         echo("There is no display here, so the demo is replayed in the terminal.\n")
-        show_traces(replay_chat(Simulator(project)).traces, project)
+        report = ReplayReport(project)
+        replay_chat(Simulator(project), report.take)
+        show_report(report)
         save_picture(project, writable_folder() / "lorestudio-demo.png")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -24,47 +23,35 @@ from lorestudio.cli.options import (
 )
 from lorestudio.cli.output import STOPPED, print_json, say, say_all
 from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
-from lorestudio.cli.runs.tables import replay_summary, replay_table
+from lorestudio.cli.runs.tables import ReplayReport
 from lorestudio.cli.screen import Screen, progress_bar
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind
-from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.costs import live_cost
 from lorestudio.studio.replay.ranges import MessageRange, Pace, time_left_words
 from lorestudio.studio.replay.run_store import RunStore, default_folder, forget, is_stored
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.trace.ai_selection import ai_totals
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import to_json
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """The traces of the wanted generations that were run, in order; `stopped` says how to go on, "" at the end."""
-
-    traces: tuple[Trace, ...]
-    stopped: str = ""
-
-    def end(self) -> None:
-        """Say what was left undone. Raises typer.Exit where anything was."""
-        if self.stopped:
-            say(self.stopped)
-            raise typer.Exit(STOPPED)
-
-
 def replay_chat(
     simulator: Simulator,
+    take: Callable[[Trace], object],
     wanted: MessageRange | None = None,
     keep_in: Path | None = None,
     *,
     quiet: bool = False,
-) -> Replayed:
+) -> str:
     """Run what is missing, with a progress bar on the error stream, where that is a terminal.
 
-    Ctrl+C ends it; what was done is kept in `keep_in`, and a later replay on the same inputs goes on from there. Raises
-    InputError where no reply stands in the range.
+    `take` gets the trace of each wanted generation, in order and as soon as it is there; later it may be packed.
+
+    Ctrl+C ends it; what was done is kept in `keep_in`, and a later replay on the same inputs goes on from there.
+    Returns what was left undone and how to go on, "" at the end. Raises InputError where no reply stands in the range.
     """
     try:
         part = (wanted or MessageRange()).part(simulator.generations)
@@ -79,16 +66,30 @@ def replay_chat(
         TextColumn("generations"),
         TextColumn("{task.fields[left]}"),
     )
-    stopped = ""
+    stopped, taken = "", part.start
+
+    def hand_on(done: int) -> None:
+        nonlocal taken
+        for generation in simulator.generations[taken : min(done, part.stop)]:
+            take(simulator.traces[generation])
+            taken += 1
+
     with progress_bar(*columns, quiet=quiet) as bar:
+        advance = _advance(bar, simulator, part)
+
+        def went_on(progress: Progress) -> None:
+            hand_on(progress.done)
+            advance(progress)
+
         try:
-            asyncio.run(simulator.run_missing(_advance(bar, simulator, part), until=part.stop))
+            hand_on(len(simulator.traces))
+            asyncio.run(simulator.run_missing(went_on, until=part.stop))
             if keep_in is not None and len(simulator.traces) == len(simulator.generations):
                 forget(keep_in, simulator)
         except KeyboardInterrupt:
             stopped = _stopped(simulator, part, keep_in)
-    done = simulator.generations[part.start : min(part.stop, len(simulator.traces))]
-    return Replayed(tuple(simulator.traces[generation] for generation in done), stopped)
+    hand_on(len(simulator.traces))
+    return stopped
 
 
 def _advance(bar: ProgressBar, simulator: Simulator, part: range) -> Callable[[Progress], None]:
@@ -177,25 +178,27 @@ def replay(
         agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)
     wanted = MessageRange.parse(messages, "--messages") if messages is not None else MessageRange()
     simulator = Simulator(project, decides)
-    replayed = replay_chat(simulator, wanted, default_folder() / "stopped", quiet=as_json)
-    _say_traces(replayed.traces, project, as_json=as_json)
-    replayed.end()
+    report, documents = ReplayReport(project), list[Json]()
+
+    def take(trace: Trace) -> None:
+        report.take(trace)
+        if as_json:
+            documents.append(to_json(trace))
+
+    stopped = replay_chat(simulator, take, wanted, default_folder() / "stopped", quiet=as_json)
+    if as_json:
+        say_all([*project.problems, *filter(None, [report.failures()])])
+        print_json(documents)
+    else:
+        show_report(report)
+    if stopped:
+        say(stopped)
+        raise typer.Exit(STOPPED)
 
 
-def show_traces(traces: tuple[Trace, ...], project: Project) -> None:
+def show_report(report: ReplayReport) -> None:
     """Print what happened in each turn, and in the whole replay."""
     console = Screen()
-    console.print(replay_table(traces, project))
+    console.print(report.table())
     console.print()
-    console.print(replay_summary(traces, project))
-
-
-def _say_traces(traces: tuple[Trace, ...], project: Project, *, as_json: bool) -> None:
-    if not as_json:
-        show_traces(traces, project)
-        return
-    say_all(project.problems)
-    totals = ai_totals(traces)
-    if totals.failed:
-        say(f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations; the traces say why.")
-    print_json([to_json(trace) for trace in traces])
+    console.print(report.summary())

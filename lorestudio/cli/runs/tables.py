@@ -12,8 +12,9 @@ from rich.text import Text
 from lorestudio.cli.screen import figure, fold, table
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.history import HistoryRule
+from lorestudio.domain.records import replace
 from lorestudio.studio.project.project import Project
-from lorestudio.trace.ai_selection import ai_lines, ai_totals, switch_effects
+from lorestudio.trace.ai_selection import ai_lines, ai_totals, selection_of, switch_effects
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import AiCall, Outcome, Phase, StageStatus, Trace
 from lorestudio.trace.summary import summary
@@ -25,26 +26,56 @@ _TONES: Final = {Tone.GOOD: "cyan", Tone.NEUTRAL: "cyan", Tone.WARNING: "yellow"
 _LEGEND: Final = "+ new since the turn before  ~ shortened  - left out, and why  ‹1/2› swipe 1 of 2"
 
 
-def replay_table(traces: Sequence[Trace], project: Project) -> Table:
-    """One row a generation: how many entries matched and went in, what is new, what was left out and why."""
-    headings = map(figure, ("reply", "matched", "in", "tokens"))
-    shown = table(*headings, fold("what happened"), title=_title(project, len(traces)), caption=_LEGEND)
-    before: set[int] = set()
-    for trace in traces:
-        shown.add_row(
-            reply_words(project, Generation(trace.turn.message, trace.turn.swipe)) or "next",
+class ReplayReport:
+    """What is printed of a replay. It takes the traces in order, as they come, and keeps none of them whole."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        headings = map(figure, ("reply", "matched", "in", "tokens"))
+        self._table = table(*headings, fold("what happened"), caption=_LEGEND)
+        self._injected: Counter[str] = Counter()
+        self._kept: list[Trace] = []
+        self._last: Trace | None = None
+
+    def take(self, trace: Trace) -> None:
+        """The next generation."""
+        before = {injection.entry for injection in self._last.injections} if self._last is not None else set()
+        self._table.add_row(
+            reply_words(self._project, Generation(trace.turn.message, trace.turn.swipe)) or "next",
             str(len({verdict.entry for record in trace.stages for verdict in record.with_outcome(Outcome.ADDED)})),
             str(len(trace.injections)),
             f"{trace.total_tokens:,}",
             _happened(trace, before),
         )
-        before = {injection.entry for injection in trace.injections}
-    return shown
+        self._injected.update(injection.title for injection in trace.injections)
+        self._kept.append(_questions(trace))
+        self._last = trace
+
+    def table(self) -> Table:
+        """One row a generation: how many entries matched and went in, what is new, what was left out and why."""
+        chat = f" with {self._project.chat_path.name}" if self._project.chat_path is not None else ""
+        generations = plural(len(self._kept), "# generation|# generations")
+        self._table.title = f"{self._project.name}{chat}: {generations}"
+        return self._table
+
+    def summary(self) -> str:
+        """A few lines on the whole replay: entries used most and never, what a model was asked, and the last turn."""
+        lines = _summary(self._kept, self._injected, self._project)
+        return "\n".join([*lines, *([f"The last generation: {summary(self._last)}"] if self._last is not None else [])])
+
+    def failures(self) -> str:
+        """How often a model gave no usable answer, "" for never."""
+        totals = ai_totals(self._kept)
+        told = f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations; the traces say why."
+        return told if totals.failed else ""
 
 
-def _title(project: Project, generations: int) -> str:
-    chat = f" with {project.chat_path.name}" if project.chat_path is not None else ""
-    return f"{project.name}{chat}: {plural(generations, '# generation|# generations')}"
+def _questions(trace: Trace) -> Trace:
+    """As much of a trace as is told of a whole replay: what a model was asked, and what the run rests on."""
+    selection = selection_of(trace)
+    stages = (replace(selection, verdicts=(), entered=(), left=()),) if selection is not None else ()
+    calls = tuple(replace(call, system="", user="", reply="") for call in trace.ai_calls)
+    return replace(trace, entries={}, stages=stages, injections=(), prompt=(), labels=(), notes=(), ai_calls=calls)
 
 
 def reply_words(project: Project, generation: Generation) -> str:
@@ -85,7 +116,7 @@ def _left_out(trace: Trace) -> Mapping[str, list[str]]:
     """Titles of entries that a stage took out, or found and did not let in, by the label of the reason."""
     found: dict[str, list[str]] = {}
     for fate in _stopped(trace):
-        label = fate.explain(trace).label
+        label = trace.words.label(fate.reason)
         found.setdefault(lowered(label), []).append(trace.entries[fate.entry].title)
     return found
 
@@ -106,9 +137,7 @@ def _stopped(trace: Trace) -> Iterator[Fate]:
             yield fate
 
 
-def replay_summary(traces: Sequence[Trace], project: Project) -> str:
-    """A few lines on the whole replay: entries used most and never, what a model was asked, and the last turn."""
-    injected = Counter(injection.title for trace in traces for injection in trace.injections)
+def _summary(traces: Sequence[Trace], injected: Counter[str], project: Project) -> list[str]:
     lines = []
     if injected:
         most = ", ".join(f"{title} ({count}×)" for title, count in injected.most_common(5))
@@ -133,9 +162,7 @@ def replay_summary(traces: Sequence[Trace], project: Project) -> str:
         told = plural(len(history.hidden), "# message that is hidden today was|# messages that are hidden today were")
         lines.append(f"As it is now: {told} taken for hidden all along.")
     lines.append(project.counting.sentence)
-    if traces:
-        lines.append(f"The last generation: {summary(traces[-1])}")
-    return "\n".join(lines)
+    return lines
 
 
 def _seen(traces: Sequence[Trace]) -> Iterator[str]:

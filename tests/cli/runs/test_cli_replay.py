@@ -14,9 +14,9 @@ from rich.console import Console
 
 from lorestudio.cli.output import json_bytes
 from lorestudio.cli.runs import replay as replaying
-from lorestudio.cli.runs.tables import replay_summary, replay_table
+from lorestudio.cli.runs.tables import ReplayReport
 from lorestudio.domain.lifecycle import Progress
-from lorestudio.studio.project.project import demo_project, open_project
+from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.storage.serialize import from_json
 from lorestudio.trace.summary import summary
@@ -24,12 +24,17 @@ from lorestudio.trace.summary import summary
 Run = Callable[..., Result]
 
 
+def report_of(project: Project) -> ReplayReport:
+    report = ReplayReport(project)
+    for trace in asyncio.run(Simulator(project).replay()):
+        report.take(trace)
+    return report
+
+
 def shown(vault: Path, chat: Path, width: int = 100) -> str:
     project = open_project([vault], chat)
-    simulator = Simulator(project)
-    traces = asyncio.run(simulator.replay())
     console = Console(width=width, record=True, file=StringIO())
-    console.print(replay_table(traces, project))
+    console.print(report_of(project).table())
     return console.export_text()
 
 
@@ -109,9 +114,8 @@ def test_brackets_in_names_are_no_markup(lorestudio: Run, tmp_path: Path, chat: 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_demo_fits_the_width_and_says_why(width: int) -> None:
     project = demo_project()
-    traces = asyncio.run(Simulator(project).replay())
     console = Console(width=width, record=True, file=StringIO())
-    console.print(replay_table(traces, project))
+    console.print(report_of(project).table())
     lines = console.export_text().splitlines()
     assert max(len(line.rstrip()) for line in lines) <= width
     text = " ".join(" ".join(lines).split())
@@ -130,7 +134,7 @@ def test_the_demo_fits_the_width_and_says_why(width: int) -> None:
     ):
         assert said in text
     found = rows("\n".join(lines))
-    assert len(found) == len(traces) == 27
+    assert len(found) == 27
     assert found["#8"][:3] == ["11", "7", "1,353"]
     folded = [line for line in lines if line.strip() and not re.match(r"\s*(#\d|next)", line)]
     assert len(lines) < 110, f"{len(folded)} lines of explanation"
@@ -155,8 +159,7 @@ def test_the_summary_of_an_unused_vault(vault: Path, tmp_path: Path) -> None:
     text = tmp_path / "chat.txt"
     text.write_text("Wren: Hello.\n")
     project = open_project([vault], text)
-    told = replay_summary(asyncio.run(Simulator(project).replay()), project)
-    assert told.startswith("Never injected: 3 of 3 entries.")
+    assert report_of(project).summary().startswith("Never injected: 3 of 3 entries.")
 
 
 def test_json_is_every_trace_and_comes_back_equal(lorestudio: Run, vault: Path, chat: Path) -> None:
