@@ -17,6 +17,7 @@ from lorestudio.cli.screen import Screen
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.problems import ProblemFinder, Problems
 from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
@@ -55,8 +56,10 @@ def lint(
             _save(project, repair)
         if repairs:
             project = project.reloaded()
-    traces = asyncio.run(Simulator(project).replay()) if project.chat is not None else ()
-    problems = finder.find(project, traces)
+    simulator = Simulator(project)
+    if project.chat is not None:
+        asyncio.run(simulator.run_missing())
+    problems = finder.find(project, TraceBook(simulator.traces).values())
     shown = [finding for finding in problems.findings if finding.severity.rank <= severity.rank]
     if as_json:
         print_json(_document(problems, shown, repairs), 1)

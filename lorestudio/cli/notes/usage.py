@@ -16,8 +16,8 @@ from lorestudio.cli.output import print_json, say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.studio.notes.usage import UsageRow, usage_csv, usage_rows
 from lorestudio.studio.project.files import write_bytes
+from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.trace.journey import FOREIGN_IDS
-from lorestudio.trace.storage.serialize import gist_of
 from lorestudio.trace.timeline import Fired
 
 _SHOWN: Final = 40
@@ -41,8 +41,10 @@ def usage(
     matched: Counter[int] = Counter()
     injected: Counter[int] = Counter()
     if chat is not None:
-        for trace in asyncio.run(by.simulator(project).replay()):
-            gist = gist_of(trace)
+        simulator = by.simulator(project)
+        asyncio.run(simulator.run_missing())
+        runs = TraceBook(simulator.traces)
+        for gist in filter(None, map(runs.gist, runs)):
             matched.update(gist.matched)
             injected.update(gist.injected)
     rows = usage_rows(project.index, project.recorded, lambda entry: Fired(matched[entry], injected[entry]))

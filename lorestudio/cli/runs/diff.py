@@ -232,7 +232,7 @@ def _causes_table(causes: Causes) -> Table:
 
 def _whole_chat(first: Simulator, second: Simulator, titles: tuple[str, str], *, as_json: bool) -> None:
     for each in (first, second):
-        asyncio.run(each.replay())
+        asyncio.run(each.run_missing())
     turns = tuple(turn_diffs(first, second))
     differences = replay_differences(first, second)
     if as_json:

@@ -101,4 +101,4 @@ def _simulator(given: ChatOptions, by: OfflineRun, context: int, fixed_switches:
 
 
 def _run(simulator: Simulator, chosen: Generation | None) -> None:
-    asyncio.run(simulator.replay() if chosen is None else simulator.generate(chosen))
+    asyncio.run(simulator.run_missing() if chosen is None else simulator.generate(chosen))

@@ -151,9 +151,8 @@ class _Search:
     ) -> None:
         self._simulator, self._report, self._cancel = simulator, on_progress, cancel
         self._records = recorded_replies(simulator.project, simulator.system.kind)
-        ran = {each: simulator.traces[each] for each in simulator.generations[:-1]}
-        self._tokens = tokens_alike(self._records, ran)
-        self._replies = {each: self._compared(each) for each in ran}
+        self._tokens = tokens_alike(self._records, simulator.traces)
+        self._replies = {each: self._compared(each) for each in simulator.generations[:-1]}
         self._differing = [each for each in self._replies.values() if each.verdict is Agreement.DIFFERS]
         self._agreeing = [each.generation for each in self._replies.values() if each.verdict is Agreement.AGREES]
         self._runs: dict[Generation, Rerun] = {}
