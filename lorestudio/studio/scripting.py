@@ -21,6 +21,7 @@ from lorestudio.settings.sections import section_of
 from lorestudio.studio.compare.comparison import candidate
 from lorestudio.studio.project import project as opening
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import CheckedChat, checked
 from lorestudio.studio.tuning.expectations import Expectation, expectations_path, load
@@ -147,7 +148,7 @@ def score(
     (None, 566)
     """
     expected = () if expectations is None and not _has_file(project) else _expected(project, expectations)
-    return scored(project, expected, [(run or system, replay(project, system, settings))])[0]
+    return scored(project, expected, [(run or system, TraceBook.of(replay(project, system, settings)))])[0]
 
 
 def _has_file(project: Project) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -233,26 +233,33 @@ def _causes_table(causes: Causes) -> Table:
 def _whole_chat(first: Simulator, second: Simulator, titles: tuple[str, str], *, as_json: bool) -> None:
     for each in (first, second):
         asyncio.run(each.run_missing())
-    turns = tuple(turn_diffs(first, second))
+    turns = changed = 0
+
+    def differing() -> Iterator[TurnDiff]:  # one after the other: thousands of traces need not be in memory at once
+        nonlocal turns, changed
+        for turn in turn_diffs(first, second):
+            turns += 1
+            changed += turn.differs
+            if turn.differs:
+                yield turn
+
     differences = replay_differences(first, second)
     if as_json:
-        told: list[Json] = [_turn_json(turn) for turn in turns if turn.differs]
+        told: list[Json] = [_turn_json(turn) for turn in differing()]
         names: list[Json] = [difference_json(each) for each in differences]
-        print_json(
-            {"before": titles[0], "after": titles[1], "turns": len(turns), "differences": names, "changed": told}
-        )
+        print_json({"before": titles[0], "after": titles[1], "turns": turns, "differences": names, "changed": told})
         return
     console = Screen()
-    changed = [turn for turn in turns if turn.differs]
+    rows = _chat_table(differing(), first.project, titles)
     for difference in differences:
         console.print(Text(f"{difference.kind.value}: {difference.sentence}"))
     if changed:
-        console.print(_chat_table(changed, first.project, titles))
-    what = f"{len(changed)} of {len(turns)} generations differ." if changed else "No generation differs."
+        console.print(rows)
+    what = f"{changed} of {turns} generations differ." if changed else "No generation differs."
     console.print(Text(what + (" Choose one with --message to see what did it." if changed else "")))
 
 
-def _chat_table(turns: Sequence[TurnDiff], project: Project, titles: tuple[str, str]) -> Table:
+def _chat_table(turns: Iterable[TurnDiff], project: Project, titles: tuple[str, str]) -> Table:
     shown = table(
         *map(figure, ("reply", "tokens", "")), fold("what differs"),
         title=f"{project.name}: {titles[0]} → {titles[1]}", caption=_LEGEND,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,7 @@ from lorestudio.settings.files import SettingsError, write_atomically
 from lorestudio.settings.rules import ChangedRule, changed_rules, name_of, rules_of, with_rule
 from lorestudio.studio.project.project import Project, read_settings
 from lorestudio.studio.replay.run_store import RunStore, chat_id
+from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import SystemKind
 from lorestudio.systems.registry import MAIN, in_project, kind_of, system_of
@@ -48,7 +49,7 @@ class Contender(Struct, frozen=True):
     """One of the runs compared: what it is called, and its traces, one for each generation in order."""
 
     label: str
-    traces: tuple[Trace, ...]
+    traces: Collection[Trace]
 
 
 class PromptShare(Struct, frozen=True):
@@ -106,14 +107,17 @@ class Comparison(Struct, frozen=True):
 
 def compare(contenders: Sequence[Contender]) -> Comparison:
     """Put runs of the same generations side by side. Raises ValueError where they are not of the same generations."""
-    places = [[(trace.turn.message, trace.turn.swipe) for trace in each.traces] for each in contenders]
-    if not contenders or any(one != places[0] for one in places):
-        raise ValueError("Only runs of the same generations can be compared.")
+    alike = len({len(each.traces) for each in contenders}) == 1
     titles: dict[Note, str] = {}
     turns = []
-    for traces in zip(*(each.traces for each in contenders), strict=True):
+    for traces in zip(*(each.traces for each in contenders), strict=alike):
+        alike = alike and len({(trace.turn.message, trace.turn.swipe) for trace in traces}) == 1
+        if not alike:
+            break
         shares = tuple(_share(trace, titles) for trace in traces)
         turns.append(_turn(traces[0].turn, shares))
+    if not alike:
+        raise ValueError("Only runs of the same generations can be compared.")
     return Comparison(
         tuple(each.label for each in contenders),
         tuple(turns),
@@ -290,8 +294,8 @@ class RuleCauses(Struct, frozen=True):
 async def rule_causes(
     before: str,
     after: str,
-    traces: tuple[Sequence[Trace], Sequence[Trace]],
-    run: Callable[[str], Awaitable[Sequence[Trace]]],
+    traces: tuple[Iterable[Trace], Iterable[Trace]],
+    run: Callable[[str], Awaitable[Iterable[Trace]]],
     on_rule: Callable[[str], None] | None = None,
 ) -> RuleCauses:
     """What made the difference between the runs `traces` by the rules `before` and `after`, each over the whole chat.
@@ -304,7 +308,7 @@ async def rule_causes(
     alone: dict[tuple[Place, Note], list[ChangedRule]] = {}
     tried = 0
 
-    async def ran(start: str, rule: ChangedRule, *, as_in: str) -> Sequence[Trace]:
+    async def ran(start: str, rule: ChangedRule, *, as_in: str) -> Iterable[Trace]:
         nonlocal tried
         tried += 1
         if on_rule is not None:
@@ -322,7 +326,7 @@ async def rule_causes(
     return RuleCauses(alone, together, tried)
 
 
-def _changes(before: Sequence[Trace], after: Sequence[Trace]) -> set[Change]:
+def _changes(before: Iterable[Trace], after: Iterable[Trace]) -> set[Change]:
     """Which notes come in and which leave from one run of the chat to the other."""
     found: set[Change] = set()
     for one, other in zip(before, after, strict=True):
@@ -332,7 +336,7 @@ def _changes(before: Sequence[Trace], after: Sequence[Trace]) -> set[Change]:
     return found
 
 
-def _differing(before: str, after: str, traces: tuple[Sequence[Trace], Sequence[Trace]]) -> list[ChangedRule]:
+def _differing(before: str, after: str, traces: tuple[Iterable[Trace], Iterable[Trace]]) -> list[ChangedRule]:
     """The rules that the two do not have in common, without those about stages that neither run came to."""
     stages = {record.name for run in traces for trace in run for record in trace.stages}
     old, new = rules_of(before), rules_of(after)
@@ -360,7 +364,7 @@ class Candidate:
     system: str
     settings: Section | None = None
     settings_path: Path | None = None
-    traces: tuple[Trace, ...] | None = field(default=None, repr=False)
+    traces: TraceBook | None = field(default=None, repr=False)
     slot: str = ""
     tokenizer: str | None = None
     notes: tuple[NoteText, ...] = ()
@@ -397,19 +401,20 @@ async def run_candidate(
     on_progress: Callable[[Progress], None] | None = None,
     cancel: CancelToken | None = None,
     store: CandidateStore | None = None,
-) -> tuple[Trace, ...]:
+) -> TraceBook:
     """The traces of a candidate over the project's whole chat. Raises Cancelled, InputError and VaultError."""
     if chosen.traces is not None:
         return chosen.traces
     # Other settings may read the vaults again, which waits for the disk and has a loop of its own.
     simulator = await asyncio.to_thread(simulator_of, project, chosen, answers)
-    if store is None:
-        return await simulator.replay(on_progress, cancel)
-    store.restore(simulator, chosen)
+    if store is not None:
+        store.restore(simulator, chosen)
     try:
-        return await simulator.replay(on_progress, cancel)
+        await simulator.run_missing(on_progress, cancel)
     finally:
-        store.keep(simulator, chosen)
+        if store is not None:
+            store.keep(simulator, chosen)
+    return TraceBook(simulator.traces)
 
 
 def simulator_of(project: Project, chosen: Candidate, answers: AnswerSource | None = None) -> Simulator:
@@ -461,15 +466,15 @@ async def compare_candidates(
         if on_candidate is not None:
             on_candidate(each)
         traces = await run_candidate(project, each, answers, on_progress, cancel, store)
-        contenders.append(Contender(each.label, traces))
+        contenders.append(Contender(each.label, traces.values()))
     found = compare(contenders)
     if len(chosen) != FEWEST or not all(each.rules for each in chosen):
         return found
     first, second = chosen
 
-    async def run(version: str) -> tuple[Trace, ...]:
+    async def run(version: str) -> Iterable[Trace]:
         tried = replace(by_rules(project, version), label=version)
-        return await run_candidate(project, tried, answers, on_progress, cancel)
+        return (await run_candidate(project, tried, answers, on_progress, cancel)).values()
 
     def tell(title: str) -> None:
         if on_candidate is not None:
@@ -549,7 +554,7 @@ class ComparisonStore(Closing):
         contenders, stale = [], False
         for each in chosen:
             if each.traces is not None:
-                contenders.append(Contender(each.label, each.traces))
+                contenders.append(Contender(each.label, each.traces.values()))
                 continue
             try:
                 simulator = simulator_of(project, each, answers)

@@ -30,6 +30,7 @@ from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.model import Trace, Turn
@@ -340,7 +341,9 @@ async def try_book(
     if kind.books is not None:
         alone = replace(alone, index=kind.books.index(alone.books))
     runs = [Simulator(each, system_of(each.scene(answers), kind_of(each.system))) for each in (project, alone)]
-    here, there = [await simulator.replay(None, cancel) for simulator in runs]
+    for simulator in runs:
+        await simulator.run_missing(None, cancel)
+    here, there = (TraceBook(simulator.traces).values() for simulator in runs)
     turns: list[TriedTurn] = []
     counts: Counter[tuple[str, bool]] = Counter()
     for one, other in zip(here, there, strict=True):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -33,6 +33,7 @@ from lorestudio.trace.storage.serialize import (
 )
 
 UNPACKED: Final = 600
+REOPENED: Final = 100
 """So many generations stay as they are: about 60 MB for a vault of a thousand notes."""
 
 CHECKPOINT: Final = 32
@@ -134,11 +135,15 @@ class _Shared:
 
 
 class Shelf:
-    """Hands out traces of runs, and packs all but the `unpacked` ones that were asked for last. For any thread."""
+    """Hands out traces of runs, and packs all but the `unpacked` ones that were asked for last. For any thread.
+
+    Of those that were packed once fewer stay unpacked: they share nothing with each other, as runs in a row do.
+    """
 
     def __init__(self, unpacked: int = UNPACKED) -> None:
         self._unpacked = unpacked
         self._order: OrderedDict[FinishedRun, None] = OrderedDict()
+        self._reopened: OrderedDict[FinishedRun, None] = OrderedDict()
         self._lock = threading.Lock()
 
     def put(self, run: FinishedRun) -> None:
@@ -153,6 +158,7 @@ class Shelf:
             trace = run.trace
             if trace is None:
                 trace = run.trace = run.in_small.opened()
+                self._reopened[run] = None
             self._touch(run)
             return trace
 
@@ -162,10 +168,12 @@ class Shelf:
         return run.in_small.opened() if trace is None else trace
 
     def _touch(self, run: FinishedRun) -> None:
-        self._order[run] = None
-        self._order.move_to_end(run)
-        while len(self._order) > self._unpacked:
-            oldest, _ = self._order.popitem(last=False)
+        again = run in self._reopened
+        order, most = (self._reopened, min(REOPENED, self._unpacked)) if again else (self._order, self._unpacked)
+        order[run] = None
+        order.move_to_end(run)
+        while len(order) > most:
+            oldest, _ = order.popitem(last=False)
             oldest.packed, oldest.trace = oldest.in_small, None
             oldest.after.close()
 
@@ -304,6 +312,11 @@ class TraceBook(Mapping[Generation, Trace]):
     def put(self, generation: Generation, runs: Runs, place: int) -> None:
         """The trace is that of `place` in `runs`."""
         self._places[generation] = runs.held(place)
+
+    @classmethod
+    def of(cls, traces: Iterable[Trace]) -> TraceBook:
+        """These traces, each of another generation."""
+        return cls({Generation(trace.turn.message, trace.turn.swipe): trace for trace in traces})
 
     def part(self, generations: Sequence[Generation]) -> TraceBook:
         """A book of these generations alone."""

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
+from weakref import ref
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.history import ChatHistory, ranges_of, shown_again
@@ -135,7 +136,7 @@ class TimelineMaker:
         self._pieces: dict[frozenset[int], ChatPieces] = {}
         self._hidden = ChatHistory(chat or Chat()).hidden
         self._prompt: tuple[Trace, PromptPieces] | None = None
-        self._summaries: dict[Generation, tuple[Trace, TurnSummary]] = {}
+        self._summaries: dict[Generation, tuple[ref[Trace], TurnSummary]] = {}
 
     @property
     def whole(self) -> bool:
@@ -178,8 +179,8 @@ class TimelineMaker:
 
     def _summary(self, generation: Generation, trace: Trace) -> TurnSummary:
         known = self._summaries.get(generation)
-        if known is None or known[0] is not trace:
-            known = self._summaries[generation] = (trace, summarise(trace))
+        if known is None or known[0]() is not trace:
+            known = self._summaries[generation] = (ref(trace), summarise(trace))
         return known[1]
 
     def _prompt_of(self, trace: Trace) -> PromptPieces:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
@@ -13,7 +13,7 @@ from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.compare.comparison import Candidate, run_candidate
+from lorestudio.studio.compare.comparison import Candidate, generation_of, run_candidate
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tuning.expectations import Expectation, Judged, JudgedTurn, Should, judge, turn_outcome
 from lorestudio.trace.journey import Journeys
@@ -84,23 +84,24 @@ async def check(
     Raises Cancelled, InputError and VaultError.
     """
     traces = await run_candidate(project, candidate, None, on_progress, cancel)
-    return checked(project, expectations, candidate.label, traces)
+    return checked(project, expectations, candidate.label, traces.values())
 
 
-def checked(project: Project, expectations: Sequence[Expectation], run: str, traces: Sequence[Trace]) -> CheckedChat:
-    """Judge the expectations by the traces of a whole chat."""
+def checked(project: Project, expectations: Sequence[Expectation], run: str, traces: Collection[Trace]) -> CheckedChat:
+    """Judge the expectations by the traces of a whole chat, which are gone through twice."""
     chat = project.chat or Chat()
     name = chat_name(project)
     judged = judge(expectations, chat, name, project.index, [turn_outcome(trace) for trace in traces])
-    by_turn = {Generation(trace.turn.message, trace.turn.swipe): trace for trace in traces}
-    known: dict[Generation, Journeys] = {}
+    wanted = {turn.generation for each in judged for turn in each.broken}
+    ways: dict[Generation, Journeys] = {}
+    for trace in traces if wanted else ():
+        place = generation_of(trace.turn)
+        if place in wanted:
+            ways[place] = Journeys(trace)
     every = []
     for each in judged:
-        breaks = []
-        for turn in each.broken:
-            journeys = known.setdefault(turn.generation, Journeys(by_turn[turn.generation]))
-            breaks.append(_break(each.expectation, turn, journeys))
-        every.append(CheckedExpectation(each, tuple(breaks)))
+        breaks = tuple(_break(each.expectation, turn, ways[turn.generation]) for turn in each.broken)
+        every.append(CheckedExpectation(each, breaks))
     return CheckedChat(name, run, tuple(every))
 
 

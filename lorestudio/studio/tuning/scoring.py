@@ -262,14 +262,14 @@ async def score_chat(
     reader = UseReader(project.index, MAIN.key_search(project.settings))
     judged = []
     for each, (_, traces) in zip(found, runs, strict=True):
-        shown = shown_swipes(chat, tuple(map(turn_outcome, traces)))
+        shown = shown_swipes(chat, tuple(map(turn_outcome, traces.values())))
         used, by = await judge_use(shown)
         judged.append(replace(each, uses=reader.uses(chat, shown, used), used_by=by))
     return tuple(judged)
 
 
 def scored(
-    project: Project, expectations: Sequence[Expectation], runs: Sequence[tuple[str, Sequence[Trace]]]
+    project: Project, expectations: Sequence[Expectation], runs: Sequence[tuple[str, Mapping[Generation, Trace]]]
 ) -> tuple[ScoredChat, ...]:
     """As `score_chat`, for runs that were made: each its name, and the traces of the whole chat."""
     chat, index = project.chat or Chat(), project.index
@@ -280,12 +280,12 @@ def scored(
     labelled_by = ""
     found = []
     for run, traces in runs:
-        outcomes = tuple(map(turn_outcome, traces))
+        outcomes = tuple(map(turn_outcome, traces.values()))
         shown = shown_swipes(chat, outcomes)
         if not labels:
             asked = [each for each in shown if each.ai_calls]
             labels = {Generation(each.message, each.swipe): each.selected for each in asked}
-            who = dict.fromkeys(call.source for trace in traces for call in trace.ai_calls if not call.error)
+            who = dict.fromkeys(call.source for trace in traces.values() for call in trace.ai_calls if not call.error)
             labelled_by = f"{', '.join(who)} in {run}" if labels else ""
         judged = judge(expectations, chat, chat_name(project), index, outcomes)
         found.append(
@@ -302,11 +302,10 @@ def scored(
     return tuple(found)
 
 
-def _read_again(project: Project, traces: Sequence[Trace]) -> dict[Generation, int]:
+def _read_again(project: Project, traces: Mapping[Generation, Trace]) -> dict[Generation, int]:
     """For each reply the tokens that lore made a prompt cache read again, as the timeline has them."""
-    by_turn = {Generation(trace.turn.message, trace.turn.swipe): trace for trace in traces}
-    maker = TimelineMaker(project.chat, tuple(by_turn), project.counter, project.setup)
-    turns = maker.turns(by_turn, maker.generations)
+    maker = TimelineMaker(project.chat, tuple(traces), project.counter, project.setup)
+    turns = maker.turns(traces, maker.generations)
     return {turn.generation: turn.cache.by_lore for turn in turns if turn.cache is not None}
 
 

@@ -71,7 +71,7 @@ def test_runs_that_are_known_are_not_run_again_and_settings_are_deeplores_own() 
     )
     assert begun == ["a", "b"]
     assert found.labels == ("a", "b")
-    assert [turn.shares[0].tokens for turn in found.turns] == [each.total_tokens for each in plain]
+    assert [turn.shares[0].tokens for turn in found.turns] == [each.total_tokens for each in plain.values()]
     assert found.totals[1].entries < found.totals[0].entries  # no message is searched for keys
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+from weakref import ref
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.records import replace
@@ -60,6 +62,20 @@ def test_changes_are_those_of_the_diff() -> None:
         assert turn.changes.left == tuple(change.key for change in diff.left)
         assert turn.changes.unchanged == diff.unchanged
         assert turn.summary.tokens == diff.tokens[1]
+
+
+def test_no_trace_is_kept_but_the_last_one() -> None:
+    simulator = replayed()
+    traces = {each: replace(trace, clock_ms=1) for each, trace in simulator.traces.items()}
+    maker = TimelineMaker(CHAT, simulator.generations, CHARS_4)
+    before = list(maker.turns(traces, simulator.generations))
+    known = {each: ref(trace) for each, trace in traces.items()}
+    last = traces[NEXT]
+    traces.clear()
+    gc.collect()
+    assert [each for each, trace in known.items() if trace() is not None] == [NEXT]
+    (again,) = maker.turns({NEXT: last}, [NEXT])
+    assert again.summary is before[-1].summary
 
 
 def test_turns_whose_trace_is_not_there_yet_are_passed_over() -> None:

@@ -8,6 +8,7 @@ import pytest
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import EngineState
+from lorestudio.studio.replay import runs as runs_module
 from lorestudio.studio.replay.runs import CHECKPOINT, Runs, TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Decided
@@ -41,6 +42,16 @@ def test_packed_generations_come_back_as_they_were(made: list[Decided]) -> None:
     assert all(runs.trace(place).words is result.trace.words for place, result in enumerate(made))
     assert [runs.state(place) for place in range(len(runs))] == [result.state for result in made]
     assert runs.state(-1) == EngineState(random_state=3)
+
+
+def test_of_traces_that_were_packed_fewer_stay_unpacked(made: list[Decided], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs_module, "REOPENED", 2)
+    assert len(made) > 7
+    runs = filled(made, unpacked=4)
+    for place in (0, 1, 0, 2):
+        assert runs.trace(place) == made[place].trace
+    still = [runs.held(place).run.trace is not None for place in range(len(made))]
+    assert still == [True, False, True, *[False] * (len(made) - 7), *[True] * 4], "those looked at last, and the newest"
 
 
 def test_words_are_put_back_and_not_packed(made: list[Decided]) -> None:

@@ -33,6 +33,7 @@ from lorestudio.studio.compare.comparison import (
 )
 from lorestudio.studio.project.answering import AnswerKind, load_recorded
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import KINDS, MAIN
 from lorestudio.trace.text import turn_words
@@ -142,7 +143,7 @@ def compare_offers(
 def _with_traces(offer: Offer) -> Candidate:
     """With the runs that there are; a system's settings are read from its file now, DeepLore's when it is run."""
     if offer.run is not None:
-        return replace(offer.candidate, traces=tuple(offer.run.traces[each] for each in offer.run.generations))
+        return replace(offer.candidate, traces=TraceBook(offer.run.traces).part(offer.run.generations))
     candidate = in_slot(offer.candidate, offer.key)
     if candidate.settings is None and candidate.settings_path is not None and candidate.system in KINDS:
         return replace(candidate, settings=KINDS[candidate.system].read(candidate.settings_path))

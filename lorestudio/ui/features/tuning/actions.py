@@ -339,7 +339,7 @@ class TuningFeature(Feature):
 
         def work(_job: object) -> tuple[Expectations, CheckedChat]:
             expected = load(path)
-            return expected, checked(project, expected.every, label, tuple(traces) if expected.every else ())
+            return expected, checked(project, expected.every, label, traces if expected.every else ())
 
         self._newest.start(
             tr("Checking what is expected"),
@@ -409,7 +409,7 @@ class TuningFeature(Feature):
         traces, expected, label = TraceBook(simulator.traces), self._expected.every, session.choice.title
 
         def work(_job: object) -> ScoredChat:
-            return scored(project, expected, [(label, tuple(traces.values()))])[0]
+            return scored(project, expected, [(label, traces)])[0]
 
         self._scoring.start(
             tr("Scoring the chat"),

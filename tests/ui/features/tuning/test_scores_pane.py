@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
+from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.tuning.effects import Effects, StepEffect, TurnEffect
 from lorestudio.studio.tuning.expectations import Expectation, Should
 from lorestudio.studio.tuning.scoring import scored
@@ -128,7 +129,7 @@ def test_scores_are_counted_in_the_heads_of_their_tabs(pane: ScoresPane) -> None
     gap = SimpleNamespace(name="Anchor", messages=(3, 5), near="")
     use = SimpleNamespace(entry=1, title="Bell", replies=2, used=0, idle=40, dead=True, constant=False)
     used = SimpleNamespace(entry=2, title="Rules", replies=2, used=0, idle=10, dead=True, constant=True)
-    scores = scored(make_project(), (), [("DeepLore", (make_trace(5),))])[0].scores
+    scores = scored(make_project(), (), [("DeepLore", TraceBook.of([make_trace(5)]))])[0].scores
     found: Any = SimpleNamespace(
         scores=scores, silver=scores, silver_by="", uses=(use, used), dead=(use,), gaps=(gap, gap, gap)
     )
