@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
@@ -77,6 +78,13 @@ def marked(view: DiffView, line: int) -> list[str]:
     return found
 
 
+def ink(view: DiffView, line: int) -> str:
+    """The colour in which a line begins."""
+    cursor = QTextCursor(view.view.document().findBlockByNumber(line))
+    cursor.movePosition(QTextCursor.MoveOperation.Right)
+    return cursor.charFormat().foreground().color().name()
+
+
 def test_lines_that_differ_are_shown_with_signs_and_grounds_and_equal_ones_folded(view: DiffView, theme: Theme) -> None:
     assert [label.text() for label in view.findChildren(QLabel)][1:] == ["-  Saved", "+  Now"]
     before = [f"line {number}" for number in range(12)]
@@ -89,6 +97,8 @@ def test_lines_that_differ_are_shown_with_signs_and_grounds_and_equal_ones_folde
     gone, come = theme.color("error_soft").name(), theme.color("good_soft").name()
     assert grounds(view) == ["", "", "", gone, come, "", "", "", "", "", come]
     assert [marked(view, line) for line in (3, 4, 10, 1)] == [["5"], ["five"], [], []]
+    faint, text = theme.color("text_faint").name(), theme.color("text").name()
+    assert [ink(view, line) for line in (0, 1, 3)] == [faint, faint, text]
     assert view.summary.text() == view.view.accessibleDescription() == "3 lines differ"
     assert view.view.textCursor().blockNumber() == 3
     theme.choose("dark")

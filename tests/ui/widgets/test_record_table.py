@@ -152,7 +152,11 @@ def test_a_column_that_changes_is_sorted_anew(qapp: object) -> None:
     model.set_rows(SHIPS)
     model.sort(1)
     crew[1] = 9
+    said: list[tuple[int, int]] = []
+    model.dataChanged.connect(lambda first, last: said.append((first.column(), last.column())))
     model.touch_all("name")
+    model.touch_all()
+    assert said == [(0, 0), (0, 1)]
     assert names(model)[0] == "Patient Margaret"
     model.touch_all("crew")
     assert names(model)[-1] == "Patient Margaret"

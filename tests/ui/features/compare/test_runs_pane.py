@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
@@ -270,6 +271,10 @@ def test_a_row_goes_to_its_entry_and_a_group_folds(window: MainWindow, qtbot: Qt
     assert pane.tree.isExpanded(group)
     pane._go(group)
     assert not pane.tree.isExpanded(group)
+    pane.tree.setFocus()
+    pane.tree.setCurrentIndex(group)
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    assert pane.tree.isExpanded(group)
 
 
 def test_unchanged_entries_are_folded(window: MainWindow, qtbot: QtBot) -> None:
