@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property, partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
@@ -30,21 +28,17 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.expected import ExpectedMark, ExpectedMarks
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+
+# With the window, and not beside it: while a thread makes types of Qt, the window's own may end the program.
+from lorestudio.ui.widgets.chart import BarChart, Bars, Layer
 from lorestudio.ui.widgets.layouts import iconed, label, named, row, stack, tight, tool
 from lorestudio.ui.widgets.paint import hairline, hatch
-
-if TYPE_CHECKING:
-    from lorestudio.ui.widgets.chart import BarChart
 
 REFRESH_MS: Final = 120
 """While replies are run the strip is drawn at most so often."""
 
 HEIGHT: Final = 74
 """Of the bars with their numbers, in lines of text 5 (device-independent pixels at the usual size of letters)."""
-
-
-CHART: Final = "lorestudio.ui.widgets.chart"
-"""What draws the bars. It rests on pyqtgraph, which takes longer to load than a turn of the window may take."""
 
 
 class BarOrder(StrEnum):
@@ -147,7 +141,6 @@ class ReplyStrip(QWidget):
         self.legend = Legend(theme, self)
         self.order = BarOrder.CHAT
         self._verified: Verified | None = None
-        self._loading = False
         self._noted_chat: Chat | None = None
         self._noted: dict[Generation, int | None] = {}
         self.sort = self._menu("lines", "", tr("Order of the replies"))
@@ -181,24 +174,11 @@ class ReplyStrip(QWidget):
     @cached_property
     def chart(self) -> BarChart:
         """The bars, made when there are some to draw."""
-        from lorestudio.ui.widgets.chart import BarChart
-
         made = BarChart(self._theme, tr("Tokens of every reply"), self, brush=True)
         self._pages.addWidget(made)
         made.picked.connect(lambda place: self.jump.emit(self.generations[place]))
         made.brushed.connect(self._brushed)
         return made
-
-    def _can_draw(self) -> bool:
-        """Whether what draws the bars is loaded; else it is, beside the window, and the bars follow."""
-        if not self._loading and CHART not in sys.modules:
-            self._loading = True
-            self._session.jobs.start(tr("Load the chart"), lambda _job: import_module(CHART), done=self._loaded)
-        return not self._loading
-
-    def _loaded(self, _chart: object) -> None:
-        self._loading = False
-        self._fill()
 
     @property
     def _drawn(self) -> bool:
@@ -260,7 +240,7 @@ class ReplyStrip(QWidget):
         if signs:
             parts.append(("", tr("below: ● as recorded, ▲ may be, ✕ not"), False))
         self.legend.say(parts)
-        if any(one is not None for one in known) and self._can_draw():
+        if any(one is not None for one in known):
             self._draw(known, present, noted, held, signs, last)
             self._pages.setCurrentWidget(self.chart)
         else:
@@ -278,8 +258,6 @@ class ReplyStrip(QWidget):
         last: int,
     ) -> None:
         """Bars of these replies, of which those that were not run are None, and what belongs to each."""
-        from lorestudio.ui.widgets.chart import Bars, Layer  # as it says at CHART
-
         line, turns, several = self.generations, self._feed.turns, self._feed.swiped
         layers = [
             Layer(origin.fill, np.array([one.by_origin.get(origin, 0) if one else 0 for one in known], dtype=float))

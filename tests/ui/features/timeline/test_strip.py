@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -18,7 +17,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.budget import budget_view
-from lorestudio.ui.features.timeline.strip import CHART, BarOrder, ReplyStrip
+from lorestudio.ui.features.timeline.strip import BarOrder, ReplyStrip
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.features.timeline.test_pane import long_chat, project_with, settle
 from tests.ui.worlds import ENTRIES as NOTES
@@ -62,19 +61,6 @@ def test_it_stands_under_the_chat_without_being_asked(window: MainWindow, strip:
     assert strip.isVisible()
     assert window.docks["chat"].isAncestorOf(strip)
     assert len(strip.generations) == 11  # ten replies, and the one to come
-
-
-def test_what_draws_the_bars_is_loaded_beside_the_window(
-    window: MainWindow, strip: ReplyStrip, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
-) -> None:
-    monkeypatch.delitem(sys.modules, CHART)
-    strip._fill()
-    assert not strip.chart.isVisible()
-    assert strip.nothing.isVisible()
-    assert strip.nothing.text() == "The replies are being counted."
-    settle(window, qtbot)
-    assert CHART in sys.modules
-    assert strip.chart.isVisible()
 
 
 def test_bars_are_what_went_in_by_origin_and_what_was_cut(window: MainWindow, strip: ReplyStrip) -> None:
