@@ -63,7 +63,7 @@ def test_replies_have_badges_the_answers_a_column_and_a_cause_can_be_taken_over(
     assert row.badge[0] == "cross"
     assert "beside what was recorded: differs" in row.describe()
     strip = window.features.timeline.strip
-    settle(window)
+    qtbot.waitUntil(lambda: len(strip.chart.bars.signs) == 3)  # it follows a while after the replies
     assert [strip.chart.bars.signs[strip.generations.index(Generation(place))] for place in (2, 4, 6)] == [
         ("o", "good"), ("x", "error"), ("o", "good"),
     ]  # fmt: skip
