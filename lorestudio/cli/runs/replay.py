@@ -81,8 +81,8 @@ def replay_chat(
             hand_on(progress.done)
             advance(progress)
 
+        hand_on(len(simulator.traces))
         try:
-            hand_on(len(simulator.traces))
             asyncio.run(simulator.run_missing(went_on, until=part.stop))
             if keep_in is not None and len(simulator.traces) == len(simulator.generations):
                 forget(keep_in, simulator)
