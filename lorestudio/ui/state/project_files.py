@@ -195,7 +195,7 @@ class VaultFollower(QObject):
 
         What was told of them while they were only being opened is told again now.
         """
-        before, self._follows = self._follows, follows
+        before, self._follows, self._away = self._follows, follows, False
         if before is not None:
             before.cancel()
         early, self._early = self._early, []

@@ -171,3 +171,7 @@ def test_vaults_that_cannot_be_read_are_told_in_one_bar_until_they_can_be_again(
     assert hear() == ["The vault can be read again."]
     window.bars.clear()
     assert hear() == []
+    hear("b is away.")
+    window.bars.clear()
+    follower.take(follower._follows)  # other vaults, or the same ones anew
+    assert hear() == []
