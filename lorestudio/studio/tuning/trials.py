@@ -215,9 +215,12 @@ class Crew(Closing):
         self.parallel = workers.count
         self._runner = self._packed = self._client = None
         if workers.address:
-            self._packed, self._client = trial.packed(), _client(workers.address)
+            self._client = _client(workers.address)
             self.parallel = max(1, sum(self._client.ncores().values()))
-            self._backend: dict[str, Any] = {"backend": "dask", "client": self._client, "scatter": [self._packed]}
+            # Laid on the cluster once, under a name of its own: joblib would lay it there for each round anew under the
+            # same name, and the end of one round may take it away from the next.
+            self._packed = self._client.scatter(trial.packed(), broadcast=True, hash=False)
+            self._backend: dict[str, Any] = {"backend": "dask", "client": self._client}
         elif workers.count > 1:
             self._packed = trial.packed()
             self._backend = {"backend": "loky", "n_jobs": workers.count}
