@@ -83,7 +83,7 @@ class EntryRef(Struct, frozen=True):
         return cls(entry.id, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
 
 
-class Verdict(Struct, frozen=True):
+class Verdict(Struct, frozen=True, gc=False):  # no part of a cycle; there are hundreds of thousands of them
     """One decision about one entry; `reason` is a code of the system's, `details` fills its sentence."""
 
     entry: int

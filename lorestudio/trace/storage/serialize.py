@@ -15,13 +15,14 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
-from types import NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from msgspec import Struct, structs
@@ -99,18 +100,30 @@ def _number_out(value: float) -> object:
 
 def _json_out(value: Json) -> object:
     kind = type(value)
-    if value is None or kind in _AS_THEY_ARE:
+    if kind in _AS_THEY_ARE:
         return value
+    if kind in _OBJECTS:
+        return _object_out(cast("Mapping[str, Json]", value))
+    if kind is list:
+        return _list_out(cast("list[Json]", value))
     if isinstance(value, float):
         return _number_out(value)
     if isinstance(value, str | int):  # an enumeration's
         return value
     if isinstance(value, Mapping):
         return _object_out(value)
-    if kind is list and _AS_THEY_ARE.issuperset(map(type, cast("list[Json]", value))):
-        return [*cast("list[Json]", value)]
-    items = [_json_out(item) for item in value]
+    items = [_json_out(item) for item in cast("Sequence[Json]", value)]
     return {"$tuple": items} if isinstance(value, tuple) else items
+
+
+def _list_out(values: list[Any]) -> list[object]:
+    """The items; those of plain values, and rows of these, are not gone through one by one."""
+    kinds = set(map(type, values))
+    if _AS_THEY_ARE.issuperset(kinds):
+        return [*values]
+    if kinds == {list} and _AS_THEY_ARE.issuperset(map(type, chain.from_iterable(values))):
+        return [*map(list, values)]
+    return [_json_out(item) for item in values]
 
 
 def _object_out(value: Mapping[str, Json]) -> dict[str, object]:
@@ -229,6 +242,7 @@ def _same(value: object) -> object:
 
 
 _AS_THEY_ARE: Final = frozenset({str, int, bool, NoneType})
+_OBJECTS: Final = frozenset({dict, MappingProxyType})
 _ONLY_TEXT: Final = frozenset({str})
 _PLAIN: Final[Mapping[object, tuple[_Encoder, _Decoder]]] = {
     str: (_same, _text_in),

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.domain.javascript import fold
+from lorestudio.domain.javascript import Json, fold
 from lorestudio.systems.deeplore.ai.replies import entity_names
 from lorestudio.systems.deeplore.gating import is_forced
 from lorestudio.systems.deeplore.matching.bm25 import EntryBM25
@@ -42,7 +42,13 @@ class DeepLoreIndex:
         self._matchers: dict[tuple[bool, bool], KeyMatcher] = {}
         self._folded: dict[int, str] = {}
         self.matched: tuple[dict[Hashable, Any], dict[Hashable, Any]] = ({}, {})
-        """What runs have matched, those that are not recorded and those that are (`systems.deeplore.matched`)."""
+        """What runs have matched, those that are not recorded and those that are (`systems.deeplore.run`)."""
+        self._rows: dict[tuple[str, ...], dict[tuple[Json, ...], Json]] = {}
+
+    def rows(self, names: tuple[str, ...], rows: Iterable[tuple[Json, ...]]) -> list[Json]:
+        """Rows of values under these names for a record: most runs write the same, so each is there once."""
+        known = self._rows.setdefault(names, {})
+        return [known.get(row) or known.setdefault(row, [*row]) for row in rows]
 
     def matcher(self, *, case_sensitive: bool, whole_words: bool) -> KeyMatcher:
         """The key matcher over all entries, guides included."""

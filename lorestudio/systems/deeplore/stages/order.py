@@ -24,10 +24,9 @@ def order_details(state: RunState, ctx: Inputs, keys: dict[str, Callable[[Entry]
         return {}
     if ctx.is_fixed("confidence_order") and state.confidence:
         keys = {"confidence": state.sureness, **keys}
-    return {
-        "order_by": [*keys, "title"],
-        "order": [[entry.id, *(key(entry) for key in keys.values())] for entry in state.candidates],
-    }
+    names, numbers = tuple(keys), ([key(entry) for entry in state.candidates] for key in keys.values())
+    rows = zip((entry.id for entry in state.candidates), *numbers, strict=True)
+    return {"order_by": [*names, "title"], "order": ctx.index.rows(names, rows)}
 
 
 def put_surest_first(state: RunState, ctx: Inputs, ledger: Ledger) -> None:
@@ -64,7 +63,7 @@ def match_order_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageReco
         count = _occurrences(state, ctx)
         state.candidates.sort(key=cmp_to_key(_by_occurrence(count, ctx)))
         keys["occurrences"] = count
-    labels: list[Json] = [[title, label] for title, label in state.labels.items()] if ledger.detailed else []
+    labels = ctx.index.rows(("title", "label"), state.labels.items() if ledger.detailed else ())
     return ledger.close(state.candidates, details={"labels": labels, **order_details(state, ctx, keys)})
 
 
