@@ -195,12 +195,13 @@ class Simulator:
 
         Nothing is taken over and nothing is kept. Raises Cancelled before the next generation after a request to stop.
         """
-        states = [self.system.first_state(self.project.seed)]
+        before = after = self.system.first_state(self.project.seed)
         for place in range(len(self.generations)):
             heed(cancel)
-            moment = replace(self._moment(place), recorded=False)
-            decided = await _decided(self.system, moment, states[self._place_before(place) + 1])
-            states.append(decided.state)
+            if self._place_before(place) == place - 1:  # else another swipe, which begins where the one before began
+                before = after
+            decided = await _decided(self.system, replace(self._moment(place), recorded=False), before)
+            after = decided.state
             yield decided.trace
 
     def offer(self, mine: Simulator, now: Generated) -> FinishedRun | None:

@@ -139,7 +139,7 @@ class WholeChat:
     @cached_property
     def outcomes(self) -> tuple[TurnOutcome, ...]:
         """What each generation came to. Unpacks the traces, so it is work for a worker."""
-        return tuple(turn_outcome(self._traces[each]) for each in self.generations)
+        return tuple(map(turn_outcome, self._traces.part(self.generations).values()))
 
     @cached_property
     def _vaults(self) -> EditedVaults:
