@@ -332,6 +332,7 @@ def plan_links(vaults: Sequence[VaultNotes], path: Path, mentions: Sequence[Ment
         raise InputError("mentions", "no mention is chosen.")
     vault, filename = home_of(vaults, path)
     title = vault.index.notes[filename].names.title
+    places_now = {(one.source, one.start, one.end) for one in vault.index.mentions(filename)}
     by_source: dict[str, list[Mention]] = {}
     for mention in mentions:
         by_source.setdefault(mention.source, []).append(mention)
@@ -339,7 +340,8 @@ def plan_links(vaults: Sequence[VaultNotes], path: Path, mentions: Sequence[Ment
     remarks: list[str] = []
     places = 0
     for source, found in by_source.items():
-        known = vault.index.notes.get(source)
+        there = all((source, one.start, one.end) in places_now for one in found)
+        known = vault.index.notes.get(source) if there else None  # else they were looked at in another text
         stale = f"{source} has changed meanwhile and stays as it is. Look at its mentions again."
         before = _as_looked_at(vault.path(source), None if known is None else known.text, stale, remarks)
         if before is None or known is None:

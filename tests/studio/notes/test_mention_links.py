@@ -35,6 +35,15 @@ def test_a_note_that_changed_since_stays_as_it_is(tmp_path: Path) -> None:
     assert "b.md has changed meanwhile" in planned.remarks[0]
 
 
+def test_mentions_that_were_looked_at_before_they_were_linked_are_not_linked_again(tmp_path: Path) -> None:
+    write(tmp_path, a="# Skarn\n", b="# B\nSkarns and skarn.\n", c="# C\nSkarn.\n")
+    seen = read_vault_notes(tmp_path).index.mentions("a.md")
+    write(tmp_path, b="# B\nSkarns and [[Skarn|skarn]].\n")
+    planned = plan_links([read_vault_notes(tmp_path)], tmp_path / "a.md", seen)
+    assert [change.path.name for change in planned.changes.changes] == ["c.md"]
+    assert planned.remarks == ("b.md has changed meanwhile and stays as it is. Look at its mentions again.",)
+
+
 def test_what_cannot_be_linked_is_refused(tmp_path: Path) -> None:
     write(tmp_path, a="# Skarn [x]\n", b="# B\nSkarn [x].\n")
     vault = read_vault_notes(tmp_path)
