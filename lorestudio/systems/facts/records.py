@@ -67,6 +67,13 @@ class FactError(InputError):
         super().__init__("memories", message)
 
 
+class DrawnMeanwhileError(FactError):
+    """Another window or command has kept the facts of the same lines, so these are not kept beside them."""
+
+    def __init__(self) -> None:
+        super().__init__("Another window or command has drawn the facts of this passage meanwhile. Its facts are kept.")
+
+
 class ThreadState(StrEnum):
     """Where a thread stands in its life (rules: fact-memory 3.1)."""
 
@@ -94,6 +101,10 @@ class Thread(Struct, frozen=True):
     closed_at: int | None = None
     attempts: int = 0
     digest: str = ""
+
+    def is_drawn_from(self, digest: str) -> bool:
+        """Whether facts were drawn from lines of this digest, and nothing was said since."""
+        return self.state is ThreadState.DORMANT and self.digest == digest != ""
 
 
 class Line(Struct, frozen=True):

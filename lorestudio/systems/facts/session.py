@@ -33,6 +33,7 @@ from lorestudio.systems.facts.extraction import AskedModel, PlainModel
 from lorestudio.systems.facts.options import FactOptions, options_of, own_text, store_path, timeouts_of
 from lorestudio.systems.facts.pipeline import ExtractionResult, Model, run_pipeline
 from lorestudio.systems.facts.records import (
+    DrawnMeanwhileError,
     ExtractionRun,
     FactError,
     Line,
@@ -188,7 +189,7 @@ class Conversations(Struct, frozen=True):
             unit.move_thread(thread, dormant)
             unit.add_run(self._run(dormant, origin, result), result.decisions)
             unit.commit()
-        except Stopped:
+        except (Stopped, DrawnMeanwhileError):
             raise
         except Exception:
             failed = self.store.get_thread(thread.id)
@@ -268,8 +269,10 @@ class FactsSession(Closing):
     ) -> tuple[Drawn, ...]:
         """Draw the facts out of passages, each kept as a whole before the next begins.
 
-        A passage that fails is reported and stays waiting.
+        A passage that fails is reported and stays waiting. One whose facts another window or command has kept since
+        this began is reported and left.
         """
+        known = {thread.id: thread for thread in self.store.all_threads()}
         options = options_of(self.settings, self._embedder.model_id)
         memory = Conversations(self.store, self._model(), options, timeouts_of(self.settings), self._clock, self.label)
         memory.close_old(self.threads(chat_name(chat, path)))
@@ -278,7 +281,7 @@ class FactsSession(Closing):
         for place, passage in enumerate(passages):
             if on_progress is not None:
                 on_progress(place, len(passages), drawn[-1] if drawn else None)
-            drawn.append(await self._drawn(memory, passage, owner))
+            drawn.append(await self._drawn(memory, passage, owner, known.get(passage.id)))
         if on_progress is not None:
             on_progress(len(passages), len(passages), drawn[-1] if drawn else None)
         return tuple(drawn)
@@ -288,18 +291,22 @@ class FactsSession(Closing):
         """Who draws facts out."""
         return "plain rules" if self.answers is None else self.answers.label
 
-    async def _drawn(self, memory: Conversations, passage: Passage, owner: str) -> Drawn:
+    async def _drawn(self, memory: Conversations, passage: Passage, owner: str, before: Thread | None) -> Drawn:
         self._at = passage.ended
         try:
             begun = passage.begun if passage.begun is not None else self._clock()
             ended = passage.ended if passage.ended is not None else begun
             known = self.store.get_thread(passage.id)
+            if known is not None and known != before and known.is_drawn_from(passage.digest):
+                return Drawn(passage, problem=DrawnMeanwhileError().message)
             attempts = 0 if known is None else known.attempts
             fresh = Thread(
                 passage.id, owner, begun, ended, ThreadState.ACTIVE, ended, attempts=attempts, digest=passage.digest
             )
             self.store.update_thread(fresh)
             return Drawn(passage, await memory.trigger(passage.id, passage.lines, passage.origin))
+        except DrawnMeanwhileError as error:
+            return Drawn(passage, problem=error.message)
         except (FactError, LlmError) as error:
             problem = error.message if isinstance(error, FactError) else str(error)
             self._note_failure(passage, owner, problem)

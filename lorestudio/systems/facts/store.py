@@ -31,6 +31,7 @@ from lorestudio.systems.facts.profile import changed, empty_profile
 from lorestudio.systems.facts.records import (
     SAFE,
     STRICT,
+    DrawnMeanwhileError,
     ExtractionRun,
     FactAction,
     FactDecision,
@@ -600,11 +601,17 @@ class PendingUnit:
         self._waiting.append(lambda: self._store.update_profile_field(user, field, value, action))
 
     def move_thread(self, before: Thread, after: Thread) -> None:
-        """Put a thread into another state, later; not where it is no longer as it was before."""
+        """Put a thread into another state, later; not where it is no longer as it was before.
+
+        `commit` raises DrawnMeanwhileError where another run has done that with the same lines.
+        """
 
         def move() -> None:
-            if self._store.get_thread(before.id) in {before, None}:
+            now = self._store.get_thread(before.id)
+            if now in {before, None}:
                 self._store.update_thread(after)
+            elif now.is_drawn_from(after.digest):
+                raise DrawnMeanwhileError
 
         self._waiting.append(move)
 
@@ -613,7 +620,7 @@ class PendingUnit:
         self._waiting.append(lambda: self._store.add_run(run, decisions))
 
     def commit(self) -> None:
-        """Write everything in one transaction."""
+        """Write everything in one transaction, or nothing. Raises FactError."""
         with self._store.transaction():
             for write in self._waiting:
                 write()

@@ -258,3 +258,40 @@ def test_a_killed_extraction_keeps_whole_passages_and_goes_on_after_a_restart(tm
         assert [(each.first, each.last) for each in waiting] == [(2, 3)]
         asyncio.run(made.extract(chat, path, waiting))
         assert [memory.content for memory in made.memories()][1:] == ["I want a rope", "I want the north road"]
+
+
+MEANWHILE = "Another window or command has drawn the facts of this passage meanwhile. Its facts are kept."
+
+
+class Overtaken(Answers):
+    """Before it answers, another window draws out whatever waits."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+
+    async def answer(self, request):
+        if not self.asked:
+            with session(Answers(), self.path) as other:
+                await other.extract(CHAT, None, other.waiting(CHAT, None))
+        return await super().answer(request)
+
+
+def test_facts_of_a_passage_are_kept_once_though_two_windows_draw_them_at_once(tmp_path):
+    path = tmp_path / "memories.sqlite"
+    with session(Overtaken(path), path) as made:
+        drawn = extracted(made)
+        assert [each.problem for each in drawn] == [MEANWHILE, MEANWHILE]
+        assert [memory.content for memory in made.memories()] == ["bbbbb holds", "ccccc holds"]
+        assert [thread.attempts for thread in made.threads()] == [0, 0]
+        assert made.store.failed_runs() == []
+        assert made.waiting(CHAT, None) == ()
+        assert len(made.answers.asked) == 1, "the second passage was known to be drawn before anybody was asked"
+
+
+def test_who_asks_for_it_draws_facts_of_a_passage_again():
+    answers = Answers()
+    with session(answers) as made:
+        extracted(made)
+        assert [each.problem for each in extracted(made, again=True)] == ["", ""]
+        assert len(answers.asked) == 4
