@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -57,16 +57,17 @@ class TurnOutcome:
     """One generation. `injected` and `cut` are ids with tokens; what went in is in the order of the prompt.
 
     `matched` were let in by a matching stage, `selected` went on from the last stage that selects (nobody where none
-    ran). `cut` is what the budget kept out, `budget` its tokens (None without a limit). `strangers` are titles of
-    entries that are none of the vault's.
+    ran), both in ascending order: sets take six times as much, and of a long chat there are thousands. `cut` is what
+    the budget kept out, `budget` its tokens (None without a limit). `strangers` are titles of entries that are none of
+    the vault's.
     """
 
     message: int
     swipe: int
     number: int
     injected: tuple[tuple[int, int], ...] = ()
-    matched: frozenset[int] = frozenset()
-    selected: frozenset[int] = frozenset()
+    matched: tuple[int, ...] = ()
+    selected: tuple[int, ...] = ()
     shortened: frozenset[int] = frozenset()
     cut: tuple[tuple[int, int], ...] = ()
     ai_calls: int = 0
@@ -89,8 +90,8 @@ def turn_outcome(trace: Trace) -> TurnOutcome:
         trace.turn.swipe,
         trace.turn.number,
         tuple((injection.entry, injection.tokens) for injection in trace.injections),
-        matched,
-        frozenset(selecting[-1].left) if selecting else frozenset(),
+        tuple(sorted(matched)),
+        tuple(sorted(selecting[-1].left)) if selecting else (),
         frozenset(injection.entry for injection in trace.injections if injection.truncated),
         tuple((verdict.entry, cut_tokens(trace, verdict)) for verdict in cut_verdicts(trace)),
         len(trace.ai_calls),
@@ -207,14 +208,14 @@ class Expectation:
         """The entries by which a run breaks it, None where it is met. `notes` are the ids that each name stands for."""
         places = {entry: place for place, (entry, _) in enumerate(outcome.injected)}
         inside = [ids & places.keys() for ids in notes]
-        held: Mapping[Should, frozenset[int]] = {
-            Should.IN: frozenset(places),
+        held: Mapping[Should, Collection[int]] = {
+            Should.IN: places,
             Should.MATCHED: outcome.matched,
             Should.SELECTED: outcome.selected,
-            Should.WHOLE: frozenset(places) - outcome.shortened,
+            Should.WHOLE: places.keys() - outcome.shortened,
         }
         if self.should in held:
-            lacking = [ids for ids in notes if not ids & held[self.should]]
+            lacking = [ids for ids in notes if ids.isdisjoint(held[self.should])]
             return frozenset[int]().union(*lacking) if lacking else None
         present = frozenset[int]().union(*inside)
         if self.should is Should.OUT:

@@ -46,12 +46,7 @@ from lorestudio.systems.runner import Holding, Mulberry32, entry_refs, run_stage
 from lorestudio.trace.model import Limit, PromptBlock, RunOutcome, StageRecord, StageStatus, Trace
 
 KEPT: Final = 4096
-"""Generations of which it is known; once there are more, the oldest is forgotten."""
-
-KEPT_RECORDED: Final = 600
-"""The same of recorded ones. So many traces stay unpacked, too, and these share their records; older ones would have
-to be packed, and what is packed takes twice as long to unpack as to match anew.
-"""
+"""Generations of which it is known; once there are more, the oldest is forgotten. With records one takes some 15 kB."""
 
 
 @cache
@@ -65,8 +60,9 @@ class Matched(Struct, frozen=True):
     """What the matching stages left of a run."""
 
     candidates: tuple[Entry, ...]
-    labels: dict[str, str]
-    matched: frozenset[int]
+    labelled: tuple[str, ...]
+    labels: tuple[str, ...]
+    matched: tuple[int, ...]
     draws: tuple[float, ...]
     random_state: int
     switches: tuple[dict[str, Json], ...]
@@ -76,13 +72,15 @@ class Matched(Struct, frozen=True):
     def of(cls, state: RunState, records: tuple[StageRecord, ...]) -> Matched:
         """Taken from a run that has just matched."""
         switches, draws = tuple(state.switches), tuple(state.draws)
-        labels, matched = dict(state.labels), frozenset(state.matched)
-        return cls(tuple(state.candidates), labels, matched, draws, state.random.state, switches, records)
+        labels, matched = state.labels, tuple(state.matched)  # tuples take a quarter of what a dictionary and a set do
+        names, words = tuple(labels), tuple(labels.values())
+        return cls(tuple(state.candidates), names, words, matched, draws, state.random.state, switches, records)
 
     def hand_to(self, state: RunState) -> tuple[StageRecord, ...]:
         """Bring a run to where it would be after matching."""
         state.candidates, state.matched = list(self.candidates), set(self.matched)
-        state.labels, state.switches = dict(self.labels), list(self.switches)
+        state.labels = dict(zip(self.labelled, self.labels, strict=True))
+        state.switches = list(self.switches)
         state.draws, state.random.state = list(self.draws), self.random_state
         return self.records
 
@@ -91,7 +89,7 @@ async def match(state: RunState, ctx: Inputs) -> tuple[StageRecord, ...]:
     """The records of the matching stages, which are run where it is not known what they come to."""
     if state.holding is not None or ctx.random is not None:
         return await run_stages(pipeline.MATCHING, state, ctx, ctx.moment)
-    known, most = ctx.index.matched[state.recorded], KEPT_RECORDED if state.recorded else KEPT
+    known = ctx.index.matched[state.recorded]
     key = _read(state, ctx)
     found: Matched | None = known.get(key)
     if found is not None:
@@ -102,7 +100,7 @@ async def match(state: RunState, ctx: Inputs) -> tuple[StageRecord, ...]:
         return found.hand_to(state)
     records = await run_stages(pipeline.MATCHING, state, ctx, ctx.moment)
     if all(record.status is not StageStatus.FAILED for record in records):
-        while len(known) >= most:
+        while len(known) >= KEPT:
             known.pop(next(iter(known)), None)
         known[key] = Matched.of(state, records)
     return records

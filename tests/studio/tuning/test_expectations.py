@@ -57,7 +57,7 @@ CHAT = Chat(
     )
 )
 # In the prompt: Lamp and then Tide, shortened; Bell matched and was cut.
-OUTCOME = TurnOutcome(3, 1, 1, ((0, 30), (1, 50)), frozenset({0, 1, 2}), frozenset({0}), frozenset({1}), ((2, 40),))
+OUTCOME = TurnOutcome(3, 1, 1, ((0, 30), (1, 50)), (0, 1, 2), (0,), frozenset({1}), ((2, 40),))
 
 
 def met(should: Should, *notes: str, tokens: int | None = None, **more: object) -> bool | None:
@@ -254,8 +254,8 @@ def test_an_outcome_says_what_went_in_what_matched_and_what_the_budget_kept_out(
         0,
         0,
         injected=((0, 160),),
-        matched=frozenset({0, 1, 2}),
-        selected=frozenset({0, 1, 2}),
+        matched=(0, 1, 2),
+        selected=(0, 1, 2),
         cut=((1, 100), (2, 1)),  # 40 tokens are left: too few for a part of the next one, and nothing comes behind it
         budget=200,
     )

@@ -18,8 +18,8 @@ from lorestudio.studio.tuning.scores import METRICS, Interval, Scores, TurnScore
 INDEX = VaultIndex((Entry(0, "Lamp.md", "", "Lamp"), Entry(1, "Tide.md", "", "Tide"), Entry(2, "Bell.md", "", "Bell")))
 CHAT = Chat((Message("A", "Hello."), Message("U", "The lamp!", is_user=True), Message("A", "Yes.")))
 OUTCOMES = (
-    TurnOutcome(2, 0, 0, ((0, 30), (1, 50)), frozenset({0, 1, 2}), cut=((2, 40),), ai_calls=1),
-    TurnOutcome(3, 0, 1, ((2, 20),), frozenset({2})),
+    TurnOutcome(2, 0, 0, ((0, 30), (1, 50)), (0, 1, 2), cut=((2, 40),), ai_calls=1),
+    TurnOutcome(3, 0, 1, ((2, 20),), (2,)),
 )
 EXPECTED = (
     Expectation(Should.IN, ("Lamp", "Bell")),  # reply 2: Lamp in, Bell out; reply 3: the other way round

@@ -14,6 +14,7 @@ from lorestudio.systems.deeplore.gating import is_forced
 from lorestudio.systems.deeplore.matching.bm25 import EntryBM25
 from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, compare
 from lorestudio.systems.deeplore.matching.keys import KeyMatcher
+from lorestudio.trace.model import Verdict
 
 
 def _grouped(pairs: Iterable[tuple[str, Entry]]) -> Mapping[str, Sequence[Entry]]:
@@ -43,6 +44,8 @@ class DeepLoreIndex:
         self._folded: dict[int, str] = {}
         self.matched: tuple[dict[Hashable, Any], dict[Hashable, Any]] = ({}, {})
         """What runs have matched, those that are not recorded and those that are (`systems.deeplore.run`)."""
+        self.woken: dict[Hashable, Verdict] = {}
+        """Who was woken by which key in whose content, at which step: most runs say the same of most of them."""
         self._rows: dict[tuple[str, ...], dict[tuple[Json, ...], Json]] = {}
 
     def rows(self, names: tuple[str, ...], rows: Iterable[tuple[Json, ...]]) -> list[Json]:

@@ -13,10 +13,13 @@ from lorestudio.systems.deeplore.matching.keys import KeyHit, KeyMatcher
 from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck_decides, passes
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import stage
-from lorestudio.trace.model import Phase, StageRecord
+from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
 
 TEXT_LIMIT = 50_000
 """Code units of candidates' text that one step searches."""
+
+MOST_WOKEN = 50_000
+"""So many verdicts are there once for all runs; then it begins anew."""
 
 
 class StepText:
@@ -83,7 +86,7 @@ def _step(
             continue
         if _passes(state, ctx, ledger, entry, searched.text):
             found.append(entry)
-            _let_in(state, ledger, entry, hit, searched, step)
+            _let_in(state, ctx.index, ledger, entry, hit, searched, step)
     return found
 
 
@@ -95,14 +98,23 @@ def _passes(state: RunState, ctx: Inputs, ledger: Ledger, entry: Entry, text: st
     return rested and luck_decides(state, ledger, entry) and is_warm(ledger, entry, ctx.matcher, text)
 
 
-def _let_in(state: RunState, ledger: Ledger, entry: Entry, hit: KeyHit, searched: StepText, step: int) -> None:
+def _let_in(
+    state: RunState, index: DeepLoreIndex, ledger: Ledger, entry: Entry, hit: KeyHit, searched: StepText, step: int
+) -> None:
     state.let_in(entry, f"{hit.key} (recursion step {step})")
     if not ledger.detailed:
         ledger.add(entry, "recursion")
         return
-    source = searched.source(hit.start)
-    details: dict[str, Json] = {"key": hit.key, "step": step, "source": source.title, "source_id": source.id}
-    if hit.refine is not None:
-        refining = searched.source(hit.refine.start)
-        details |= {"refine_key": hit.refine.key, "refine_source": refining.title, "refine_source_id": refining.id}
-    ledger.add(entry, "recursion", **details)
+    refine = hit.refine
+    source, refining = searched.source(hit.start), None if refine is None else searched.source(refine.start)
+    known = index.woken
+    place = (entry.id, hit.key, step, source.id, refine and refine.key, refining and refining.id)
+    verdict = known.get(place)
+    if verdict is None:
+        if len(known) >= MOST_WOKEN:
+            known.clear()
+        details: dict[str, Json] = {"key": hit.key, "step": step, "source": source.title, "source_id": source.id}
+        if refine is not None and refining is not None:
+            details |= {"refine_key": refine.key, "refine_source": refining.title, "refine_source_id": refining.id}
+        verdict = known[place] = Verdict(entry.id, Outcome.ADDED, "recursion", details)
+    ledger.repeat(verdict)

@@ -56,6 +56,31 @@ def test_step_limit(limit: int, left: list[str]) -> None:
     assert recursion(*CHAIN, max_recursion_steps=limit).left == left
 
 
+WOKEN = [
+    entry("A", "key", content="bob"),
+    entry("B", "x", content="bob gold"),
+    entry("C", "bob", refine_keys=["gold"]),
+    entry("D", "gold", content="bob"),
+    entry("E", "y", content="x"),
+    entry("F", "gold"),
+    entry("G", "z", content="gold"),
+    entry("H", "z", content="gold"),
+]
+
+
+@pytest.mark.parametrize("most", [1, 50_000])
+def test_what_an_earlier_run_said_is_said_again_only_where_it_is_so(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One index for runs in which the same key stands in other contents, at another step, with other refine keys."""
+    monkeypatch.setattr("lorestudio.systems.deeplore.stages.recursion.MOST_WOKEN", most)
+    there, said = world(*WOKEN, recursive_scan=True), set[str]()
+    for before in ("A, D", "B, D", "B", "E", "A, B", "A, G", "A, H", "D", "A, D", "B"):
+        ran = run_stage(recursion_stage, there, before)
+        assert ran.table == recursion(*WOKEN, before=before).table
+        said |= {line for line in ran.table if line.startswith("added")}
+    assert len(said) > 2
+    assert len(there.context.index.woken) == min(most, len(said))
+
+
 CASES: list[Any] = [
     pytest.param(
         world(entry("K", content="bob", constant=True), entry("B", "bob"), recursive_scan=True),
