@@ -114,10 +114,10 @@ class Plot(QWidget):
         """A click without a drag, told by the scene."""
         raise NotImplementedError
 
-    def _arrange(self, left: float, below: float) -> None:
-        """The bars between their numbers and their names."""
+    def _arrange(self, left: float, below: float, right: float = 4.0) -> None:
+        """The bars between their numbers and their names; `right` is what the last name takes beyond them."""
         room = self._room.rect()
-        wide, high = max(1.0, room.width() - left - 4), max(1.0, room.height() - below - 2)
+        wide, high = max(1.0, room.width() - left - right), max(1.0, room.height() - below - 2)
         self._plot.setGeometry(QRectF(left, 2, wide, high))
         for side, size, box in (
             ("left", left, QRectF(0, 2, left, high)), ("bottom", below, QRectF(left, 2 + high, wide, below)),

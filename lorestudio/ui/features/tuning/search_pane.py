@@ -29,6 +29,8 @@ from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 _SIZE: Final = 8
 _NEAR: Final = 14.0
 """So many pixels beside a point a click still means it."""
+_BESIDE: Final = 60
+"""So many pixels may a number stand out beyond its axis."""
 
 
 class Points(Struct, frozen=True):
@@ -100,13 +102,15 @@ class PointChart(Plot):
         ]
         for side, (low, high), told in zip(("bottom", "left"), ends, names, strict=True):
             axis = self._axes[side]
-            axis.setStyle(tickFont=font, tickLength=0, tickTextOffset=3)
+            axis.setStyle(tickFont=font, tickLength=0, tickTextOffset=3, hideOverlappingLabels=_BESIDE)
             axis.setTextPen(self._theme.color("text_muted"))
             ticks = [(low, told[0])] + ([(high, told[1])] if high > low else [])
             if side == "bottom":
-                ticks.append(((low + high) / 2, points.name))
+                ticks.append(((low + high) / 2, f"\n{points.name}"))  # below the numbers, which may need all the room
             axis.setTicks([ticks if points.places else []])
-        self._arrange(max(map(metrics.horizontalAdvance, names[1])) + 8, metrics.height() + 9)
+        beyond = metrics.horizontalAdvance(names[0][1]) / 2 + 4 - 0.04 * self._room.rect().width()
+        left = max(map(metrics.horizontalAdvance, names[1])) + 8
+        self._arrange(left, 2 * metrics.height() + 9, max(4.0, beyond))
 
     def _clicked(self, event: pg.GraphicsScene.mouseEvents.MouseClickEvent) -> None:
         self.setFocus()

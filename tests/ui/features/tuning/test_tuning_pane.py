@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from lorestudio.ui.features.tuning.search_pane import PointChart, Points, TuningPane
 from lorestudio.ui.shell.qt import HORIZONTAL
 from lorestudio.ui.shell.theme import Theme, scaled
-from tests.ui.drawing import words_drawn
+from tests.ui.drawing import drawn, words_drawn
 
 
 @pytest.fixture
@@ -70,6 +70,18 @@ def at(chart: PointChart, number: int, aside: int = 0) -> QPoint:
     """Where a point is drawn, or so many pixels to the left of it."""
     scene = chart._plot.mapViewToScene(QPointF(*chart.points.places[number]))
     return chart._view.mapTo(chart, chart._view.mapFromScene(scene)) - QPoint(aside, 0)
+
+
+@pytest.mark.parametrize("wide", [300, 420, 700])
+def test_the_numbers_at_both_ends_are_whole_however_narrow_it_is(chart: PointChart, theme: Theme, wide: int) -> None:
+    chart.resize(wide, 200)
+    metrics = QFontMetricsF(scaled(chart.font(), 0.82))
+    told = {each.words: each.box for each in drawn(chart) if each.kind == "text"}
+    first, last, name = told["0 tokens"], told["20 tokens"], told["met and tokens"]
+    assert first.x() >= 0
+    assert first.x() + metrics.horizontalAdvance("0 tokens") < last.x()
+    assert last.x() + metrics.horizontalAdvance("20 tokens") <= wide
+    assert name.y() > first.y() == last.y()
 
 
 def test_points_have_all_the_room_and_their_ends_are_told(chart: PointChart, theme: Theme) -> None:
