@@ -90,7 +90,8 @@ def test_random_input_meets_no_error(
     make_window: Callable[..., MainWindow], qtbot: QtBot, tmp_path: Path, seed: int
 ) -> None:
     chance = random.Random(seed)
-    window = make_window(lorestudio.demo_project(tmp_path / "demo"), make_simulator=Simulator)
+    demo = tmp_path / "demo"  # a click may open it again
+    window = make_window(lorestudio.demo_project(demo), make_simulator=Simulator, demo_in=demo)
     window.features.vault.keep_in(tmp_path / "kept")
     settle(window)
     window.activateWindow()
