@@ -320,14 +320,15 @@ class Offline(Struct, frozen=True):
     """A system for trying things out: it decides as the real one does and asks nobody; what nobody knows, it lacks.
 
     `lacks` gives sentences on what the runs so far lacked; `answers` says where a model's answers came from. In a
-    replay `turn_to` tells before each generation which trace of it has the answers that were given.
+    replay `turn_to` tells before each generation what gets the trace of it that has the answers that were given; that
+    is asked for once there is a question.
     """
 
     system: System
     lacks: Callable[[], tuple[str, ...]] = tuple
     answers: Callable[[], tuple[str, ...]] = tuple
     """Sentences on where the answers of a model came from, one for each question."""
-    turn_to: Callable[[Trace], None] = lambda _trace: None
+    turn_to: Callable[[Callable[[], Trace]], None] = lambda _trace: None
 
 
 @dataclass(frozen=True, slots=True)

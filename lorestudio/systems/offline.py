@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 
 from msgspec import Struct, field
@@ -36,12 +37,12 @@ class Answered(StrEnum):
 
 
 class OfflineAnswers(Struct):
-    """Answers from `earlier`, a trace of the same generation, and from `recorded`, which was read already.
+    """Answers from the trace of the same generation that `earlier` gets, and from `recorded`, which was read already.
 
     Never asks a provider or a person. `answered` says of every question so far where its answer came from.
     """
 
-    earlier: Trace | None
+    earlier: Callable[[], Trace | None]
     recorded: RecordedAnswers | None = None
     unanswered: Unanswered = Unanswered.FAIL
     answered: list[Answered] = []
@@ -64,7 +65,8 @@ class OfflineAnswers(Struct):
 
     async def answer(self, request: ChatRequest) -> ChatReply:
         """The answer. Raises LlmError of kind `no_recorded_answer` where there is none."""
-        known = self.earlier.ai_calls if self.earlier is not None else ()
+        trace = self.earlier()
+        known = trace.ai_calls if trace is not None else ()
         calls = [call for call in known if call.kind == request.kind and not call.error]
         same = next((call for call in calls if _is_same(call, request)), None)
         if same is not None:

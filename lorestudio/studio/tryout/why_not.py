@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -321,9 +322,9 @@ class WhatIfRuns:
         earlier = 0
         for generation, before in self._before.items():
             stop.look()
-            offline.turn_to(before)
+            offline.turn_to(partial(self._before.__getitem__, generation))
             earlier += _lore(asyncio.run(simulator.generate(generation))) != _lore(before)
-        offline.turn_to(rerun.before)
+        offline.turn_to(lambda: rerun.before)
         trace = asyncio.run(simulator.generate(rerun.generation))
         return WhatIf(change, rerun.project, trace, self._lacks(offline.lacks()), earlier)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 from msgspec import Struct, field
@@ -184,7 +184,7 @@ class WholeChat:
         async def run() -> None:
             runs = simulator.unrecorded(cancel)
             for generation in simulator.generations:
-                offline.turn_to(self._traces[generation])
+                offline.turn_to(partial(self._traces.__getitem__, generation))
                 done.append(turn_outcome(await anext(runs)))
                 if report is not None and len(done) < len(simulator.generations) and len(done).bit_count() == 1:
                     report(self._told(project, done))

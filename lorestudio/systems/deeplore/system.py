@@ -294,9 +294,9 @@ class DeepLoreSystem(System):
         unanswered = given.unanswered
         if unanswered is None:
             unanswered = Unanswered.STAND_IN if self.answers.name == Unanswered.STAND_IN else Unanswered.FAIL
-        answers = OfflineAnswers(given.before, given.recorded, unanswered)
+        answers = OfflineAnswers(lambda: given.before, given.recorded, unanswered)
 
-        def turn_to(trace: Trace) -> None:
+        def turn_to(trace: Callable[[], Trace]) -> None:
             answers.earlier = trace
 
         return Offline(replace(self, answers=answers), answers.lacks, lambda: answers.sentences, turn_to)

@@ -18,8 +18,10 @@ from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview, Previewer
+from lorestudio.systems.base import Given
 from lorestudio.systems.offline import Answered, OfflineAnswers, Unanswered
 from lorestudio.systems.registry import system_of
+from lorestudio.trace.model import Trace
 from tests.studio.previews import TEXTS, TWO_STAGE, comparable, note, project_of
 
 LAST = Generation(1)
@@ -146,11 +148,26 @@ def test_what_makes_a_question_another_one(changed: dict[str, Any]) -> None:
         "kind": asked.kind, "system": asked.system, "user": asked.user, "max_tokens": asked.max_tokens,
         "json_schema": asked.json_schema, "model": asked.model,
     }  # fmt: skip
-    assert answered(OfflineAnswers(trace), ChatRequest(**values)) == [Answered.SAME]
-    assert answered(OfflineAnswers(trace), ChatRequest(**(values | changed))) == [Answered.NONE]
+    assert answered(OfflineAnswers(lambda: trace), ChatRequest(**values)) == [Answered.SAME]
+    assert answered(OfflineAnswers(lambda: trace), ChatRequest(**(values | changed))) == [Answered.NONE]
 
 
 def answered(source: OfflineAnswers, request: ChatRequest) -> Sequence[Answered]:
     with suppress(LlmError):
         asyncio.run(source.answer(request))
     return source.answered
+
+
+@pytest.mark.parametrize(("mode", "looked"), [(TWO_STAGE, 1), ({"ai_search_enabled": False}, 0)])
+def test_earlier_answers_are_looked_for_once_there_is_a_question(mode: dict[str, Any], looked: int) -> None:
+    case, seen = Case(), list[Generation]()
+    simulator = Simulator(replace(case.simulator.project, settings=project_of(NOTES, **mode).settings))
+    offline = simulator.system.offline(Given(unanswered=Unanswered.EARLIER))
+
+    def trace() -> Trace:
+        seen.append(LAST)
+        return case.simulator.traces[LAST]
+
+    offline.turn_to(trace)
+    asyncio.run(offline.system.decide(simulator.moment(LAST)))
+    assert len(seen) == len(offline.answers()) == looked
