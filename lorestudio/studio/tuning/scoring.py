@@ -285,7 +285,8 @@ def scored(
         if not labels:
             asked = [each for each in shown if each.ai_calls]
             labels = {Generation(each.message, each.swipe): frozenset(each.selected) for each in asked}
-            who = dict.fromkeys(call.source for trace in traces.values() for call in trace.ai_calls if not call.error)
+            labellers = map(traces.__getitem__, labels)
+            who = dict.fromkeys(call.source for trace in labellers for call in trace.ai_calls if not call.error)
             labelled_by = f"{', '.join(who)} in {run}" if labels else ""
         judged = judge(expectations, chat, chat_name(project), index, outcomes)
         found.append(
