@@ -253,8 +253,10 @@ def _store(
     left_out = _bytes([[note.filename, note.problem, note.message] for note in vault.left_out])
     number, parser = connection.execute(
         """
-        INSERT INTO vaults (id, folder, parser, left_out, used_at) VALUES (?1, ?2, '', ?3, ?4)
-        ON CONFLICT (id) DO UPDATE SET folder = ?2, left_out = ?3, used_at = ?4 RETURNING number, parser
+        INSERT INTO vaults (id, folder, parser, left_out, used_at) VALUES (?, ?, '', ?, ?)
+        ON CONFLICT (id) DO UPDATE
+        SET folder = excluded.folder, left_out = excluded.left_out, used_at = excluded.used_at
+        RETURNING number, parser
         """,
         (vault_id, None if folder is None else str(folder), left_out, time.time()),
     ).fetchall()[0]

@@ -66,14 +66,14 @@ are, so that even a large store is ready at once; run numbers are therefore coun
 
 _INSERT: Final = """
 INSERT INTO traces (chat_id, message, swipe, run, trace, system, mark, beside, after)
-SELECT ?1, ?2, ?3, 1 + COALESCE(MAX(run), 0), ?4, ?5, ?6, ?7, ?8
-FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3
+SELECT :chat, :message, :swipe, 1 + COALESCE(MAX(run), 0), :trace, :system, :mark, :beside, :after
+FROM traces WHERE chat_id = :chat AND message = :message AND swipe = :swipe
 RETURNING run
 """
 _PRUNE: Final = """
-DELETE FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3 AND system = ?5 AND run <= (
-    SELECT run FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3 AND system = ?5
-    ORDER BY run DESC LIMIT 1 OFFSET ?4
+DELETE FROM traces WHERE chat_id = :chat AND message = :message AND swipe = :swipe AND system = :system AND run <= (
+    SELECT run FROM traces WHERE chat_id = :chat AND message = :message AND swipe = :swipe AND system = :system
+    ORDER BY run DESC LIMIT 1 OFFSET :keep
 )
 """
 _SELECT: Final = """
@@ -179,7 +179,16 @@ class TraceStore(Closing):
     def add_runs(self, chat_id: str, runs: Iterable[StoredRun]) -> tuple[int, ...]:
         """Keep several runs, all or none; returns their run numbers."""
         rows = [
-            (chat_id, run.message, run.swipe, run.trace.data, run.system, run.mark, _beside(run), run.after)
+            {
+                "chat": chat_id,
+                "message": run.message,
+                "swipe": run.swipe,
+                "trace": run.trace.data,
+                "system": run.system,
+                "mark": run.mark,
+                "beside": _beside(run),
+                "after": run.after,
+            }
             for run in runs
         ]
         with self._changing() as connection:
@@ -192,8 +201,10 @@ class TraceStore(Closing):
         """
         if keep < 1:
             raise ValueError(f"at least the newest run has to stay, not {keep}")
+        told = {"chat": chat_id, "keep": keep, "system": system}
+        rows = [{**told, "message": message, "swipe": swipe} for message, swipe in places]
         with self._changing() as connection:
-            return sum(connection.execute(_PRUNE, (chat_id, *place, keep, system)).rowcount for place in places)
+            return sum(connection.execute(_PRUNE, row).rowcount for row in rows)
 
     def latest(self, chat_id: str, message: int, swipe: int, system: str) -> Trace | None:
         """The newest readable trace of a generation with a system, None where there is none."""

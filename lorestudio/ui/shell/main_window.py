@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
@@ -211,14 +211,15 @@ class MainWindow(QMainWindow):
         if any(feature.ask_before_closing(self.close) for feature in self.features):
             event.ignore()
             return
-        if self._arranged:
-            self.context.layout.save()
-        for feature in self.features:
-            feature.stop()
-        self.session.close()
-        self.context.closed.emit()
-        event.accept()
-        self.closed.emit()
+        with ExitStack() as end:  # from the last to the first, though one fails: a program without a window must end
+            end.callback(self.closed.emit)
+            end.callback(event.accept)
+            end.callback(self.context.closed.emit)
+            end.callback(self.session.close)
+            for feature in reversed(list(self.features)):
+                end.callback(feature.stop)
+            if self._arranged:
+                end.callback(self.context.layout.save)
 
 
 def _number(pane: PlannedPane) -> int:

@@ -5,6 +5,7 @@ The provider profiles that a window knows, read off the GUI thread.
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from PySide6.QtCore import QObject
@@ -96,5 +97,5 @@ class Session(SessionState):
 
     def close(self) -> None:
         """End all jobs; nothing of the session runs afterwards."""
-        self.replays.close()
-        self.jobs.close()
+        with closing(self.jobs):
+            self.replays.close()

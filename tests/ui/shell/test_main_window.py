@@ -835,6 +835,36 @@ def test_run_ends_when_the_window_is_closed(qapp, tmp_path, monkeypatch) -> None
     drain()
 
 
+@pytest.mark.parametrize("failing", ["replays", "feature"])
+def test_a_window_that_cannot_end_its_work_ends_the_program_all_the_same(
+    qapp, tmp_path, monkeypatch, failing: str
+) -> None:
+    shown: list[ui_app.MainWindow] = []
+    told: list[str] = []
+
+    def fail() -> None:
+        raise RuntimeError("the disk is full")
+
+    def close() -> None:
+        window = next(each for each in QApplication.topLevelWidgets() if isinstance(each, ui_app.MainWindow))
+        shown.append(window)
+        if failing == "replays":
+            monkeypatch.setattr(window.session.replays, "close", fail)
+        else:
+            monkeypatch.setattr(next(iter(window.features)), "stop", fail)
+        window.context.closed.connect(lambda: told.append("closed"))
+        window.close()
+
+    QTimer.singleShot(100, close)
+    assert ui_app.run(None, settings_file=tmp_path / "w.ini", folder=tmp_path) == 0
+    assert told == ["closed"]
+    assert shown[0].session.jobs.idle
+    assert any("the disk is full" in text for text in shown[0].context.bars.texts)
+    monkeypatch.undo()
+    shown.pop().deleteLater()
+    drain()
+
+
 def test_a_window_that_is_closed_at_once_ends_the_program(qapp, tmp_path, monkeypatch) -> None:
     real = ui_app.MainWindow.show
     shown: list[QWidget] = []
