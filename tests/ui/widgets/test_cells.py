@@ -30,7 +30,7 @@ from lorestudio.ui.widgets.cells import (
 )
 from lorestudio.ui.widgets.paint import Mark
 from lorestudio.ui.widgets.record_table import RecordTable
-from tests.ui.drawing import Drawn, drawn, drawn_by, image_of, words_drawn
+from tests.ui.drawing import Drawn, drawn, drawn_by, image_of, smooth, words_drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -487,9 +487,9 @@ def test_text_is_broken_where_the_side_and_the_margins_leave_it_room(
     shown: Callable[[Look], tuple[QListView, QImage]],
 ) -> None:
     wide = QFontMetricsF(QListView().font()).horizontalAdvance
-    word = "m" * 4
+    word = "i"
     for side, left in (("", 6), ("green", 6 + 12)):
-        view, _image = shown(Look((Strip((Words("title"),), height=24),), side=side, body=Body(f"{word} " * 60)))
+        view, _image = shown(Look((Strip((Words("title"),), height=24),), side=side, body=Body(f"{word} " * 400)))
         room = view.viewport().width() - left - 6
         lines = [line.rstrip() for line in words_drawn(view)[1:]]
         fit = int((room + wide(" ")) // (wide(word) + wide(" ")))
@@ -553,3 +553,24 @@ def test_a_box_says_whether_it_is_ticked_and_the_words_stand_behind_it(
     flag = QStyle.StateFlag
     on = {Qt.CheckState.Checked: flag.State_On, Qt.CheckState.Unchecked: flag.State_Off}.get(state, flag.State_NoChange)
     assert button == (QRect(row.left() + 3, row.center().y() - 7, 15, 15), flag.State_Enabled | on)
+
+
+def test_text_is_broken_anew_where_the_letters_became_larger(
+    shown: Callable[[Look], tuple[QListView, QImage]],
+) -> None:
+    view, _image = shown(Look((Strip((Words("title"),), height=24),), body=Body("word " * 60)))
+    before = len(words_drawn(view))
+    font = view.font()
+    font.setPointSizeF(2 * font.pointSizeF())
+    view.setFont(font)
+    assert len(words_drawn(view)) > before
+
+
+def test_round_pieces_of_a_cell_are_smooth_and_leave_the_painter_as_it_was(
+    shown: Callable[[Look], tuple[QListView, QImage]],
+) -> None:
+    view, _image = shown(Look((Strip((Bar(((0, 0.5, "sky"),), track=True),)),), side="green", rule="top"))
+    option = QStyleOptionViewItem()
+    view.initViewItemOption(option)
+    option.rect = QRect(0, 0, 100, 24)
+    assert smooth(lambda painter: view.itemDelegate().paint(painter, option, view.model().index(0, 0))) == [True, True]

@@ -50,11 +50,12 @@ def test_a_place_is_found_again_at_its_point(theme: Theme, qtbot: QtBot) -> None
 
 def test_of_bars_that_share_a_pixel_the_highest_is_drawn(theme: Theme, qtbot: QtBot) -> None:
     made = chart(theme, qtbot, 5_000)
-    places, _centres, wide = made._drawn()
+    places, centres, wide = made._drawn()
     assert 100 < len(places) < 420
     whole = made.bars.layers[0].values
     share = round(wide)
     assert all(whole[place] == whole[at * share : (at + 1) * share].max() for at, place in enumerate(places))
+    assert list(centres) == [at * share + (share - 1) / 2 for at in range(len(places))]
 
 
 def test_shift_picks_bars_out_and_escape_takes_all_again(theme: Theme, qtbot: QtBot) -> None:
@@ -282,6 +283,9 @@ def test_dragging_the_ends_takes_whole_bars_and_at_least_one(theme: Theme, qtbot
     assert told[1:] == [(6, 7)]
     made._brush.setRegion((-0.5, 23.5))
     assert told[2:] == [None]
+    made._brush.lines[0].setValue(-7)  # no further than there are bars
+    made._brush.lines[1].setValue(40)
+    assert made._brush.getRegion() == (-0.5, 23.5)
 
 
 def test_the_part_that_is_picked_out_lasts_while_there_are_as_many_bars(theme: Theme, qtbot: QtBot) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QRectF, QSizeF
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSizeF, Qt
+from PySide6.QtGui import QAccessible, QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
@@ -13,11 +13,13 @@ from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.held_run import WouldCell, WouldState
 from lorestudio.trace.journey import CellState, Fate, FateState, JourneyCell
 from lorestudio.trace.model import Outcome, Phase, Verdict
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.widgets.paint import (
     KeyMark,
     KeyQuery,
     Mark,
+    Picture,
     Wrapper,
     cell_mark,
     chip_width,
@@ -31,10 +33,12 @@ from lorestudio.ui.widgets.paint import (
     fate_mark,
     hatch,
     mark_pixmap,
+    shows_tip,
+    tell,
     whole_parts,
     would_mark,
 )
-from tests.ui.drawing import drawn, drawn_by, image_of, smooth
+from tests.ui.drawing import PaintWatch, drawn, drawn_by, image_of, smooth
 from tests.ui.worlds import ENTRIES, RULES, SKARN
 
 
@@ -130,7 +134,9 @@ def test_a_found_key_is_filled_a_refine_key_has_an_edge_only_and_what_lacks_one_
 ) -> None:
     class Marked(QWidget):
         def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 (Qt)
-            draw_key_mark(QPainter(self), QRectF(20, 10, 60, 20), mark, theme)
+            painter = QPainter(self)
+            painter.setBrush(theme.color("error"))  # whatever was drawn before
+            draw_key_mark(painter, QRectF(20, 10, 60, 20), mark, theme)
 
     assert mark.describe() == words
     widget = Marked()
@@ -143,7 +149,7 @@ def test_a_found_key_is_filled_a_refine_key_has_an_edge_only_and_what_lacks_one_
     assert (box.box.left(), box.box.top()) == ((19, 11) if mark.refine else (18.5, 10.5))
     assert [each.edge for each in below] == ([theme.color("on_mark").name()] if mark.lacking else [])
     for line in below:
-        assert (line.box.left(), line.box.right(), line.box.top()) == (19.5, 80.5, 28.5)
+        assert line.box == QRectF(19.5, 28.5, 61, 0)
 
 
 # ---- what is drawn --------------------------------------------------------------------------------------------------
@@ -183,7 +189,12 @@ def test_a_hollow_mark_is_an_outline_in_its_colour_that_is_broken_around_a_glyph
     qapp: object, look: str, icon: str
 ) -> None:
     theme = Theme(look)
-    outline, *signs = drawn_by(lambda painter: draw_mark(painter, ROOM, Mark(icon, "green", "x", hollow=True), theme))
+
+    def draw(painter: QPainter) -> None:
+        painter.setBrush(theme.color("error"))  # whatever was drawn before
+        draw_mark(painter, ROOM, Mark(icon, "green", "x", hollow=True), theme)
+
+    outline, *signs = drawn_by(draw)
     fill = theme.fill("green")[0]
     assert outline.fill == "none"
     assert outline.edge == (fill if look == "dark" else fill.darker(125)).name()
@@ -228,7 +239,12 @@ def test_a_chip_is_as_wide_as_its_word_with_room_around_it(theme: Theme) -> None
 
 
 def test_the_ring_of_the_keyboard_lies_within_what_it_is_on(theme: Theme) -> None:
-    (ring,) = drawn_by(lambda painter: draw_focus(painter, ROOM, theme))
+
+    def draw(painter: QPainter) -> None:
+        painter.setBrush(theme.color("error"))  # whatever was drawn before
+        draw_focus(painter, ROOM, theme)
+
+    (ring,) = drawn_by(draw)
     assert (ring.fill, ring.edge, ring.wide) == ("none", theme.color("focus").name(), 2)
     assert ring.box == ROOM.adjusted(1, 1, -1, -1)
 
@@ -300,3 +316,49 @@ def test_a_text_of_which_few_lines_are_wanted_is_not_broken_to_its_end(qapp: obj
     assert len(broken("word " * 10_000, 200, 3)) < 12
     assert broken("one\ntwo\nthree\nfour", 1000, 2) == ["one", "two", "three"]  # one more says that there are more
     assert broken("one\ntwo", 1000, 2) == ["one", "two"]
+
+
+# ---- painted widgets ------------------------------------------------------------------------------------------------
+
+
+class Told(Picture):
+    def words_at(self, point: QPoint) -> str:
+        return f"<b>{point.x()}</b>"
+
+
+def test_a_picture_says_in_plain_words_what_is_under_the_pointer(theme: Theme, qtbot: QtBot) -> None:
+    made = Told(theme, "Flow")
+    qtbot.addWidget(made)
+    made.show()
+    asked = QHelpEvent(QEvent.Type.ToolTip, QPoint(7, 3), made.mapToGlobal(QPoint(7, 3)))
+    assert made.event(asked)
+    assert QToolTip.text() == plain("<b>7</b>")
+    assert shows_tip(made, asked, lambda _point: "")
+    assert not shows_tip(made, QEvent(QEvent.Type.Enter), made.words_at)
+    QToolTip.hideText()
+    assert (made.accessibleName(), made.focusPolicy()) == ("Flow", Qt.FocusPolicy.StrongFocus)
+    assert made.hasMouseTracking()
+
+
+def test_a_picture_is_painted_anew_in_another_theme(theme: Theme, qtbot: QtBot) -> None:
+    made = Told(theme, "Flow")
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitExposed(made)
+    watch = PaintWatch(made)
+    theme.changed.emit()
+    qtbot.waitUntil(lambda: watch.seen > 0)
+
+
+def test_screen_readers_are_told_at_once_what_a_picture_shows_now(
+    theme: Theme, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Told(theme, "Flow")
+    qtbot.addWidget(made)
+    told: list[tuple[object, QAccessible.Event, str]] = []
+    monkeypatch.setattr(
+        QAccessible, "updateAccessibility",
+        lambda event: told.append((event.object(), event.type(), event.object().accessibleDescription())),
+    )  # fmt: skip
+    tell(made, "three bars")
+    assert told == [(made, QAccessible.Event.DescriptionChanged, "three bars")]

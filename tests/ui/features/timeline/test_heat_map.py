@@ -91,6 +91,8 @@ def test_turns_that_were_not_run_are_hatched(view: HeatMap, content: MapContent)
     turns = [None if place in {1, 2, 10} else turn for place, turn in enumerate(content.turns)]
     view.set_content(replace(content, turns=tuple(turns)))
     assert hatched() == [(1, 2), (10, 1)]
+    boxes = [each.box for each in drawn(view) if each.fill.startswith("url(#fillpattern")]
+    assert {(box.top(), box.height()) for box in boxes} == {(AXIS, ROW_HEIGHT * len(content.rows))}
     view.choose(0, 1)
     assert view.accessibleDescription().endswith("not run yet")
     view.choose(-1, 2)
@@ -373,6 +375,14 @@ def test_numbers_stand_over_their_turns_as_far_as_they_have_room(theme: Theme) -
         assert bold == ([f"#{column}"] if column >= 0 else [])
         assert {each.fill for each in found} <= {theme.color(name).name() for name in ("accent", "text_faint")}
     assert [each.words for each in numbers(-1, 60)] == [f"#{place}" for place in range(8)]
+
+
+def test_a_number_that_is_longer_than_those_at_the_ends_takes_the_room_of_the_next(theme: Theme) -> None:
+    metrics = QFontMetricsF(scaled(QFont(), 0.82))
+    long = replace(content_of(100), swiped=frozenset({10, 40}))
+    cell = metrics.horizontalAdvance("#99") + 9
+    found = [each.words for each in shapes(long, theme, -1, -1, cell) if each.kind == "text"]
+    assert found[9:12] == ["#9", "#10 ‹1›", "#12"]
 
 
 def test_nothing_is_drawn_of_no_turns_but_the_ground(theme: Theme) -> None:
