@@ -8,11 +8,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF
+from PySide6.QtGui import QColor, QFontMetricsF, QWheelEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.theme import Theme, load_palettes, scaled
 from lorestudio.ui.widgets.chart import BarChart, Bars, Layer, nice_steps
+from tests.ui.conftest import drain
 from tests.ui.drawing import drawn
 
 
@@ -409,3 +411,27 @@ def test_a_chart_is_drawn_anew_in_another_theme(theme: Theme, qtbot: QtBot) -> N
     theme.changed.emit()
     assert bar_items(made)[0]["brush"].color() == theme.fill("green")[0]
     assert made._chosen_bar.opts["brush"] == theme.color("accent_soft")
+
+
+def test_names_and_numbers_stand_beside_what_they_name(theme: Theme, qtbot: QtBot) -> None:
+    made = chart(theme, qtbot, 6)
+    drain()
+    texts = {each.words: each.box for each in drawn(made) if each.kind == "text"}
+    for place in range(6):
+        assert abs(texts[str(place)].left() - made.point_of(place).x()) < 8
+    assert made.point_of(0).y() < texts["3"].top()
+
+
+def test_the_wheel_and_the_pointer_change_nothing_of_a_chart(theme: Theme, qtbot: QtBot) -> None:
+    made = chart(theme, qtbot, 24)
+    before = made._plot.viewRange()
+    place = QPointF(made.point_of(12))
+    child = made.childAt(place.toPoint())
+    inside = QPointF(child.mapFrom(made, place.toPoint()))
+    event = QWheelEvent(
+        inside, child.mapToGlobal(inside), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(child, event)
+    assert made._plot.viewRange() == before
+    assert made._brush.hoverBrush.style() is made._brush.brush.style() is Qt.BrushStyle.NoBrush

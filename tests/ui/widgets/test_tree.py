@@ -363,3 +363,33 @@ def test_a_click_below_the_rows_goes_nowhere(qtbot: QtBot, theme: Theme) -> None
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=chevron)
     assert view.isExpanded(model.index(0, 0))
     assert entered == []
+
+
+def test_a_tree_is_named_and_the_ring_goes_through_all_its_columns(qtbot: QtBot, theme: Theme) -> None:
+    view = RecordTreeView(theme, make(theme), "Harbour")
+    qtbot.addWidget(view)
+    assert (view.accessibleName(), view.header().accessibleName()) == ("Harbour", "Columns")
+    assert view.allColumnsShowFocus()
+    assert view.editTriggers() == RecordTreeView.EditTrigger.NoEditTriggers
+
+
+def test_two_clicks_on_a_group_of_places_do_not_open_it_too(qtbot: QtBot, theme: Theme) -> None:
+    """A click goes to the place that it stands for already."""
+    model = places()
+    view = PlaceView(theme, model, "Found")
+    qtbot.addWidget(view)
+    view.resize(400, 200)
+    view.show()
+    middle = view.visualRect(model.index(0, 0)).center()
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+    assert not view.isExpanded(model.index(0, 0))
+    assert view.isHeaderHidden()
+
+
+def test_ticked_rows_are_drawn_anew(qapp: object) -> None:
+    model = places()
+    told: list[QModelIndex] = []
+    model.dataChanged.connect(lambda first, _last: told.append(model.parent(first)))
+    model.set_checked(list(model.lines()), checked=True)
+    assert model.index(0, 0) in told
