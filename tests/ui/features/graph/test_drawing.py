@@ -575,3 +575,12 @@ def test_a_picture_is_never_larger_than_can_be_stored(seen: GraphPane) -> None:
     assert all(f">{name}<" in made for name in ("Dawnkeep", "Skarn", "Crown", "Rules", "Bell"))
     bounds = seen.view.drawing.bounds()
     assert f'viewBox="0 0 {round(bounds.width() + 120)} {round(bounds.height() + 70)}"' in made
+
+
+def test_what_lies_upon_the_picture_stays_in_its_lower_right_corner(seen: GraphPane) -> None:
+    for size in ((800, 600), (640, 420)):
+        seen.view.resize(*size)
+        upon = seen.view._upon.geometry()
+        assert (upon.right(), upon.bottom()) == (size[0] - 1 - 8, size[1] - 1 - 8)
+        assert upon.size() == seen.view._upon.sizeHint()
+    seen.view.resize(800, 600)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QFontMetricsF, QImage
 from PySide6.QtWidgets import QListView, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -17,7 +17,7 @@ from lorestudio.trace.flow import Measure, flow
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.ui.features.trace.flow import FlowPage, FlowView, FunnelList, FunnelStep, steps
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import CellDelegate
 from tests.ui.conftest import check, drain
@@ -395,3 +395,14 @@ def test_numbers_of_the_table_stand_at_the_right(page: FlowPage, qtbot: QtBot) -
     model = page.table_model
     heads = [model.headerData(column, Qt.Orientation.Horizontal) for column in at_the_right(model)]
     assert heads == ["Entries", "Tokens"]
+
+
+def test_a_long_name_of_a_stage_ends_before_the_trunk(view: FlowView) -> None:
+    trace = leaky_trace()
+    first = replace(trace.stages[0], name="a stage with a name that is by far too long for its room")
+    view.set_flow(flow(replace(trace, stages=(first, *trace.stages[1:]))), Measure.ENTRIES)
+    word = words_drawn(view)[0]
+    assert word.endswith("…")
+    metrics = QFontMetricsF(scaled(view.font(), 1.0, bold=True))
+    room = view._picture.trunk_at - 14
+    assert metrics.horizontalAdvance(word) <= room < metrics.horizontalAdvance(word[:-1] + "mm")
