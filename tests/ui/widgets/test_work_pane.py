@@ -212,3 +212,15 @@ def test_screen_readers_hear_of_progress_once_a_second(qtbot: QtBot, monkeypatch
         now[0] = at
         strip.set_progress(done, 9)
     assert told == ["Reply 1 of 9", "Reply 3 of 9"]
+
+
+def test_what_became_of_a_text_elsewhere_is_shown_where_nobody_wrote(qtbot: QtBot) -> None:
+    text = RecapText("Recap")
+    qtbot.addWidget(text)
+    text.show_text(1, "One.", editable=True)
+    text.show_text(2, "Two.", editable=True)
+    text.show_text(1, "Another one.", editable=True)
+    assert text.lines.toPlainText() == "Another one."
+    text.lines.setPlainText("Mine")
+    text.show_text(1, "Mine", editable=True)  # somebody else has written the same
+    assert (text.changed, text.keep.isHidden()) == (False, True)
