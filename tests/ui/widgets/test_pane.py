@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QLabel, QLineEdit, QMainWindow, QPushButton, QToolButton, QWidget
@@ -92,6 +94,11 @@ def test_the_bar_of_a_dock_takes_it_out_of_the_window_and_puts_it_back(qtbot: Qt
     window.show()
     floats, closes = bar.findChildren(QToolButton)
     assert (floats.accessibleName(), closes.accessibleName()) == ("Float Budget", "Close Budget")
+    drain()
+    name, note = bar.findChildren(QLabel)[:2]
+    parts = (name, note, floats, closes)
+    assert all(one.geometry().right() < two.geometry().left() for one, two in pairwise(parts))
+    assert note.width() > name.width()
     for floating in (True, False):
         floats.click()
         assert dock.isFloating() is floating

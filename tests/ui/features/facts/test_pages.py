@@ -254,6 +254,38 @@ def test_a_memory_is_written_tagged_and_pinned(detail: MemoryDetail, qtbot: QtBo
     assert (detail.tags.text(), detail.words.isVisible()) == ("", False)
 
 
+def test_without_a_memory_there_is_nothing_to_write(detail: MemoryDetail, qtbot: QtBot) -> None:
+    told: list[tuple[object, ...]] = []
+    for signal in (detail.written, detail.tagged, detail.pinned, detail.past_wanted):
+        signal.connect(lambda *news: told.append(news))
+    for row in (ROPE, None):
+        detail.show_row(row, in_run=False)
+        assert detail.text.lines.toPlainText() == (ROPE.memory.content if row is not None else "")
+        assert detail.text.lines.isReadOnly() == (row is None)
+    assert detail.text.lines.placeholderText() == "Choose a memory to read and to write it."
+    detail.show_origin()
+    assert detail.currentWidget() is detail.history
+    assert told == []
+    detail.show_row(ROPE, in_run=False)
+    assert len(told) == 1
+    detail.activateWindow()
+    detail.edit()
+    qtbot.waitUntil(detail.text.lines.hasFocus)
+    assert (detail.currentIndex(), detail.documentMode()) == (0, True)
+    assert [detail.tabText(place) for place in range(2)] == ["Text", "Where it came from"]
+
+
+def test_buttons_of_a_memory_delete_it_and_take_a_pin_away(detail: MemoryDetail) -> None:
+    told: list[object] = []
+    detail.deleted.connect(lambda: told.append("deleted"))
+    detail.pinned.connect(lambda memory, on: told.append((memory, on)))
+    detail.show_row(LAMP, in_run=False)
+    assert detail.pin.isChecked()
+    detail.pin.click()
+    detail.delete.click()
+    assert told == [(LAMP.memory, False), "deleted"]
+
+
 def test_where_a_memory_came_from_is_asked_for_once_and_only_when_looked_at(detail: MemoryDetail) -> None:
     asked: list[Memory] = []
     detail.past_wanted.connect(asked.append)
