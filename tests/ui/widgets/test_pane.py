@@ -39,6 +39,7 @@ def test_the_second_part_goes_below_where_both_do_not_fit(qtbot: QtBot) -> None:
     drain()
     assert not row.folded
     assert second.geometry().left() >= first.geometry().right()
+    assert second.width() <= second.sizeHint().width() + 2, "the first takes what is left"
     row.resize(first.sizeHint().width() + 20, 60)
     drain()
     assert row.folded
