@@ -584,3 +584,14 @@ def test_what_lies_upon_the_picture_stays_in_its_lower_right_corner(seen: GraphP
         assert (upon.right(), upon.bottom()) == (size[0] - 1 - 8, size[1] - 1 - 8)
         assert upon.size() == seen.view._upon.sizeHint()
     seen.view.resize(800, 600)
+
+
+def test_a_way_is_drawn_as_far_as_its_nodes_are_still_there(seen: GraphPane) -> None:
+    view, found = seen.view, seen.view.drawing.found
+    view.show_path((SKARN, DAWNKEEP, CROWN))
+    without = {entry: point for entry, point in PLACES.items() if entry != CROWN}
+    view.show_graph(found, without, fit=False)
+    assert view.drawing.path == (SKARN, DAWNKEEP)
+    assert view.drawing.hovered is None
+    view.show_path(())
+    view.show_graph(found, PLACES, fit=True)
