@@ -38,6 +38,7 @@ from lorestudio.ui.widgets.paint import (
     whole_parts,
     would_mark,
 )
+from tests.ui.conftest import drain
 from tests.ui.drawing import PaintWatch, drawn, drawn_by, image_of, smooth
 from tests.ui.worlds import ENTRIES, RULES, SKARN
 
@@ -345,6 +346,7 @@ def test_a_picture_is_painted_anew_in_another_theme(theme: Theme, qtbot: QtBot) 
     qtbot.addWidget(made)
     made.show()
     qtbot.waitExposed(made)
+    drain()
     watch = PaintWatch(made)
     theme.changed.emit()
     qtbot.waitUntil(lambda: watch.seen > 0)

@@ -15,6 +15,7 @@ from lorestudio.ui.widgets.pane import (
     BarStack,
     ElidedLabel,
     EmptyState,
+    FilterStrip,
     FoldingRow,
     MessageBar,
     Pane,
@@ -191,6 +192,7 @@ def test_a_bar_is_painted_in_its_tone(qtbot: QtBot, theme: Theme, tone: str) -> 
     bar.resize(200, 30)
     bar.show()
     qtbot.waitExposed(bar)
+    drain()
     watch = PaintWatch(bar)
     bar.set_tone(tone)
     qtbot.waitUntil(lambda: watch.seen > 0)
@@ -306,3 +308,17 @@ def test_what_two_parts_need_is_that_of_the_wider_one(qtbot: QtBot) -> None:
         row.setFixedWidth(width)
         drain()
         assert (row.width(), row.folded) == (width, folded)
+
+
+def test_only_some_rows_are_shown_until_all_are_wanted(qtbot: QtBot, theme: Theme) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    strip = FilterStrip(theme, parent)
+    told: list[bool] = []
+    strip.cleared.connect(lambda: told.append(True))
+    parent.show()
+    assert strip.isHidden()
+    strip.say("cut by the budget")
+    assert (strip.isVisible(), strip.label.text()) == (True, "Only: cut by the budget")
+    strip.button.click()
+    assert told == [True]

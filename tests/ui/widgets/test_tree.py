@@ -31,6 +31,7 @@ from lorestudio.ui.widgets.tree import (
     _look,
     shown_part,
 )
+from tests.ui.conftest import drain
 from tests.ui.drawing import PaintWatch, drawn, image_of
 
 if TYPE_CHECKING:
@@ -292,6 +293,7 @@ def test_what_the_theme_changes_is_drawn_anew(qtbot: QtBot, theme: Theme) -> Non
     qtbot.addWidget(view)
     view.show()
     qtbot.waitExposed(view)
+    drain()
     painted = PaintWatch(view.viewport())
     theme.changed.emit()
     qtbot.waitUntil(lambda: painted.seen > 0)
