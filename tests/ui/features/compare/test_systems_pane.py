@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QGuiApplication, QImage, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF, QGuiApplication, QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -29,7 +29,7 @@ from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.model import Turn
 from lorestudio.ui.features.compare import systems_pane
-from lorestudio.ui.features.compare.systems import ComparedSystems
+from lorestudio.ui.features.compare.systems import ComparedSystems, total_columns, turn_columns
 from lorestudio.ui.features.compare.systems_pane import FILLS, TokenChart, draw_line, swatch
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme, scaled
@@ -705,3 +705,25 @@ def test_the_ring_says_that_the_chart_has_the_keyboard(chart: TokenChart, theme:
     chart.setFocus()
     qtbot.waitUntil(chart.hasFocus)
     assert rings() == [QRectF(1, 1, 458, 198)]
+
+
+# ---- the tables of a comparison -------------------------------------------------------------------------------------
+
+
+def test_columns_of_runs_are_as_wide_as_their_names_within_limits(qapp: object) -> None:
+    metrics = QFontMetrics(QFont())
+    names = ("A", "A name of middling length", "A name of a run that is by far too long for a column of its own")
+    nothing: frozenset[Any] = frozenset()
+    shares = tuple(PromptShare((), 1200) for _ in names)
+    turns = (TurnComparison(Turn(4, 0, 1), shares, nothing, (nothing,) * 3),)
+    columns = turn_columns(Comparison(names, turns, (), {}, ()), metrics)
+    middling = metrics.horizontalAdvance(names[1]) + 28
+    assert 84 < middling < 190
+    assert [column.width for column in columns] == [128, 68, 84, 130, middling, 130, 190, 130]
+    assert [column.numeric for column in columns] == [False, True, *[False] * 6]
+    assert [column.words(turns[0]) for column in columns[2:4]] == ["0 · 1,200", ""]
+    assert columns[2].tip is not None
+    assert columns[2].tip(turns[0]) == "A: entries and tokens: 0 entries, 1,200 tokens: "
+    assert columns[3].tip is not None
+    assert columns[3].tip(turns[0]) == "Entries that A alone puts in: none"
+    assert [column.numeric for column in total_columns(("Run", "One", "Two"))] == [False, True, True]
