@@ -9,10 +9,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QContextMenuEvent, QHelpEvent, QImage, QMouseEvent, QPainter, QWheelEvent
-from PySide6.QtWidgets import QApplication, QToolTip, QWidget
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFontMetricsF,
+    QHelpEvent,
+    QImage,
+    QMouseEvent,
+    QPainter,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
+from lorestudio.domain.lifecycle import CancelToken, Progress
+from lorestudio.domain.records import replace
 from lorestudio.studio.graph.graph import Edge, EdgeKind
 from lorestudio.ui.features.graph.bar import SAMPLE, ColourLegend, EdgeLegend
 from lorestudio.ui.features.graph.looks import (
@@ -27,8 +38,8 @@ from lorestudio.ui.features.graph.looks import (
 from lorestudio.ui.features.graph.pane import GraphPane
 from lorestudio.ui.features.graph.view import CLOSEST, FARTHEST, FIT_MARGIN, LARGEST_PICTURE, ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.theme import Theme
-from tests.ui.drawing import Drawn, drawn, words_drawn
+from lorestudio.ui.shell.theme import Theme, glyph, scaled
+from tests.ui.drawing import Drawn, drawn, image_of, words_drawn
 from tests.ui.features.graph.test_pane import new_window, pane, place, window  # noqa: F401 (fixtures)
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN
 
@@ -422,6 +433,97 @@ def test_a_legend_names_its_colours_and_says_how_many_have_no_room(theme: Theme,
     assert words[-1] == f"{9 - len([each for each in words if ' · ' in each])} more"
 
 
+LEGEND = (
+    NodeLook("#112233", "#ffffff", "constant", icon="check"), NodeLook("#445566", "#ffffff", "seed", text="S"),
+    NodeLook("#778899", "#010203", "off", hatched=True),
+)  # fmt: skip
+
+
+@pytest.fixture
+def colours(theme: Theme, qtbot: QtBot) -> ColourLegend:
+    made = ColourLegend(theme)
+    qtbot.addWidget(made)
+    made.resize(700, 60)
+    made.set_legend(tuple((look, 7) for look in LEGEND))
+    made.show()
+    return made
+
+
+def test_samples_stand_before_their_words_with_room_between(colours: ColourLegend, theme: Theme) -> None:
+    metrics = QFontMetricsF(scaled(colours.font(), 0.9))
+    high = max(18, round(metrics.height()) + 3)
+    shown = drawn(colours)
+    left = 10
+    for look in LEGEND:
+        (disc,) = (each for each in shown if each.fill == look.fill and not each.image)
+        (word,) = (each for each in shown if each.words == f"{look.word} · 7")
+        assert disc.edge == theme.color("fill_edge").name()
+        assert (disc.box.left(), disc.box.width(), disc.box.height()) == (pytest.approx(left), 13, 13)
+        assert disc.box.center().y() == pytest.approx(2 + high / 2, abs=1)
+        assert word.box.left() == left + 13 + 5
+        assert (word.fill, word.weight) == (theme.color("text_muted").name(), 400)
+        assert word.points == pytest.approx(0.9 * colours.font().pointSizeF(), abs=0.01)
+        left += round(metrics.horizontalAdvance(word.words) + 13 + 8) + 10
+    (sign,) = (each for each in shown if each.image)
+    assert sign.image == image_of(glyph("check", "#ffffff", 9))
+    (letter,) = (each for each in shown if each.words == "S")
+    assert (letter.fill, letter.weight) == ("#ffffff", 600)
+    assert letter.points == pytest.approx(0.9 * 0.72 * colours.font().pointSizeF(), abs=0.02)
+    assert colours.height() == 2 + high + 5 - 1
+    assert (colours.sizeHint().width(), colours.sizeHint().height()) == (120, colours.height())
+    assert colours.sizePolicy().verticalPolicy() is QSizePolicy.Policy.Fixed
+
+
+def test_a_legend_has_two_lines_and_no_more(colours: ColourLegend) -> None:
+    metrics = QFontMetricsF(scaled(colours.font(), 0.9))
+    high = max(18, round(metrics.height()) + 3)
+    colours.set_legend(tuple((look, 7) for look in LEGEND * 6))
+    for width in (700, 400, 260, 150):
+        colours.resize(width, 60)
+        words = [each for each in drawn(colours) if " · " in each.words or "more" in each.words]
+        assert len({round(each.box.top()) for each in words}) <= 2
+        assert max(each.box.left() for each in words) < width - 10
+    assert colours.height() == 2 + 2 * high + 5 - 1
+    colours.set_legend(())
+    assert (colours.height(), [each for each in drawn(colours) if each.words]) == (0, [])
+
+
+def test_a_switch_of_edges_says_what_it_shows(theme: Theme, qtbot: QtBot) -> None:
+    legend = EdgeLegend(theme)
+    qtbot.addWidget(legend)
+    legend.set_counts({EdgeKind.LINK: 1200})
+    button = legend.buttons[EdgeKind.LINK]
+    assert (button.text(), button.accessibleName()) == ("Links 1,200", "Show edges: Links, 1,200")
+    assert button.toolTip().startswith("“links to …”")
+    assert all(each.isCheckable() and each.isChecked() for each in legend.buttons.values())
+    assert all(
+        each.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon for each in legend.buttons.values()
+    )
+    assert legend.minimumSizeHint().width() == legend._wide() // 2
+    samples = [each.icon().pixmap(SAMPLE).toImage() for each in legend.buttons.values()]
+    assert len({bytes(each.constBits()) for each in samples}) == 4, "each kind has a line and a head of its own"
+
+
+def test_the_depth_of_the_surroundings_is_seen_where_it_counts(theme: Theme, qtbot: QtBot, seen: GraphPane) -> None:
+    scope = seen.bar.scope
+    told: list[int] = []
+    scope.changed.connect(lambda: told.append(scope.steps.value()))
+    assert (scope.local.isChecked(), scope.steps.isHidden(), scope.text.isHidden()) == (False, True, True)
+    scope.local.setChecked(True)
+    assert (scope.steps.isHidden(), scope.text.isHidden(), scope.text.text()) == (False, False, "2 steps")
+    scope.set_narrow(True)
+    assert (scope.steps.isHidden(), scope.text.isHidden()) == (False, True)
+    scope.steps.setValue(1)
+    assert (scope.text.text(), scope.steps.toolTip()) == ("1 step", "Up to 1 step from the chosen entry")
+    assert scope.text.isHidden()
+    scope.set_narrow(False)
+    assert not scope.text.isHidden()
+    assert told[-1] == 1
+    scope.steps.setValue(2)
+    scope.local.setChecked(False)
+    assert scope.text.isHidden()
+
+
 def test_what_is_under_the_mouse_is_lit_and_told(window: MainWindow, seen: GraphPane) -> None:
     view, none = seen.view, Qt.MouseButton.NoButton
     view.set_light(1, 0.5, 0.1)
@@ -595,3 +697,42 @@ def test_a_way_is_drawn_as_far_as_its_nodes_are_still_there(seen: GraphPane) -> 
     assert view.drawing.hovered is None
     view.show_path(())
     view.show_graph(found, PLACES, fit=True)
+
+
+def test_how_far_the_layout_is_and_that_it_was_stopped_is_said(seen: GraphPane, theme: Theme) -> None:
+    token = seen._cancel = CancelToken()
+    seen.strip.start("Reading how the notes are connected…", stoppable=True)
+    seen._reported(Progress(30, 100), token)
+    assert (seen.strip.bar.value(), seen.strip.bar.maximum()) == (30, 100)
+    assert seen.strip.label.text() == "Laying out the graph…"
+    seen._reported(Progress(40, 100), CancelToken())  # of a layout that is not wanted any more
+    assert seen.strip.bar.value() == 30
+    seen._cancel = None
+    seen.strip.finish()
+    prepared = replace(seen._prepared, positions=None)
+    seen._say_no_positions(prepared)
+    assert seen.empty.title.text() == "Not laid out"
+    assert [each.text() for each in seen.empty.findChildren(QPushButton) if not each.isHidden()] == [
+        "Lay out the graph", "Around the chosen entry",
+    ]  # fmt: skip
+    seen._show_picture()
+
+
+def test_a_gap_of_nothing_is_no_way(window: MainWindow, seen: GraphPane) -> None:
+    window.selection.choose_entry(SKARN)
+    seen._show_gap(())
+    assert window.selection.entry == SKARN
+    seen._show_gap((BELL, RULES))
+    assert (window.selection.entry, seen.view.drawing.path) == (BELL, (BELL, RULES))
+    seen.view.show_path(())
+
+
+def test_pins_are_kept_and_let_go(seen: GraphPane) -> None:
+    seen._keeper.later.stop()
+    seen._pin(BELL, on=True)
+    assert (BELL in seen._prepared.pinned, BELL in seen.view.drawing.pinned, seen._keeper.later.isActive()) == (
+        True, True, True,
+    )  # fmt: skip
+    seen._pin(BELL, on=False)
+    assert (BELL in seen._prepared.pinned, BELL in seen.view.drawing.pinned) == (False, False)
+    seen._keeper.later.stop()
