@@ -440,12 +440,15 @@ def test_what_is_tried_out_takes_the_place_of_the_sentence_shown_or_not(
     assert (said.passing, said.tone, said.actions) == (True, "neutral", (("preview.toggle", "Show the run before"),))
     assert said.text.startswith(f"With {what}: “Bell” would enter; ")
     assert ("Whole chat: " in said.text) is of_note, "of a setting its field says it"
+    rings = next(each.id for each in window.session.project.index.entries if each.title == "Bell")
+    assert pane.model.change(rings).words == "+ came in"
     assert sentence not in pane.summary.accessibleDescription()
     window.run("preview.toggle")
     (said,) = pane.summary.notes[:1]
     assert said == Said(
         f"This is the run without {what}.", "neutral", (("preview.toggle", "Show it as tried out"),), passing=True
     )
+    assert pane.model.change(rings) is None
     assert sentence not in pane.summary.accessibleDescription()
     window.run("preview.toggle")
     if of_note:
