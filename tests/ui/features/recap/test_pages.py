@@ -112,6 +112,33 @@ def test_what_there_is_to_say_of_each_message(theme: Theme, qtbot: QtBot) -> Non
     assert (page.model.rowCount(), page.again.isEnabled()) == (0, False)
 
 
+def test_a_text_is_written_only_where_a_message_is_chosen(theme: Theme, qtbot: QtBot) -> None:
+    page = MessagePage(theme)
+    qtbot.addWidget(page)
+    page.show_picture(PICTURE)
+    assert page.text.lines.isReadOnly()
+    page.view.choose(1)
+    assert not page.text.lines.isReadOnly()
+    page.show_picture(None)
+    assert (page.text.lines.isReadOnly(), page.text.lines.toPlainText()) == (True, "")
+
+
+def test_what_was_begun_for_one_chat_is_not_offered_in_another(theme: Theme, qtbot: QtBot) -> None:
+    page = MessagePage(theme)
+    qtbot.addWidget(page)
+    page.show_picture(PICTURE)
+    page.view.choose(1)
+    page.text.lines.setPlainText("Half a senten")
+    page.show_picture(replace(PICTURE, notice="It is old."))
+    page.view.choose(2)
+    page.view.choose(1)
+    assert page.text.lines.toPlainText() == "Half a senten"  # the same chat
+    page.show_picture(replace(PICTURE, path=Path("Other.jsonl")))
+    page.view.choose(2)
+    page.view.choose(1)
+    assert page.text.lines.toPlainText() == "They met."
+
+
 # ---- scenes ---------------------------------------------------------------------------------------------------------
 
 
@@ -183,6 +210,37 @@ def test_the_version_in_use_is_looked_at_first_and_alone_is_written(theme: Theme
     assert page.words.text() == ""
 
 
+def test_a_text_that_was_kept_is_a_version_of_its_own(theme: Theme, qtbot: QtBot) -> None:
+    page = RunningPage(theme)
+    qtbot.addWidget(page)
+    assert page.text.lines.isReadOnly()  # there is no version yet
+    page.show_picture(PICTURE)
+    page.text.lines.setPlainText("Mine.")
+    page.text.keep.click()
+    third = RunningVersion(3, "Mine.", 2, new_scene=7)
+    page.show_picture(replace(PICTURE, running=replace(RUNNING, current=3, versions=(*RUNNING.versions, third))))
+    assert (page.view.current.number, page.text.lines.toPlainText()) == (3, "Mine.")
+    page.show_picture(replace(PICTURE, running=replace(RUNNING, versions=(*RUNNING.versions, third))))
+    assert (page.view.current.number, page.text.lines.toPlainText()) == (2, "Of late.")
+
+
+@pytest.mark.parametrize(("kind", "chosen", "stands"), [(RunningPage, 2, "Of late."), (ScenePage, 2, "They came.")])
+def test_neither_is_what_was_begun_for_a_version_or_a_scene(
+    theme: Theme, qtbot: QtBot, kind: type[RunningPage | ScenePage], chosen: int, stands: str
+) -> None:
+    page = kind(theme)
+    qtbot.addWidget(page)
+    free = replace(PICTURE, scenes=(replace(SCENES[0], versions="2/3"),))
+    page.show_picture(free)
+    page.view.choose(chosen)
+    page.text.lines.setPlainText("Half a senten")
+    page.show_picture(free)
+    assert page.text.lines.toPlainText() == "Half a senten"
+    page.show_picture(replace(free, path=Path("Other.jsonl")))
+    page.view.choose(chosen)
+    assert page.text.lines.toPlainText() == stands
+
+
 # ---- the prompt -----------------------------------------------------------------------------------------------------
 
 WALK = tuple(
@@ -225,6 +283,21 @@ def test_what_a_reply_is_given(theme: Theme, qtbot: QtBot) -> None:
     assert (page.bar.isHidden(), column(page, 2)) == (True, ["30"])
     page.show_prompt(None)
     assert (page.words.text(), page.text.toPlainText()) == ("", "")
+
+
+def test_why_a_recap_is_left_out_stands_below_while_it_is_chosen(theme: Theme, qtbot: QtBot) -> None:
+    page = RecapPromptPage(theme)
+    qtbot.addWidget(page)
+    lost = Verdict(WALK[1].index, Outcome.REMOVED, "over_budget", {"tokens": 60, "free": 20, "needs": 60})
+    walked = replace(PROMPT.trace, stages=(StageRecord("inclusion walk", Phase.BUDGET, verdicts=(lost,)),))
+    page.show_prompt(replace(PROMPT, trace=walked))
+    assert not page.bar.isTextVisible()  # the words say it
+    assert not page.why.isVisibleTo(page)
+    page.view.choose(WALK[1].index)
+    assert page.why.isVisibleTo(page)
+    assert page.why.text().startswith(f"#{WALK[1].index}: ")
+    page.view.choose(WALK[0].index)
+    assert (page.why.isVisibleTo(page), page.why.text()) == (False, "")
 
 
 # ---- the queue ------------------------------------------------------------------------------------------------------
