@@ -161,6 +161,30 @@ def test_in_a_narrow_window_it_takes_the_place_of_another(docks: Docks) -> None:
     assert docks.opened == set(DEBUG.shown) - {"problems"}
 
 
+def test_a_pane_that_was_taken_out_meanwhile_stays_out(docks: Docks) -> None:
+    docks.at(1000, 950)
+    docks.kept.resized()
+    drain()
+    docks.kept.widen("trace", 0.6, behind="chat")
+    drain()
+    docks.kept.docks["trace"].setFloating(True)
+    drain()
+    docks.kept.narrow("trace")
+    drain()
+    assert docks.kept.docks["trace"].isFloating()
+
+
+def test_a_pane_of_its_own_window_is_not_made_wider(docks: Docks) -> None:
+    trace = docks.kept.docks["trace"]
+    trace.setFloating(True)
+    drain()
+    before = (trace.width(), docks.kept.docks["chat"].width())
+    docks.kept.widen("trace", 0.9, behind="chat")
+    drain()
+    assert (trace.width(), docks.kept.docks["chat"].width()) == before
+    assert trace.isFloating()
+
+
 def test_the_keyboard_goes_to_the_middle_or_to_what_is_open(docks: Docks) -> None:
     docks.activateWindow()
     docks.kept.focus_first()

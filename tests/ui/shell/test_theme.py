@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QObject, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QIcon
+from PySide6.QtCore import QObject, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QIcon, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QSpinBox, QWidget
 
 from lorestudio.ui.shell import theme as themes
+from lorestudio.ui.shell.theme import glyph, scaled
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -164,3 +165,76 @@ def test_links_take_the_colours_of_another_theme(theme: Theme, qapp: QApplicatio
     fresh.resize(there.size())
     hidden.resize(there.size())
     assert there.grab().toImage() == fresh.grab().toImage() == hidden.grab().toImage()
+
+
+def test_letters_are_scaled_and_made_bold_only_where_that_is_asked_for(qapp: QApplication) -> None:
+    font = QFont()
+    font.setPointSizeF(10)
+    assert (scaled(font, 1.5).pointSizeF(), scaled(font, 1.5).weight()) == (15, QFont.Weight.Normal)
+    assert scaled(font, 1, bold=True).weight() is QFont.Weight.DemiBold
+    font.setPixelSize(20)  # which has no points
+    assert scaled(font, 2).pixelSize() == 20
+
+
+def test_small_glyphs_are_drawn_twice_as_fine(theme: Theme) -> None:
+    for size, ratio in ((16, 2), (24, 2), (25, 1), (32, 1)):
+        made = glyph("check", "#ff0000", size)
+        assert (made.width(), made.devicePixelRatio()) == (size * ratio, ratio)
+    image = glyph("check", "#ff0000", 32).toImage()
+    inks = {
+        image.pixelColor(x, y).name() for x in range(32) for y in range(32) if image.pixelColor(x, y).alpha() == 255
+    }
+    assert inks == {"#ff0000"}
+    assert image.pixelColor(0, 0).alpha() == 0
+
+
+def test_an_icon_can_be_copied_and_drawn_anywhere(theme: Theme) -> None:
+    icon, wanted = theme.icon("check", "error"), glyph("check", theme.palette.error, 16).toImage()
+    assert QIcon(icon).pixmap(16).toImage() == icon.pixmap(16).toImage()
+    image = QImage(48, 48, QImage.Format.Format_ARGB32_Premultiplied)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    icon.paint(painter, QRect(16, 16, 16, 16))
+    painter.end()
+    seen = [(x, y) for x in range(48) for y in range(48) if image.pixelColor(x, y).alpha()]
+    assert seen
+    assert all(16 <= x < 32 and 16 <= y < 32 for x, y in seen)
+    assert wanted.width() == 32
+
+
+@pytest.mark.parametrize(
+    ("platform", "points", "used"),
+    [("offscreen", 20.0, 9.0), ("xcb", 7.0, 9.0), ("xcb", 9.0, 9.0), ("xcb", 12.0, 12.0)],
+)
+def test_the_letters_of_the_system_are_taken_where_they_can_be_read(
+    qapp: QApplication, platform: str, points: float, used: float
+) -> None:
+    font = QFont()
+    font.setPointSizeF(points)
+    told: list[QFont] = []
+    app: Any = SimpleNamespace(font=lambda: font, platformName=lambda: platform, setFont=told.append)
+    themes.prepare_fonts(app)
+    assert [each.pointSizeF() for each in told] == [used]
+
+
+def test_an_unknown_look_is_that_of_the_system(theme: Theme) -> None:
+    theme.choose("sepia")
+    assert theme.choice == "system"
+    theme.choose("light")
+
+
+def test_what_is_hidden_is_dressed_a_little_later(theme: Theme, qapp: QApplication, qtbot: QtBot) -> None:
+    dressed: list[QWidget] = []
+    shown, *hidden = (QLabel("told") for _ in range(130))
+    for widget in (shown, *hidden):
+        qtbot.addWidget(widget)
+    shown.show()
+    real, themes._dress = themes._dress, dressed.append
+    try:
+        theme.apply()
+        assert shown in dressed
+        assert not set(hidden) & set(dressed)
+        qtbot.waitUntil(lambda: set(hidden) <= set(dressed))
+        assert len(dressed) == len(set(dressed))
+    finally:
+        themes._dress = real

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QPlainTextEdit, QPushButton, QTextBrowser
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QPlainTextEdit, QPushButton, QTextBrowser, QToolButton
 
 from lorestudio.domain.resources import VERSION
+from lorestudio.ui.shell.layout import WORKSPACES
 from lorestudio.ui.shell.shortcuts import ShortcutsDialog
+from lorestudio.ui.shell.theme import load_palettes
 from lorestudio.ui.shell.window_actions import KEPT
 from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.widgets.picker import Choice, Picker
@@ -311,3 +313,73 @@ def test_the_status_line_has_all_its_parts(window: MainWindow) -> None:
     assert places == sorted(places)
     assert len(set(places)) == 3
     assert places[0] > window.width() / 2, "at the end of the line"
+
+
+def test_buttons_of_the_window_say_what_they_do_in_the_colours_of_its_theme(window: MainWindow) -> None:
+    workspace, palette, switch = window.features.window.buttons
+    assert (palette.text(), palette.accessibleName()) == ("Find anything   Ctrl+P", "Find anything")
+    assert (switch.accessibleName(), switch.toolTip()) == ("Switch between light and dark",) * 2
+    current = window.context.layout.current
+    assert (workspace.text(), workspace.toolTip()) == (current.title, f"Workspace: {current.tip}")
+    assert [action.text() for action in workspace.menu().actions()] == [each.title for each in WORKSPACES]
+    assert workspace.menu().toolTipsVisible()
+    assert workspace.popupMode() is QToolButton.ToolButtonPopupMode.InstantPopup
+    for button in (workspace, palette):
+        assert button.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+        assert button.property("kind") == "text"
+    before = [each.icon().pixmap(16).toImage() for each in (workspace, palette, switch)]
+    icons = [window.theme.icon(name).pixmap(16).toImage() for name in ("columns", "search", "contrast")]
+    assert before == icons
+    light, window.theme.palette = window.theme.palette, load_palettes()["dark"]
+    window.theme.changed.emit()
+    assert [each.icon().pixmap(16).toImage() for each in (workspace, palette, switch)] != before
+    window.theme.palette = light
+    window.theme.changed.emit()
+    assert [each.icon().pixmap(16).toImage() for each in (workspace, palette, switch)] == before
+
+
+def test_the_button_finds_anything(window: MainWindow) -> None:
+    _workspace, palette, _switch = window.features.window.buttons
+    palette.click()
+    found = in_front(Picker)
+    found.close()
+    drain()
+
+
+def test_the_name_of_the_pane_with_the_keyboard_stands_out(window: MainWindow) -> None:
+    for name in ("vault", "chat"):
+        window.show_pane(name)
+        drain()
+        active = [each for each, dock in window.docks.items() if dock.bar is not None and dock.bar.property("active")]
+        assert active == [name]
+
+
+def test_a_click_on_the_ground_moves_the_keyboard_nowhere(window: MainWindow) -> None:
+    window.show_pane("chat")
+    window.context.layout.moved = False
+    QTest.mouseClick(window, Qt.MouseButton.LeftButton, pos=QPoint(1, window.height() - 1))
+    assert window.current_pane() is window.chat
+
+
+def test_enter_that_is_held_down_presses_a_button_once(window: MainWindow) -> None:
+    switch = window.features.window.buttons[-1]
+    told: list[bool] = []
+    switch.clicked.disconnect()
+    switch.clicked.connect(lambda: told.append(True))
+    switch.setFocus()
+    for key, held in ((Qt.Key.Key_Return, False), (Qt.Key.Key_Enter, False), (Qt.Key.Key_Return, True)):
+        event = QKeyEvent(QKeyEvent.Type.KeyPress, key, Qt.KeyboardModifier.NoModifier, "", held)
+        window.keyPressEvent(event)
+    switch.clicked.connect(window.features.window._flip_theme)
+    assert told == [True, True]
+
+
+def test_the_shortcuts_are_opened_once(window: MainWindow) -> None:
+    window.run("help.shortcuts")
+    first = in_front(ShortcutsDialog)
+    window.run("help.shortcuts")
+    drain()
+    second = in_front(ShortcutsDialog)
+    assert second is window.features.window.dialog
+    assert second is not first
+    second.close()

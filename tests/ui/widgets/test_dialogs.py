@@ -8,9 +8,21 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QLineEdit, QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QPlainTextEdit,
+    QPushButton,
+    QTextBrowser,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
+from lorestudio.domain.resources import VERSION
 from lorestudio.ui.widgets import dialogs
 from tests.ui.conftest import drain
 
@@ -150,4 +162,65 @@ def test_a_text_to_read_is_copied_and_closed(parent: QWidget) -> None:
     assert not box.isVisible()
     page = dialogs.show_markdown(parent, "Help", "# Help")
     assert set(buttons(page)) == {"Close"}
+    page.reject()
+
+
+def test_several_files(parent: QWidget, tmp_path: Path) -> None:
+    told: list[list[str]] = []
+    box = dialogs.choose_files(parent, "Open", str(tmp_path), "All (*)", told.append)
+    assert (box.fileMode(), box.isVisible(), box.windowTitle()) == (QFileDialog.FileMode.ExistingFiles, True, "Open")
+    box.filesSelected.emit(["a", "b"])
+    box.reject()
+    assert told == [["a", "b"]]
+
+
+def test_a_dialog_is_gone_once_it_is_closed(parent: QWidget, tmp_path: Path) -> None:
+    gone: list[int] = []
+    start = str(tmp_path)
+    made = (
+        dialogs.choose_folder(parent, "Vault", start, lambda _path: None),
+        dialogs.choose_files(parent, "Open", start, "All (*)", lambda _paths: None),
+        dialogs.ask_name(parent, "Rename", "Title", "Old", lambda _name: None),
+        dialogs.confirm(parent, "Delete", "Really?", "Delete it", lambda: None),
+        dialogs.show_text(parent, "Details", "It broke."),
+        dialogs.show_about(parent),
+    )
+    for place, box in enumerate(made):
+        assert box.isVisible()
+        box.destroyed.connect(lambda _gone=None, place=place: gone.append(place))
+        box.close()
+    drain()
+    assert sorted(gone) == [*range(len(made))]
+
+
+def test_words_of_a_question_are_shown_as_they_are(parent: QWidget) -> None:
+    box = dialogs.confirm(parent, "Delete", "<b>Bell</b>", "Delete it", lambda: None)
+    assert (box.textFormat(), box.icon()) == (Qt.TextFormat.PlainText, QMessageBox.Icon.NoIcon)
+    box.reject()
+
+
+def test_the_first_field_has_the_keyboard(parent: QWidget, qtbot: QtBot) -> None:
+    for open_box in (
+        lambda: dialogs.ask_name(parent, "Rename", "Title", "Old", lambda _name: None),
+        lambda: dialogs.ask_obsidian(parent, lambda _address, _key: None),
+    ):
+        box = open_box()
+        first = box.findChildren(QLineEdit)[0]
+        assert box.focusWidget() is first
+        box.reject()
+
+
+def test_what_this_is_and_the_size_of_what_is_read(parent: QWidget) -> None:
+    about = dialogs.show_about(parent)
+    (said,) = about.findChildren(QLabel)
+    assert said.text().startswith(f"lorestudio {VERSION}")
+    assert (about.width(), about.height(), said.margin()) == (420, 200, 12)
+    about.reject()
+    read = dialogs.show_text(parent, "Details", "It broke.")
+    field = read.findChild(QPlainTextEdit)
+    assert (field.toPlainText(), read.windowTitle(), field.accessibleName()) == ("It broke.", "Details", "Details")
+    assert (read.width(), read.height()) == (720, 420)
+    read.reject()
+    page = dialogs.show_markdown(parent, "Help", "# Help")
+    assert page.findChild(QTextBrowser).toPlainText() == "Help"
     page.reject()

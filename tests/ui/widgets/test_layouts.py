@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QPainter, QPaintEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLayout, QLineEdit, QPushButton, QSizePolicy, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.layouts import (
     USUAL_LINE,
+    Wrapping,
     answers,
     button,
+    chip_height,
     column,
     combo,
     draw_ground,
@@ -24,6 +26,7 @@ from lorestudio.ui.widgets.layouts import (
     label,
     letters,
     one_of,
+    paint_as,
     resize_for_letters,
     row,
     scrolled,
@@ -204,5 +207,56 @@ def test_the_ground_of_a_chip(
     found = drawn(chip)
     box = next(each for each in found if each.fill == theme.color(ground).name() and each.box.width() == 59)
     assert box.edge == theme.color(edge).name()
+    assert (box.kind, box.box) == ("path", QRectF(0.5, 0.5, 59, 19))
     rings = [each for each in found if each.edge == theme.color("focus").name()]
     assert bool(rings) is focus
+
+
+class Filled(Wrapping):
+    """As many boxes of 50 pixels as were asked for, in lines of 20."""
+
+    def __init__(self, amount: int) -> None:
+        super().__init__()
+        self.amount, self.moved = amount, 0
+
+    def arrange(self, width: int, *, move: bool) -> int:
+        self.moved += move
+        return in_lines([50] * self.amount, width, QPoint(), height=20, gap=0)[-1].bottom() + 1
+
+
+def test_what_wraps_is_as_high_as_its_lines_at_its_width(parent: QWidget, qtbot: QtBot) -> None:
+    made = Filled(6)
+    qtbot.addWidget(made)
+    assert [made.heightForWidth(width) for width in (300, 299, 100, 50)] == [20, 40, 60, 120]
+    assert made.moved == 0, "only asked for"
+    made.resize(100, 10)
+    made.show()
+    assert (made.height(), made.minimumHeight(), made.moved > 0) == (60, 60, True)
+    assert (made.sizeHint().width(), made.sizeHint().height()) == (160, 40)
+    made.amount = 2
+    made.settle()
+    assert made.height() == 20
+    before = made.moved
+    made.settle()
+    assert (made.height(), made.moved) == (20, before + 1)
+    policy = made.sizePolicy()
+    assert (policy.hasHeightForWidth(), policy.verticalPolicy()) == (True, QSizePolicy.Policy.Fixed)
+
+
+def test_chips_are_as_high_as_their_letters_and_never_hard_to_hit(parent: QWidget) -> None:
+    font = QFont(parent.font())
+    for points in (5, 30):
+        font.setPointSize(points)
+        parent.setFont(font)
+        assert chip_height(parent) == max(24, parent.fontMetrics().height() + 8)
+    assert chip_height(parent) > 24
+
+
+def test_a_property_is_seen_at_once(parent: QWidget) -> None:
+    parent.setStyleSheet("QLabel[wide='true'] { min-width: 90px; }")
+    told = label(parent, "x")
+    parent.show()
+    paint_as(told, "wide", True)
+    assert told.minimumWidth() == 90
+    paint_as(told, "wide", False)
+    assert told.property("wide") is False

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QDockWidget, QLabel, QLineEdit, QMainWindow, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Theme, glyph, load_palettes
+from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.widgets.pane import (
+    BarStack,
     ElidedLabel,
     EmptyState,
+    FilterStrip,
     FoldingRow,
     MessageBar,
     Pane,
     PaneDock,
     PaneTitle,
     PlannedPane,
+    TonedBar,
 )
 from tests.ui.conftest import drain
-from tests.ui.drawing import words_drawn
+from tests.ui.drawing import PaintWatch, drawn, words_drawn
 
 pytestmark = pytest.mark.dressed
 
@@ -34,6 +40,7 @@ def test_the_second_part_goes_below_where_both_do_not_fit(qtbot: QtBot) -> None:
     drain()
     assert not row.folded
     assert second.geometry().left() >= first.geometry().right()
+    assert second.width() <= second.sizeHint().width() + 2, "the first takes what is left"
     row.resize(first.sizeHint().width() + 20, 60)
     drain()
     assert row.folded
@@ -89,6 +96,11 @@ def test_the_bar_of_a_dock_takes_it_out_of_the_window_and_puts_it_back(qtbot: Qt
     window.show()
     floats, closes = bar.findChildren(QToolButton)
     assert (floats.accessibleName(), closes.accessibleName()) == ("Float Budget", "Close Budget")
+    drain()
+    name, note = bar.findChildren(QLabel)[:2]
+    parts = (name, note, floats, closes)
+    assert all(one.geometry().right() < two.geometry().left() for one, two in pairwise(parts))
+    assert note.width() > name.width()
     for floating in (True, False):
         floats.click()
         assert dock.isFloating() is floating
@@ -143,3 +155,170 @@ def test_a_message_goes_with_its_cross_and_is_answered_by_its_buttons(
     assert (told, bar.isVisible()) == (["undo"], True)
     next(each for each in bar.findChildren(QToolButton) if each.accessibleName() == "Dismiss this message").click()
     assert (told, bar.isHidden()) == (["undo", "closed"], True)
+
+
+def test_an_empty_pane_shows_its_sign_in_the_colours_of_its_theme(qtbot: QtBot, theme: Theme) -> None:
+    for large in (False, True):
+        empty = EmptyState(theme, "trace", large=large)
+        qtbot.addWidget(empty)
+        size, tone = (56, "accent") if large else (28, "text_faint")
+        shown = empty._icon.pixmap().toImage()
+        assert shown == glyph("trace", getattr(theme.palette, tone), size).toImage()
+        theme.palette = load_palettes()["dark"]
+        theme.changed.emit()
+        assert empty._icon.pixmap().toImage() == glyph("trace", getattr(theme.palette, tone), size).toImage() != shown
+        theme.palette = load_palettes()["light"]
+        assert empty.title.property("kind") == ("hero" if large else "title")
+
+
+def test_other_words_of_an_empty_pane_have_other_buttons(qtbot: QtBot, theme: Theme) -> None:
+    empty = EmptyState(theme, "trace")
+    qtbot.addWidget(empty)
+    empty.say("No chat", "Open one.", (("chat.open", "Open…"),))
+    empty.say("No <b>vault</b>", "A & B")
+    drain()
+    assert empty.findChildren(QPushButton) == []
+    empty.focus_first()  # there is none
+    assert (empty.title.textFormat(), empty.text.textFormat()) == (Qt.TextFormat.PlainText,) * 2
+    assert empty.title.wordWrap()
+    assert empty.text.wordWrap()
+    assert empty.text.maximumWidth() == empty.title.maximumWidth() == 480
+
+
+@pytest.mark.parametrize("tone", ["neutral", "error"])
+def test_a_bar_is_painted_in_its_tone(qtbot: QtBot, theme: Theme, tone: str) -> None:
+    bar = TonedBar(theme)
+    qtbot.addWidget(bar)
+    bar.resize(200, 30)
+    bar.show()
+    qtbot.waitExposed(bar)
+    drain()
+    watch = PaintWatch(bar)
+    bar.set_tone(tone)
+    qtbot.waitUntil(lambda: watch.seen > 0)
+    assert theme.color(f"{tone}_soft").name() in {each.fill for each in drawn(bar)}
+
+
+def test_a_newer_message_takes_the_place_of_the_one_about_the_same(qtbot: QtBot, theme: Theme) -> None:
+    bars = BarStack(theme, lambda action: f"Do {action}")
+    qtbot.addWidget(bars)
+    assert bars.isHidden()
+    told: list[str] = []
+    bars.pressed.connect(told.append)
+    bars.add(Notice("One", key="a"))
+    bars.add(Notice("Two", key="b", actions=("undo",), details="why"))
+    bars.add(Notice("Three", key="a"))
+    assert (bars.texts, bars.details()) == (["Three", "Two"], "why")
+    bars.add(Notice("Two"))  # the same words again
+    assert bars.texts == ["Two", "Three"]
+    for place in range(3):
+        bars.add(Notice(f"New {place}"))
+    assert bars.texts == ["New 2", "New 1", "New 0"]
+    bars.add(Notice("Last", key="x", actions=("undo",), details="more"))
+    drain()
+    captions = [each.text() for each in bars.findChildren(QPushButton)]
+    assert captions == ["Do undo", "Details"]
+    for each in bars.findChildren(QPushButton):
+        each.click()
+    assert told == ["undo", "help.details"]
+    bars.drop("nothing")
+    assert len(bars.texts) == 3
+    bars.drop("x")
+    assert bars.texts == ["New 2", "New 1"]
+    first = bars.findChildren(MessageBar)[-1]
+    first.closed.emit()
+    bars.clear()
+    assert (bars.texts, bars.isHidden(), bars.details()) == ([], True, "")
+
+
+def test_a_message_has_the_sign_of_its_tone(qtbot: QtBot, theme: Theme) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    bar = MessageBar(theme, parent)
+    for tone, icon in (("good", "check"), ("neutral", "info"), ("warning", "warning"), ("error", "error")):
+        bar.say("Words", tone)
+        assert bar._icon.pixmap().toImage() == theme.icon(icon, tone).pixmap(16, 16).toImage()
+        assert bar.label.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
+
+
+def test_the_title_of_a_dock_says_what_its_pane_says(qtbot: QtBot, theme: Theme) -> None:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    pane = Watched("vault", "Vault", theme)
+    pane.note_changed.emit("3 notes")
+    dock = PaneDock(PlannedPane("vault", "Vault", lambda: pane), theme, window)
+    window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+    assert (dock.objectName(), dock.accessibleName(), dock.bar, dock.made) == ("dock-vault", "Vault", None, None)
+    window.show()
+    drain()
+    dock.take(pane)
+    assert (dock.made, dock.pane) == (pane, pane)
+    assert dock.bar._note.text() == "3 notes"
+    pane.note_changed.emit("4 notes")
+    assert (dock.bar._note.text(), dock.bar._note.toolTip()) == ("4 notes", "4 notes")
+    dock.bar.show_name(False)
+    assert dock.bar._name.isHidden()
+    dock.bar.set_active(True)
+    assert dock.bar.property("active") is True
+    assert dock.bar._float.focusPolicy() is Qt.FocusPolicy.TabFocus
+
+
+def test_a_dock_makes_its_pane_when_somebody_looks_and_tells_that_the_keyboard_left(qtbot: QtBot, theme: Theme) -> None:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    made: list[Pane] = []
+
+    def make() -> Pane:
+        made.append(Watched("vault", "Vault", theme))
+        dock.take(made[-1])
+        return made[-1]
+
+    dock = PaneDock(PlannedPane("vault", "Vault", make), theme, window)
+    window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+    field = QLineEdit()
+    window.setCentralWidget(field)
+    assert made == []
+    window.show()
+    window.activateWindow()
+    qtbot.waitUntil(lambda: len(made) == 1)
+    field.setFocus()
+    qtbot.waitUntil(field.hasFocus)
+    left: list[bool] = []
+    dock.left.connect(lambda: left.append(True))
+    dock.close()
+    assert left == []
+    dock.show()
+    made[0].setFocus()
+    qtbot.waitUntil(made[0].hasFocus)
+    dock.close()
+    assert (left, len(made)) == ([True], 1)
+    assert (made[0].focus_target(), made[0].open_search()) == (made[0], False)
+
+
+def test_what_two_parts_need_is_that_of_the_wider_one(qtbot: QtBot) -> None:
+    first, second = QLabel("one"), QLabel("a good deal wider than that")
+    row = FoldingRow(first, second)
+    qtbot.addWidget(row)
+    row.set_margins(5, 6, 7, 8)
+    row.show()
+    drain()
+    assert row.minimumSizeHint().width() == second.minimumSizeHint().width() + 12
+    need = first.sizeHint().width() + 8 + second.sizeHint().width() + 12
+    for width, folded in ((need, False), (need - 1, True), (need, False)):
+        row.setFixedWidth(width)
+        drain()
+        assert (row.width(), row.folded) == (width, folded)
+
+
+def test_only_some_rows_are_shown_until_all_are_wanted(qtbot: QtBot, theme: Theme) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    strip = FilterStrip(theme, parent)
+    told: list[bool] = []
+    strip.cleared.connect(lambda: told.append(True))
+    parent.show()
+    assert strip.isHidden()
+    strip.say("cut by the budget")
+    assert (strip.isVisible(), strip.label.text()) == (True, "Only: cut by the budget")
+    strip.button.click()
+    assert told == [True]

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.picker import SHOWN, Choice, Picker, ranked, score
+from tests.ui.conftest import drain
 from tests.ui.drawing import drawn
 
 NAMES = ("Replay all", "Open chat", "Save the reply", "Play on", "Repair")
@@ -150,3 +151,62 @@ def test_it_opens_in_the_upper_middle_of_its_window(theme: Theme, qtbot: QtBot) 
         assert abs(place.center().x() - whole.center().x()) <= 1
         assert place.center().y() < whole.center().y()
     assert picker.field.hasFocus()
+
+
+def test_the_list_has_rows_of_one_height_and_leaves_the_keyboard_to_the_field(theme: Theme, qtbot: QtBot) -> None:
+    picker, told = make(theme, qtbot, CHOICES)
+    assert picker.view.sizeHintForRow(0) == 30
+    assert picker.view.uniformItemSizes()
+    assert (picker.field.isClearButtonEnabled(), picker.field.placeholderText()) == (True, "Type")
+    assert (picker.windowTitle(), picker.accessibleName(), picker.field.accessibleName()) == ("Find",) * 3
+    picker.field.setFocus()
+    place = picker.view.visualRect(picker.view.model().index(0, 0)).center()
+    picker.view.clicked.disconnect()
+    qtbot.mouseClick(picker.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert not picker.view.hasFocus()
+    assert told == []
+
+
+def test_a_click_picks(theme: Theme, qtbot: QtBot) -> None:
+    picker, told = make(theme, qtbot, CHOICES)
+    place = picker.view.visualRect(picker.view.model().index(2, 0)).center()
+    qtbot.mouseClick(picker.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert (told, picker.isVisible()) == (["Gamma", 3], False)
+
+
+def test_a_hint_is_seen_only_where_there_is_one(theme: Theme, qtbot: QtBot) -> None:
+    picker, _told = make(theme, qtbot, CHOICES)
+    assert count_of(picker) == ["3 matches"]
+    picker.set_hint("Shift+Enter makes one")
+    assert count_of(picker) == ["3 matches", "Shift+Enter makes one"]
+    picker.set_hint("")
+    assert count_of(picker) == ["3 matches"]
+
+
+def test_arrows_do_nothing_where_nothing_fits(theme: Theme, qtbot: QtBot) -> None:
+    picker, told = make(theme, qtbot, CHOICES)
+    qtbot.keyClicks(picker.field, "zz")
+    qtbot.keyClick(picker.field, Qt.Key.Key_Down)
+    assert (picker.view.currentIndex().isValid(), told, picker.field.text()) == (False, [], "zz")
+
+
+def test_a_picker_is_gone_once_it_is_closed(theme: Theme, qtbot: QtBot) -> None:
+    picker = Picker(theme, "Find", "Type", CHOICES)
+    gone: list[bool] = []
+    picker.destroyed.connect(lambda: gone.append(True))
+    picker.show()
+    picker.close()
+    drain()
+    assert gone == [True]
+
+
+def test_what_was_said_of_choices_is_replaced_and_searched(theme: Theme, qtbot: QtBot) -> None:
+    picker, _told = make(theme, qtbot, CHOICES)
+    picker.replace([Choice("Alpha", "", "", 1, more="Zebra"), Choice("Beta", "", "", 2)])
+    qtbot.keyClicks(picker.field, "zebra")
+    assert picker.view.currentIndex().data() == "Alpha"
+    picker.add([Choice("Zeta", "", "", 4, more="A zebra too")])
+    assert picker.view.model().rowCount() == 2
+    picker.field.clear()
+    picker.replace([])
+    assert not picker.view.currentIndex().isValid()

@@ -172,3 +172,84 @@ def test_a_value_that_is_none_of_the_choices_is_said(qtbot: QtBot) -> None:
     assert field.odd.isHidden()
     field.set_value(value)
     assert [one for one, each in field.buttons.items() if each.isChecked()] == [value]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "step"), [(0, 1, 0.05), (10, 12, 0.1), (0, 0.1, 0.01), (-1, 1, 0.1), (0, 100, 5)]
+)
+def test_a_step_of_a_fraction_is_a_twentieth_of_the_range(qtbot: QtBot, low: float, high: float, step: float) -> None:
+    part = next(each for each in RANGED if each.type is float)
+    field = make_field(replace(part, low=low, high=high, default=low))
+    qtbot.addWidget(field)
+    assert isinstance(field, NumberSettingField)
+    assert field.box.singleStep() == pytest.approx(step)
+    assert (field.box.minimum(), field.box.maximum()) == (low, high)
+
+
+def test_a_slider_has_a_place_for_each_number_of_a_narrow_range(qtbot: QtBot) -> None:
+    whole = next(each for each in RANGED if each.type is int)
+    for high, places in ((400, 400), (401, 1000), (7, 7)):
+        field = make_field(replace(whole, low=0, high=high, default=0))
+        qtbot.addWidget(field)
+        assert isinstance(field, NumberSettingField)
+        assert (field.slider.maximum(), field.slider.pageStep()) == (places, max(1, places // 10))
+        assert field.slider.accessibleName() == f"{whole.label}, slider"
+    field = make_field(replace(whole, low=0, high=7, default=0))
+    qtbot.addWidget(field)
+    told = heard(field)
+    for place in (3, 4):
+        field.slider.setValue(place)
+    assert told == [3, 4]
+
+
+def test_a_field_is_called_as_its_setting_is(qtbot: QtBot) -> None:
+    for declaration in ALL:
+        field = make_field(declaration)
+        qtbot.addWidget(field)
+        if not declaration.choices:
+            target = field.focus_target()
+            assert (target.accessibleName(), target.accessibleDescription()) == (declaration.label, declaration.help)
+
+
+def test_a_choice_says_what_each_value_means(qtbot: QtBot) -> None:
+    declaration = next(each for each in ALL if each.choices and each.type is str)
+    field = make_field(declaration)
+    qtbot.addWidget(field)
+    assert isinstance(field, ChoiceSettingField)
+    for value, text in declaration.choices.items():
+        button = field.buttons[value]
+        assert (button.text(), button.accessibleName()) == (str(value), f"{declaration.label}: {value}")
+        assert button.accessibleDescription() == text
+        assert text in [each.text() for each in field.findChildren(QLabel)]
+    first, *_others, last = field.buttons
+    field.set_value(last)
+    assert (field.focus_target(), field.odd.isHidden()) == (field.buttons[last], True)
+    field.set_value("nonsense")
+    assert field.focus_target() is field.buttons[first]
+    field.set_value(1200)
+    assert "“1,200”" in field.odd.text()
+
+
+def test_what_is_shown_is_no_wish_and_the_cursor_stays(qtbot: QtBot) -> None:
+    line = next(each for each in ALL if not each.choices and each.type is str and not each.long)
+    text = next(each for each in ALL if each.long)
+    for declaration in (line, text):
+        field = make_field(declaration)
+        qtbot.addWidget(field)
+        told = heard(field)
+        field.set_value("one two")
+        assert told == []
+        if isinstance(field, LineSettingField):
+            field.line.setCursorPosition(3)
+            field.set_value("one two")
+            assert field.line.cursorPosition() == 3
+            QTest.keyClicks(field.line, "x")
+            assert told == ["onex two"]
+        else:
+            assert isinstance(field, TextField)
+            QTest.keyClicks(field.text, "x")
+            assert told == ["xone two"]
+            high = field.text.fontMetrics().lineSpacing()
+            assert (field.text.minimumHeight(), field.text.sizeHint().height()) == (3 * high + 14, 5 * high + 14)
+            QTest.keyClick(field.text, Qt.Key.Key_Return)
+            assert told[-1] == "x\none two"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPoint, QRectF, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
 from lorestudio.ui.shell.qt import (
@@ -18,6 +18,7 @@ from lorestudio.ui.shell.qt import (
     ITEM,
     TOOLTIP,
 )
+from lorestudio.ui.shell.theme import glyph
 from lorestudio.ui.widgets.cells import Column, titled
 from lorestudio.ui.widgets.tree import (
     BEFORE,
@@ -27,9 +28,11 @@ from lorestudio.ui.widgets.tree import (
     PlaceView,
     RecordTree,
     RecordTreeView,
+    _look,
     shown_part,
 )
-from tests.ui.drawing import drawn
+from tests.ui.conftest import drain
+from tests.ui.drawing import PaintWatch, drawn, image_of
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -243,3 +246,152 @@ def test_a_place_is_drawn_with_what_was_found_and_what_takes_its_place(theme: Th
     assert struck.fill == theme.color("text").name()
     grounds = [each.fill for each in drawn(view)]
     assert [grounds.count(theme.color(name).name()) for name in ("mark", "error_soft", "good_soft")] == [1, 1, 1]
+
+
+def test_a_chevron_stands_before_each_row_that_can_be_opened_and_says_whether_it_is(theme: Theme, qtbot: QtBot) -> None:
+    root, quay, pier = ItemRow(None), ItemRow(("Quay", 2)), ItemRow(("Pier", 3))
+    root.add(quay, ItemRow(("Light", 5)))
+    quay.add(pier)
+    pier.add(ItemRow(("Gull", 4)))
+    model = make(theme)
+    model.show_root(root)
+    view = RecordTreeView(theme, model, "Harbour")
+    qtbot.addWidget(view)
+    view.resize(400, 200)
+    closed, opened = (image_of(glyph(f"chevron-{way}", theme.palette.text_muted, 12)) for way in ("right", "down"))
+
+    def signs() -> list[tuple[str, QRectF]]:
+        kinds = {closed: "closed", opened: "open"}
+        return [(kinds[each.image], each.box) for each in drawn(view.viewport()) if each.image in kinds]
+
+    assert [kind for kind, _box in signs()] == ["closed"]
+    view.expand(model.index_of(quay))
+    assert [kind for kind, _box in signs()] == ["open", "closed"]
+    for row, (_kind, box) in zip((quay, pier), signs(), strict=True):
+        cell = view.visualRect(model.index_of(row))
+        assert cell.left() - view.indentation() <= box.left() < box.right() <= cell.left()
+        assert box.center().y() == pytest.approx(QRectF(cell).center().y(), abs=1)
+
+
+def test_a_double_click_goes_on_with_a_row(qtbot: QtBot, theme: Theme) -> None:
+    model = make(theme)
+    view = RecordTreeView(theme, model, "Harbour")
+    qtbot.addWidget(view)
+    pressed: list[object] = []
+    view.pressed.connect(pressed.append)
+    view.resize(400, 200)
+    view.show()
+    place = view.visualRect(model.index(1, 0)).center()
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert pressed == []
+    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert [row.item[0] for row in pressed] == ["Light"]
+
+
+def test_what_the_theme_changes_is_drawn_anew(qtbot: QtBot, theme: Theme) -> None:
+    view = RecordTreeView(theme, make(theme), "Harbour")
+    qtbot.addWidget(view)
+    view.show()
+    qtbot.waitExposed(view)
+    drain()
+    painted = PaintWatch(view.viewport())
+    theme.changed.emit()
+    qtbot.waitUntil(lambda: painted.seen > 0)
+
+
+def test_tabs_are_a_space_and_new_lines_of_a_replacement_too(theme: Theme, qtbot: QtBot) -> None:
+    group = PlaceRow("Gulls")
+    group.add(PlaceRow("Key", "the\tgull", 4, 8, icon="entry", after="twice", new_text="a\nheron"))
+    model = PlaceTree()
+    model.set_groups([group])
+    view = PlaceView(theme, model, "Places")
+    qtbot.addWidget(view)
+    view.resize(500, 200)
+    view.expandAll()
+    texts = {each.words.strip(): each for each in drawn(view.viewport()) if each.kind == "text"}
+    assert set(texts) == {"Gulls", "1", "Key", "the", "gull", "a heron", "twice"}
+    assert texts["twice"].fill == theme.color("text_muted").name()
+    row = view.visualRect(model.index(0, 0, model.index(0, 0)))
+    icon = image_of(glyph("entry", theme.palette.text_muted, 13))
+    assert [each.box.left() < texts["Key"].box.left() for each in drawn(view.viewport()) if each.image == icon] == [
+        True
+    ]
+    assert row.right() - 60 < texts["twice"].box.left() < row.right()
+
+
+def test_the_title_of_a_row_that_has_text_is_not_bold() -> None:
+    """A group's title is, and that of a row which has nothing but its title."""
+    rows = [PlaceRow("Bell.md"), PlaceRow("Bell.md", "the gull", 4, 8), PlaceRow("Bell.md", children=[PlaceRow("x")])]
+    bold = [_look(row).strips[0].left[0].bold for row in rows]
+    assert bold == [True, False, True]
+
+
+def test_a_key_that_is_not_of_places_is_left_to_the_tree(qtbot: QtBot, theme: Theme) -> None:
+    model = places()
+    view = PlaceView(theme, model, "Found")
+    qtbot.addWidget(view)
+    view.setCurrentIndex(model.index(0, 0))
+    entered: list[object] = []
+    view.entered.connect(entered.append)
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    assert view.isExpanded(model.index(0, 0))
+    qtbot.keyClick(view, Qt.Key.Key_Down)
+    assert view.currentIndex() == model.index(0, 0, model.index(0, 0))
+    assert entered == []
+
+
+def test_space_on_a_row_without_a_box_does_nothing(qtbot: QtBot, theme: Theme) -> None:
+    model = PlaceTree()
+    model.set_groups([PlaceRow("Skarn.md", "says")])
+    view = PlaceView(theme, model, "Found")
+    qtbot.addWidget(view)
+    view.setCurrentIndex(model.index(0, 0))
+    ticks: list[bool] = []
+    model.checks_changed.connect(lambda: ticks.append(True))
+    qtbot.keyClick(view, Qt.Key.Key_Space)
+    assert (ticks, model.groups[0].checked) == ([], None)
+
+
+def test_a_click_below_the_rows_goes_nowhere(qtbot: QtBot, theme: Theme) -> None:
+    model = places()
+    view = PlaceView(theme, model, "Found")
+    qtbot.addWidget(view)
+    view.resize(400, 300)
+    view.show()
+    entered: list[object] = []
+    view.entered.connect(entered.append)
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(100, 250))
+    chevron = QPoint(view.visualRect(model.index(0, 0)).left() - 6, view.visualRect(model.index(0, 0)).center().y())
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=chevron)
+    assert view.isExpanded(model.index(0, 0))
+    assert entered == []
+
+
+def test_a_tree_is_named_and_the_ring_goes_through_all_its_columns(qtbot: QtBot, theme: Theme) -> None:
+    view = RecordTreeView(theme, make(theme), "Harbour")
+    qtbot.addWidget(view)
+    assert (view.accessibleName(), view.header().accessibleName()) == ("Harbour", "Columns")
+    assert view.allColumnsShowFocus()
+    assert view.editTriggers() == RecordTreeView.EditTrigger.NoEditTriggers
+
+
+def test_two_clicks_on_a_group_of_places_do_not_open_it_too(qtbot: QtBot, theme: Theme) -> None:
+    """A click goes to the place that it stands for already."""
+    model = places()
+    view = PlaceView(theme, model, "Found")
+    qtbot.addWidget(view)
+    view.resize(400, 200)
+    view.show()
+    middle = view.visualRect(model.index(0, 0)).center()
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+    assert not view.isExpanded(model.index(0, 0))
+    assert view.isHeaderHidden()
+
+
+def test_ticked_rows_are_drawn_anew(qapp: object) -> None:
+    model = places()
+    told: list[QModelIndex] = []
+    model.dataChanged.connect(lambda first, _last: told.append(model.parent(first)))
+    model.set_checked(list(model.lines()), checked=True)
+    assert model.index(0, 0) in told

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets import work_pane
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.work_pane import ProgressStrip, RecapText, RowsPage
 from tests.ui.conftest import drain
@@ -107,3 +109,118 @@ def test_how_far_it_is_in_one_line(qtbot: QtBot) -> None:
     assert (strip.stop.isHidden(), strip.stop.isEnabled(), strip.label.text()) == (True, True, "Checking…")
     strip.set_progress(1, 2)
     assert strip.label.text() == "Note 1 of 2"
+
+
+def test_buttons_follow_what_is_shown_at_once(qtbot: QtBot) -> None:
+    text = RecapText("Recap", tip="Ctrl+Enter keeps it")
+    qtbot.addWidget(text)
+    text.show_text(1, "One.", editable=True)
+    text.lines.setPlainText("Mine")
+    assert (text.keep.isHidden(), text.back.isHidden()) == (False, False)
+    text.show_text(2, "Two.", editable=True)
+    assert (text.keep.isHidden(), text.back.isHidden()) == (True, True)
+    text.show_text(1, "One.", editable=True)
+    assert (text.keep.isHidden(), text.back.isHidden()) == (False, False)
+    text.back.click()
+    assert (text.lines.toPlainText(), text.keep.isHidden()) == ("One.", True)
+    text.lines.setPlainText("Mine")
+    text.forget()
+    assert (text.lines.toPlainText(), text.keep.isHidden(), text.changed) == ("", True, False)
+
+
+def test_enter_alone_makes_a_line_and_tab_goes_on(qtbot: QtBot) -> None:
+    text = RecapText("Recap")
+    qtbot.addWidget(text)
+    told: list[object] = []
+    text.written.connect(lambda *news: told.append(news))
+    text.show_text(1, "One.", editable=True)
+    text.show()
+    text.activateWindow()
+    text.lines.setFocus()
+    qtbot.waitUntil(text.lines.hasFocus)
+    qtbot.keyClick(text.lines, Qt.Key.Key_Return)
+    assert (text.lines.toPlainText(), told) == ("\nOne.", [])
+    qtbot.keyClick(text.lines, Qt.Key.Key_Tab)
+    assert text.lines.toPlainText() == "\nOne."
+    assert not text.lines.hasFocus()
+    high = text.fontMetrics().lineSpacing()
+    assert (text.lines.sizeHint().height(), text.lines.minimumSizeHint().height()) == (3 * high + 16, 2 * high + 16)
+
+
+@pytest.fixture
+def page(qtbot: QtBot, theme: Theme) -> RowsPage:
+    made = RowsPage(theme, [Column("Word", str)], str, lambda row: f"tip of {row}", "Words")
+    qtbot.addWidget(made)
+    made.resize(500, 400)
+    made.show()
+    return made
+
+
+def test_without_rows_a_page_says_why_in_their_place(page: RowsPage) -> None:
+    assert [part.isVisible() for part in (page.view, page.detail, page.empty)] == [False, False, True]
+    page.model.set_rows(["a"])
+    assert [part.isVisible() for part in (page.view, page.detail, page.empty)] == [True, True, False]
+    assert page.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == "tip of a"
+    page.say("About a")
+    assert (page.words.text(), page.words.isHidden()) == ("About a", False)
+    page.say("")
+    assert page.words.isHidden()
+
+
+def test_a_button_does_something_with_the_chosen_row_only(page: RowsPage) -> None:
+    told: list[str] = []
+    button = page.row_button("Take", "Take it", told.append)
+    page.add_row(button)
+    page.model.set_rows(["a", "b"])
+    page.view.clearSelection()
+    page.view.setCurrentIndex(page.model.index(-1, 0))
+    button.click()
+    assert told == []
+    page.view.choose("b")
+    button.click()
+    assert told == ["b"]
+    assert button.isVisible()
+
+
+def test_what_was_written_about_others_is_given_up(page: RowsPage, qtbot: QtBot) -> None:
+    text = page.add_text("Text")
+    page.model.set_rows(["a"])
+    page.forget_others("chat", text)
+    text.show_text(1, "One.", editable=True)
+    text.lines.setPlainText("Mine")
+    page.forget_others("chat", text)
+    assert text.lines.toPlainText() == "Mine"
+    page.forget_others("other", text)
+    assert text.lines.toPlainText() == ""
+    page.activateWindow()
+    text.lines.setFocus()
+    qtbot.keyClick(text.lines, Qt.Key.Key_Escape)
+    qtbot.waitUntil(page.view.hasFocus)
+
+
+def test_screen_readers_hear_of_progress_once_a_second(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    strip = ProgressStrip()
+    qtbot.addWidget(strip)
+    told: list[str] = []
+    monkeypatch.setattr(
+        QAccessible, "updateAccessibility", lambda event: told.append(event.object().accessibleDescription())
+    )
+    now = [100.0]
+    monkeypatch.setattr(work_pane.time, "monotonic", lambda: now[0])
+    strip.start("Replaying…", stoppable=True)
+    for done, at in ((1, 100.0), (2, 100.9), (3, 101.0), (4, 101.5)):
+        now[0] = at
+        strip.set_progress(done, 9)
+    assert told == ["Reply 1 of 9", "Reply 3 of 9"]
+
+
+def test_what_became_of_a_text_elsewhere_is_shown_where_nobody_wrote(qtbot: QtBot) -> None:
+    text = RecapText("Recap")
+    qtbot.addWidget(text)
+    text.show_text(1, "One.", editable=True)
+    text.show_text(2, "Two.", editable=True)
+    text.show_text(1, "Another one.", editable=True)
+    assert text.lines.toPlainText() == "Another one."
+    text.lines.setPlainText("Mine")
+    text.show_text(1, "Mine", editable=True)  # somebody else has written the same
+    assert (text.changed, text.keep.isHidden()) == (False, True)

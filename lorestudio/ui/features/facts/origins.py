@@ -336,7 +336,6 @@ class MemoryDetail(QTabWidget):
         tags = ", ".join(memory.tag_names) if memory is not None else ""
         if not self.tags.hasFocus() or not self.tags.isModified():
             self.tags.setText(tags)
-            self.tags.setModified(False)
         for widget in (self.tags, self.pin, self.delete):
             widget.setEnabled(memory is not None)
         self.pin.setChecked(memory is not None and bool(memory.pinned))

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup, QBrush, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
@@ -67,20 +68,28 @@ PAGES: Final = ("Map of entries and replies", "Turns, as a table", "Entries, as 
 """What unfolds from the strip, in the order of the pages of the timeline's pane."""
 
 
+class LegendPart(Struct, frozen=True):
+    """What a word stands for: a fill, perhaps hatched; a word without a fill has its own sign."""
+
+    word: str
+    fill: str = ""
+    hatched: bool = False
+
+
 class Legend(QWidget):
     """What the layers of a chart stand for, in one line; how many there is no room for is said at its end."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._parts: tuple[tuple[str, str, bool], ...] = ()
+        self._parts: tuple[LegendPart, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         theme.changed.connect(self.update)
 
-    def say(self, parts: Sequence[tuple[str, str, bool]]) -> None:
-        """Explain these: a fill, its word, and whether it is hatched; a word without a fill has its own sign."""
+    def say(self, parts: Sequence[LegendPart]) -> None:
+        """Explain these."""
         self._parts = tuple(parts)
-        words = ", ".join(word for _fill, word, _hatched in parts)
+        words = ", ".join(part.word for part in parts)
         self.setAccessibleName(words)
         self.setToolTip(plain(words))
         self.update()
@@ -96,16 +105,17 @@ class Legend(QWidget):
         painter.setFont(font)
         left, high = 0.5, float(self.height())
         painter.setPen(theme.color("text_muted"))
-        for place, (fill, word, hatched) in enumerate(self._parts):
+        for place, part in enumerate(self._parts):
+            fill, word = part.fill, part.word
             others = f"+{len(self._parts) - place}"
             wide, box = metrics.horizontalAdvance(word), 14 if fill else 0
             after = 0.0 if place + 1 == len(self._parts) else 8 + metrics.horizontalAdvance(others)
             if left + box + wide + after > self.width():
                 painter.drawText(QRectF(left, 0, self.width() - left, high), V_LEFT, others)
                 break
-            if fill:  # a word without one has its own sign
+            if fill:
                 painter.setPen(hairline(theme.color("fill_edge")))
-                painter.setBrush(hatch(theme.fill(fill)[0], theme) if hatched else QBrush(theme.fill(fill)[0]))
+                painter.setBrush(hatch(theme.fill(fill)[0], theme) if part.hatched else QBrush(theme.fill(fill)[0]))
                 painter.drawRect(QRectF(left, high / 2 - 5, 10, 10))
                 painter.setPen(theme.color("text_muted"))
             painter.drawText(QRectF(left + box, 0, wide + 2, high), V_LEFT, word)
@@ -228,17 +238,17 @@ class ReplyStrip(QWidget):
         noted = self._noted_in(chat)
         held = {place: found for place, each in enumerate(line) if (found := self._expected.at(each, None)) is not None}
         signs = self._signs(line)
-        parts = [(origin.fill, tr(origin.word), False) for origin in present]
+        parts = [LegendPart(tr(origin.word), origin.fill) for origin in present]
         if any(one.cut for one in known if one is not None):
-            parts.insert(0, ("purple", tr("cut"), True))  # first, so that there is room for it
+            parts.insert(0, LegendPart(tr("cut"), "purple", hatched=True))  # first, so that there is room for it
         if any(each is not None for each in noted):
-            parts.append(("", tr("◆ recorded in the chat"), False))
+            parts.append(LegendPart(tr("◆ recorded in the chat")))
         if any(each.message == last for each in line):
-            parts.append(("", tr("◇ expected next"), False))
+            parts.append(LegendPart(tr("◇ expected next")))
         if held:
-            parts.append(("", tr("● as it should be, ✕ not"), False))
+            parts.append(LegendPart(tr("● as it should be, ✕ not")))
         if signs:
-            parts.append(("", tr("below: ● as recorded, ▲ may be, ✕ not"), False))
+            parts.append(LegendPart(tr("below: ● as recorded, ▲ may be, ✕ not")))
         self.legend.say(parts)
         if any(one is not None for one in known):
             self._draw(known, present, noted, held, signs, last)

@@ -18,7 +18,7 @@ from typing import Final
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QTextDocument
-from PySide6.QtWidgets import QHeaderView, QLabel, QTextBrowser, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.domain.entry import LeftOutNote
 from lorestudio.studio.replay.rerun import Rerun
@@ -122,9 +122,6 @@ class ScorePage(QWidget):
         root = ItemRow(None)
         root.add(*map(_score_row, nodes))
         self.model.show_root(root)
-        header = self.tree.header()
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
-        header.setStretchLastSection(True)
         self.tree.expandToDepth(0)
         for place, most, more in ((0, 190, 24), (1, 170, 8)):
             self.tree.resizeColumnToContents(place)

@@ -150,14 +150,16 @@ def test_marked_words_are_written_in_the_ink_of_their_ground(shown, qtbot, name)
     window.run(f"view.theme.{name}")
     pane = window.features.bench.pane
     type_in(pane, "The lamp and the tide.", qtbot)
+    pane.table.selectRow(0)
     theme = window.theme
     plain, chosen = (theme.color("mark"), theme.color("on_mark")), tuple(theme.fill("yellow"))
     inks = {
         each.cursor.selectedText(): (each.format.background().color(), each.format.foreground().color())
         for each in pane.text.extraSelections()
     }
-    assert inks["tide"] == plain
-    assert all(ink in (plain, chosen) for ink in inks.values())
+    assert inks == {"tide": plain, "lamp": chosen}
+    lines = {each.cursor.selectedText(): each.format.underlineColor() for each in pane.text.extraSelections()}
+    assert lines == {"tide": plain[1], "lamp": chosen[1]}
 
 
 def test_marks_stand_where_the_keys_do_beyond_the_basic_plane(shown, qtbot) -> None:

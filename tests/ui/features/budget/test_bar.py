@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QSizePolicy
 from pytestqt.qtbot import QtBot
 
 from lorestudio.trace.budget import AI, ALWAYS, KEYWORD, BudgetView, Segment
 from lorestudio.ui.features.budget.pane import BudgetBar
-from lorestudio.ui.shell.theme import Theme
-from tests.ui.drawing import drawn, words_drawn
+from lorestudio.ui.shell.theme import Theme, scaled
+from tests.ui.drawing import Drawn, drawn, words_drawn
 
 RULES = Segment(0, "Rules", 150, ALWAYS)
 SKARN = Segment(1, "Skarn", 300, KEYWORD)
@@ -150,3 +152,119 @@ def test_the_legend_takes_as_many_lines_as_it_needs(bar: BudgetBar, theme: Theme
     bare.set_view(VIEW)
     assert bare.sizeHint().height() == 49
     assert words_drawn(bare) == ["Rules", "Skarn", "150 free", "limit 600", "out: 200"]
+
+
+BAR = QRectF(12, 17, 450, 24)
+"""The part of the bar that stands for the budget."""
+
+
+def test_the_budget_is_a_trough_that_ends_at_its_limit(bar: BudgetBar, theme: Theme) -> None:
+    trough = next(each for each in drawn(bar) if each.fill == theme.color("sunken").name())
+    assert (trough.box, trough.edge) == (BAR.adjusted(0.5, 0.5, -0.5, -0.5), theme.color("border_strong").name())
+    (limit,) = (each for each in drawn(bar) if each.kind == "polyline")
+    assert (limit.box, limit.edge, limit.wide) == (QRectF(463.5, 10, 0, 36), theme.color("text").name(), 2)
+    bar.set_view(BudgetView((RULES, SKARN), 450, 600, 2, None))
+    assert not [each for each in drawn(bar) if each.kind == "polyline"]  # nothing lies behind it
+
+
+def test_segments_have_the_height_of_the_bar_and_what_was_cut_an_edge(bar: BudgetBar, theme: Theme) -> None:
+    boxes = [each for each in drawn(bar) if each.kind == "rect" and each.box.height() == 23]
+    assert {each.box.top() for each in boxes} == {17.5}
+    assert {each.edge for each in boxes} == {theme.color("fill_edge").name()}
+    under = [boxes[2].fill, boxes[4].fill]
+    assert under == [theme.color("panel").name()] * 2  # the hatching lies on the colour of a pane
+    widths = [each.box.width() for each in boxes]
+    assert widths == [pytest.approx(right - left - 1) for left, right in (
+        PLACES[RULES], PLACES[SKARN], PLACES[CROWN], PLACES[CROWN], PLACES[BELL], PLACES[BELL]
+    )]  # fmt: skip
+
+
+def test_the_ring_goes_around_the_segment_that_the_keyboard_is_on(bar: BudgetBar, theme: Theme, qtbot: QtBot) -> None:
+    ink = theme.color("focus").name()
+    assert ink not in {each.edge for each in drawn(bar)}
+    bar.show()
+    bar.setFocus()
+    qtbot.waitUntil(bar.hasFocus)
+    left, right = PLACES[RULES]
+    (ring,) = (each for each in drawn(bar) if each.edge == ink)
+    assert (ring.box.left(), ring.box.top(), ring.box.bottom()) == (left - 2, 17 - 2, 41 + 2)
+    assert ring.box.right() == pytest.approx(right + 2)
+
+
+def test_the_chosen_segment_has_an_edge_of_its_own(bar: BudgetBar, theme: Theme) -> None:
+    bar.choose(SKARN.entry)
+    edge = drawn(bar)[-1]
+    left, right = PLACES[SKARN]
+    assert (edge.edge, edge.wide, edge.fill) == (theme.color("text").name(), 2, "none")
+    assert (edge.box.left(), edge.box.top(), edge.box.bottom()) == (left - 1, 16, 42)
+    assert edge.box.right() == pytest.approx(right + 1)
+
+
+def test_words_stand_where_what_they_name_is(bar: BudgetBar, theme: Theme) -> None:
+    places = {each.words: each.box for each in drawn(bar) if each.kind == "text"}
+    for segment in (RULES, SKARN):
+        left, right = PLACES[segment]
+        assert left + 4 < places[segment.title].left() < (left + right) / 2
+    assert 349.5 < places["150 free"].left() < (349.5 + 462) / 2
+    assert 462 - 100 < places["limit 600"].left() < 462
+    assert places["out: 200"].left() == 462 + 5
+    ascent = QFontMetricsF(scaled(bar.font(), 0.86)).ascent()
+    for word in ("limit 600", "out: 200"):  # in the middle between the upper edge and the bar
+        assert 15 / 2 < places[word].top() < 15 / 2 + ascent / 2
+    muted = theme.color("text_muted").name()
+    ink = {each.words: (each.fill, each.points) for each in drawn(bar) if each.kind == "text"}
+    assert ink["Rules"][0] == theme.fill(ALWAYS.fill)[1].name()
+    assert {ink[word][0] for word in ("150 free", "limit 600", "out: 200", "keyword")} == {muted}
+    whole = bar.font().pointSizeF()
+    assert [round(ink[word][1] / whole, 2) for word in ("Rules", "limit 600", "keyword", "K")] == [
+        pytest.approx(part, abs=0.02) for part in (0.86, 0.86, 0.88, 0.74)
+    ]  # fmt: skip
+
+
+def test_the_legend_has_squares_before_its_words_and_lines_below_each_other(bar: BudgetBar, theme: Theme) -> None:
+    metrics = QFontMetricsF(scaled(bar.font(), 0.88))
+
+    def legend() -> tuple[list[QRectF], list[Drawn]]:
+        shapes = [each for each in drawn(bar) if (round(each.box.width()), round(each.box.height())) == (14, 13)]
+        words = [each for each in drawn(bar) if len(each.words) > 1 and each.box.top() > 48]
+        return list({(each.box.left(), each.box.top()): each.box for each in shapes}.values()), words
+
+    squares, words = legend()
+    assert len(squares) == len(words) == 4
+    assert [word.box.left() - box.left() for box, word in zip(squares, words, strict=True)] == [
+        pytest.approx(18.5, abs=0.01)
+    ] * 4
+    for box, after, word in zip(squares, squares[1:], words, strict=False):
+        assert after.left() - box.left() == pytest.approx(metrics.horizontalAdvance(word.words) + 34, abs=0.01)
+    assert (squares[0].left(), squares[0].top()) == (12.5, 41 + 7 + 2.5)
+    bar.resize(200, 80)
+    squares, words = legend()
+    assert {box.top() for box in squares} == {50.5 + 18 * line for line in range(len(bar._legend_lines()))}
+    assert min(box.left() for box in squares) == 12.5
+    assert len({round(word.box.top()) for word in words}) > 1
+
+
+def test_a_title_is_written_where_it_has_room_and_a_letter_where_that_has(bar: BudgetBar) -> None:
+    """The whole bar is 600 pixels for 600 tokens: an edge takes one of each segment's."""
+    letter = QFontMetricsF(scaled(bar.font(), 0.86)).horizontalAdvance(ALWAYS.letter)
+    tokens = (48, 47, int(letter) + 6, int(letter) + 3)
+    some = tuple(Segment(place, "Al", each, ALWAYS) for place, each in enumerate(tokens))
+    bar.set_view(BudgetView(some, sum(tokens), 600, 4, None))
+    assert words_drawn(bar)[:3] == ["Al", ALWAYS.letter, ALWAYS.letter]
+    assert "free" in words_drawn(bar)[3]
+
+
+def test_free_room_is_named_in_it_as_long_as_it_is_wide_enough(bar: BudgetBar) -> None:
+    wide = QFontMetricsF(scaled(bar.font(), 0.86)).horizontalAdvance("60 free")
+    for free, inside in ((int(wide) + 12, True), (int(wide) + 8, False)):
+        taken = 600 - free
+        bar.set_view(BudgetView((Segment(0, "Rules", taken, ALWAYS),), taken, 600, 1, None))
+        (word,) = (each for each in drawn(bar) if each.words.endswith("free"))
+        assert (word.box.top() > 17) == inside
+
+
+def test_a_bar_is_as_high_as_it_needs(bar: BudgetBar) -> None:
+    assert bar.sizePolicy().verticalPolicy() is QSizePolicy.Policy.Fixed
+    bar.set_view(None)
+    assert bar.sizeHint().height() == 49  # no legend
+    assert bar.accessibleName() == "Token budget"

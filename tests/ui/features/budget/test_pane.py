@@ -27,9 +27,9 @@ from lorestudio.ui.features.budget.pane import (
     trial_words,
 )
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID, LOOK
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.widgets.cells import CellDelegate
+from lorestudio.ui.widgets.cells import CellDelegate, Swatch
 from tests.ui.conftest import settle
 from tests.ui.drawing import words_drawn
 from tests.ui.vaults import write_vault
@@ -258,3 +258,71 @@ def test_the_list_says_why_an_entry_is_in_or_out(qtbot: QtBot, theme: Theme) -> 
         "40", "Moor", "cut: it is below the line", "30", "A", "Rules", f"{AI.word}, trimmed from 90",
         "60", "K", "Skarn", "keyword", "5", "K", "Bell", "outlet, outside the budget",
     ]  # fmt: skip
+
+
+def test_a_row_of_the_list_looks_like_its_segment(qtbot: QtBot, theme: Theme) -> None:
+    view = BudgetView(
+        (
+            Segment(SKARN, "Skarn", 1200, KEYWORD),
+            Segment(CROWN, "Crown", 158, KEYWORD, cut=True, needs=58, why="no room"),
+            Segment(DAWNKEEP, "Dawnkeep", 40, AI, cut=True, over_count=True, why="one too many"),
+        ),
+        90, 100, 2, 2,
+    )  # fmt: skip
+    model = segment_table(theme)
+    model.set_rows(segment_rows(view))
+    looks = {row.segment.title: model.index(place, 0).data(LOOK) for place, row in enumerate(model.rows)}
+    swatches = {title: look.strips[0].left[0] for title, look in looks.items()}
+    assert swatches == {
+        "Skarn": Swatch(KEYWORD.fill, KEYWORD.letter), "Crown": Swatch("purple", icon="scissors"),
+        "Dawnkeep": Swatch("grey", icon="slash"),
+    }  # fmt: skip
+    assert all(look.ring for look in looks.values())
+    assert [each.text for each in looks["Skarn"].strips[0].right] == ["1,200"]
+
+
+def test_a_trial_that_fails_is_told_and_one_that_is_left_shows_the_run_again(
+    window: MainWindow, pane: BudgetPane, qtbot: QtBot, caplog: pytest.LogCaptureFixture
+) -> None:
+    pane._trial_failed(ValueError("no such budget"))
+    assert pane.slider.told.text().casefold().startswith("no such budget")
+    assert "another budget could not be tried" in caplog.text
+    pane.slider.say("")
+    before = listed(pane)
+    try_budget(window, pane, 30, qtbot)
+    assert listed(pane) != before
+    entry = pane.model.rows[0].segment.entry
+    window.selection.choose_entry(entry)
+    pane.slider.slider.setValue(10)
+    settle(window)
+    assert listed(pane) == before
+    assert pane.list.currentIndex().data(ENTRY_ID) == entry
+    assert not window.context.preview.whole.trying
+
+
+def test_a_run_is_shown_once_and_follows_the_entry_that_is_chosen(window: MainWindow, pane: BudgetPane) -> None:
+    notes: list[str] = []
+    pane.note_changed.connect(notes.append)
+    window.session.traces_changed.emit(())
+    assert notes == [], "it is the same run"
+    window.chat.choose(3)
+    window.chat.choose(5)
+    assert len(notes) == 2
+    chosen: list[object] = []
+    window.selection.entry_changed.connect(lambda: chosen.append(window.selection.entry))
+    entry = pane.model.rows[0].segment.entry
+    pane.bar.entry_chosen.emit(entry)
+    pane.bar.entry_chosen.emit(entry)
+    pane.last.entry_chosen.emit(entry)
+    assert chosen == [entry]
+
+
+def test_the_list_is_of_one_height_and_small_where_there_is_little_room(pane: BudgetPane) -> None:
+    assert pane.list.uniformItemSizes()
+    assert (pane.list.minimumHeight(), pane.list.hasMouseTracking()) == (20, True)
+    assert isinstance(pane.list.itemDelegate(), CellDelegate)
+    assert (pane.bar.accessibleName(), pane.list.accessibleName()) == ("Token budget", "Budget as a list")
+    parts = (pane.last_label, pane.last, pane.now_label, pane.bar, pane.slider, pane.list)
+    tops = [part.mapTo(pane, part.rect().topLeft()).y() for part in parts if part.isVisibleTo(pane)]
+    assert tops == sorted(tops)
+    assert len(tops) == 6

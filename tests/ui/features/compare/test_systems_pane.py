@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt
-from PySide6.QtGui import QGuiApplication, QImage, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF, QGuiApplication, QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -29,14 +29,14 @@ from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.model import Turn
 from lorestudio.ui.features.compare import systems_pane
-from lorestudio.ui.features.compare.systems import ComparedSystems
-from lorestudio.ui.features.compare.systems_pane import FILLS, TokenChart, draw_line
+from lorestudio.ui.features.compare.systems import ComparedSystems, total_columns, turn_columns
+from lorestudio.ui.features.compare.systems_pane import FILLS, TokenChart, draw_line, swatch
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.state.choices import system_help
 from tests.studio.compare.test_rule_causes import made
 from tests.ui.conftest import drain
-from tests.ui.drawing import drawn, words_drawn
+from tests.ui.drawing import drawn, image_of, words_drawn
 from tests.ui.worlds import make_project
 
 if TYPE_CHECKING:
@@ -594,3 +594,136 @@ def test_each_of_four_runs_has_a_point_of_its_own(theme: Theme, qtbot: QtBot) ->
     assert [top for _, _, top, _ in boxes] == [16.5, 16.5, 15.5, 15.5]
     assert [middle for _, middle, _, _ in boxes] == [20, 40, 60, 80]
     assert [each.box.width() for each in found] == [7, 7, 9, 9]
+
+
+ROOM_LEFT, ROOM_RIGHT, ROOM_BOTTOM = 48, 448, 182
+"""The lines' room in the chart of 460 by 200 pixels."""
+
+
+def room_top(chart: TokenChart) -> float:
+    return 8 + QFontMetricsF(scaled(chart.font(), 0.9)).height() + 10
+
+
+def test_numbers_stand_at_lines_through_the_whole_room(chart: TokenChart, theme: Theme) -> None:
+    top, ink = room_top(chart), theme.color("border").name()
+    found = [each.box for each in drawn(chart) if each.edge == ink]
+    heights = [ROOM_BOTTOM, (ROOM_BOTTOM + top) / 2, top]
+    assert [(box.left(), box.right()) for box in found] == [(ROOM_LEFT, ROOM_RIGHT)] * 3
+    assert [box.top() for box in found] == [pytest.approx(each, abs=0.01) for each in heights]
+    numbers = [each for each in drawn(chart) if each.words in {"0", "100", "200"}]
+    assert [each.words for each in numbers] == ["0", "100", "200"]
+    assert {each.fill for each in numbers} == {theme.color("text_muted").name()}
+    for each, height in zip(numbers, heights, strict=True):
+        assert each.box.left() < ROOM_LEFT - 6
+        assert height - 8 < each.box.top() < height + 8
+
+
+def test_points_stand_in_the_middle_of_their_turns_and_to_scale(chart: TokenChart, theme: Theme) -> None:
+    top = room_top(chart)
+    for place in range(2):
+        color = theme.fill(FILLS[place])[0].name()
+        dots = [each for each in drawn(chart) if each.fill == color]
+        assert {each.edge for each in dots} == {theme.color("text_muted").name()}
+        for row, dot in enumerate(dots):
+            height = ROOM_BOTTOM - (ROOM_BOTTOM - top) * TOKENS[row][place] / 200
+            assert dot.box.center().x() == pytest.approx(ROOM_LEFT + 100 * row + 50, abs=0.01)
+            assert dot.box.center().y() == pytest.approx(height, abs=0.01)
+    old, new = (next(each for each in drawn(chart) if each.edge == theme.fill(FILLS[place])[0].name())
+                for place in range(2))  # fmt: skip
+    assert (old.wide, old.fill, old.dashes in {"", "none"}, new.dashes in {"", "none"}) == (2, "none", True, False)
+
+
+def test_points_are_left_out_where_turns_are_narrow(chart: TokenChart, theme: Theme) -> None:
+    fills = {theme.fill(FILLS[place])[0].name() for place in range(2)}
+    for turns, seen in ((44, True), (45, False)):  # 400 pixels: a turn of 9 and one of less
+        chart.set_comparison(comparison((TOKENS * 12)[:turns]))
+        assert bool([each for each in drawn(chart) if each.fill in fills]) == seen
+    chart.set_comparison(comparison(TOKENS[:1]))
+    assert len([each for each in drawn(chart) if each.fill in fills]) == 2  # a line of one point is that point
+
+
+def test_of_turns_that_share_pixels_the_largest_stands_in_their_middle(chart: TokenChart, theme: Theme) -> None:
+    tokens = [(10, 0)] * 401
+    tokens[5] = (200, 0)
+    chart.set_comparison(comparison(tuple(tokens)))  # three turns share what is two pixels wide at least
+    color = theme.fill(FILLS[0])[0].name()
+    line = next(each for each in drawn(chart) if each.kind == "polyline" and each.edge == color)
+    cell = 400 / 401
+    assert line.box.left() == pytest.approx(ROOM_LEFT + 1.5 * cell, abs=0.01)
+    assert line.box.right() == pytest.approx(ROOM_LEFT + 400 * cell, abs=0.01)  # two turns are left for the last one
+    assert line.box.height() == pytest.approx((ROOM_BOTTOM - room_top(chart)) * 190 / 200, abs=0.01)
+
+
+def test_the_band_of_the_chosen_turn_is_two_pixels_wide_at_least(chart: TokenChart, theme: Theme) -> None:
+    def band() -> QRectF:
+        return next(each.box for each in drawn(chart) if each.fill == theme.color("accent_soft").name())
+
+    chart.choose(0)
+    assert (band().left(), band().width()) == (ROOM_LEFT, 100)
+    assert band().bottom() == pytest.approx(ROOM_BOTTOM, abs=0.01)
+    assert band().top() == pytest.approx(room_top(chart), abs=0.01)
+    chart.set_comparison(comparison(TOKENS * 200))
+    chart.choose(400)
+    assert (band().left(), band().width()) == (ROOM_LEFT + 200, 2)
+    picture = QImage.fromData(chart.picture(QSize(460, 200)))
+    assert (picture.width(), picture.height()) == (460, 200)
+    assert picture.pixelColor(ROOM_LEFT + 200, 100) != theme.color("accent_soft")  # nobody looks at a turn of a file
+    assert picture.pixelColor(1, 1) == theme.color("panel")
+
+
+def test_names_of_runs_stand_beside_their_lines(chart: TokenChart, theme: Theme) -> None:
+    wide = QFontMetricsF(scaled(chart.font(), 0.9)).horizontalAdvance("Old")
+    names = {each.words: each for each in drawn(chart) if each.words in {"Old", "New"}}
+    assert names["Old"].box.left() == ROOM_LEFT + 30
+    assert names["New"].box.left() == pytest.approx(ROOM_LEFT + 30 + 30 + wide + 16, abs=0.01)
+    assert {each.fill for each in names.values()} == {theme.color("text").name()}
+    signs = [each for each in drawn(chart) if each.image]
+    assert [each.box.left() for each in signs] == [pytest.approx(each.box.left() - 30) for each in names.values()]
+    assert [each.image for each in signs] == [image_of(swatch(theme, place).pixmap(24, 16)) for place in range(2)]
+    assert signs[0].image != signs[1].image
+
+
+def test_turns_are_named_below_the_middle_of_them(chart: TokenChart) -> None:
+    names = [each.box.left() for each in drawn(chart) if each.words.startswith("#")]
+    for row, left in enumerate(names):
+        assert ROOM_LEFT + 100 * row + 30 < left < ROOM_LEFT + 100 * row + 50
+    chart.set_comparison(comparison(TOKENS * 10))  # ten pixels each: a name needs more than three of them
+    names = [int(each.words[1:]) // 2 for each in drawn(chart) if each.words.startswith("#")]
+    assert names == [*range(0, 40, 4)]
+    first = next(each.box.left() for each in drawn(chart) if each.words == "#0")
+    assert first > ROOM_LEFT  # it does not stand under the numbers
+    assert max(each.box.left() for each in drawn(chart) if each.words.startswith("#")) < ROOM_RIGHT
+
+
+def test_the_ring_says_that_the_chart_has_the_keyboard(chart: TokenChart, theme: Theme, qtbot: QtBot) -> None:
+    def rings() -> list[QRectF]:
+        ink = theme.color("focus").name()
+        return [each.box for each in drawn(chart) if each.kind == "path" and (each.edge, each.fill) == (ink, "none")]
+
+    chart.clearFocus()
+    assert rings() == []
+    chart.setFocus()
+    qtbot.waitUntil(chart.hasFocus)
+    assert rings() == [QRectF(1, 1, 458, 198)]
+
+
+# ---- the tables of a comparison -------------------------------------------------------------------------------------
+
+
+def test_columns_of_runs_are_as_wide_as_their_names_within_limits(qapp: object) -> None:
+    metrics = QFontMetrics(QFont())
+    names = ("A", "A name of middling length", "A name of a run that is by far too long for a column of its own")
+    nothing: frozenset[Any] = frozenset()
+    shares = tuple(PromptShare((), 1200) for _ in names)
+    turns = (TurnComparison(Turn(4, 0, 1), shares, nothing, (nothing,) * 3),)
+    columns = turn_columns(Comparison(names, turns, (), {}, ()), metrics)
+    middling = metrics.horizontalAdvance(names[1]) + 28
+    assert 84 < middling < 190
+    assert [column.width for column in columns] == [128, 68, 84, 130, middling, 130, 190, 130]
+    assert [column.numeric for column in columns] == [False, True, *[False] * 6]
+    assert [column.words(turns[0]) for column in columns[2:4]] == ["0 · 1,200", ""]
+    assert columns[2].tip is not None
+    assert columns[2].tip(turns[0]) == "A: entries and tokens: 0 entries, 1,200 tokens: "
+    assert columns[3].tip is not None
+    assert columns[3].tip(turns[0]) == "Entries that A alone puts in: none"
+    assert [column.numeric for column in total_columns(("Run", "One", "Two"))] == [False, True, True]

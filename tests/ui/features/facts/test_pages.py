@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
 from lorestudio.systems.facts.picture import FactHappening, FactsPicture, MemoryRow, PassageRow, Provenance, memory_row
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, MemoryOrigin
 from lorestudio.ui.features.facts.origins import HistoryPage, MemoryDetail, PassagePage, ProfilePage, counts_words
-from lorestudio.ui.features.facts.pane import MemoriesPane, MemoryPage
+from lorestudio.ui.features.facts.pane import FilterBar, MemoriesPane, MemoryPage
 from lorestudio.ui.features.facts.store import Hits
 from lorestudio.ui.features.facts.table import SIMILARITY, STATE, TAGS, TEXT, USES, WHEN, as_markdown, day_words
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, TOOLTIP
@@ -254,6 +254,38 @@ def test_a_memory_is_written_tagged_and_pinned(detail: MemoryDetail, qtbot: QtBo
     assert (detail.tags.text(), detail.words.isVisible()) == ("", False)
 
 
+def test_without_a_memory_there_is_nothing_to_write(detail: MemoryDetail, qtbot: QtBot) -> None:
+    told: list[tuple[object, ...]] = []
+    for signal in (detail.written, detail.tagged, detail.pinned, detail.past_wanted):
+        signal.connect(lambda *news: told.append(news))
+    for row in (ROPE, None):
+        detail.show_row(row, in_run=False)
+        assert detail.text.lines.toPlainText() == (ROPE.memory.content if row is not None else "")
+        assert detail.text.lines.isReadOnly() == (row is None)
+    assert detail.text.lines.placeholderText() == "Choose a memory to read and to write it."
+    detail.show_origin()
+    assert detail.currentWidget() is detail.history
+    assert told == []
+    detail.show_row(ROPE, in_run=False)
+    assert len(told) == 1
+    detail.activateWindow()
+    detail.edit()
+    qtbot.waitUntil(detail.text.lines.hasFocus)
+    assert (detail.currentIndex(), detail.documentMode()) == (0, True)
+    assert [detail.tabText(place) for place in range(2)] == ["Text", "Where it came from"]
+
+
+def test_buttons_of_a_memory_delete_it_and_take_a_pin_away(detail: MemoryDetail) -> None:
+    told: list[object] = []
+    detail.deleted.connect(lambda: told.append("deleted"))
+    detail.pinned.connect(lambda memory, on: told.append((memory, on)))
+    detail.show_row(LAMP, in_run=False)
+    assert detail.pin.isChecked()
+    detail.pin.click()
+    detail.delete.click()
+    assert told == [(LAMP.memory, False), "deleted"]
+
+
 def test_where_a_memory_came_from_is_asked_for_once_and_only_when_looked_at(detail: MemoryDetail) -> None:
     asked: list[Memory] = []
     detail.past_wanted.connect(asked.append)
@@ -384,3 +416,89 @@ def test_the_pane_says_that_it_reads_or_why_it_cannot(theme: Theme, qtbot: QtBot
     assert said == [reads, ("The memories cannot be read", "It is torn.", True), reads]
     pane.show_picture(PICTURE, "", chat=True, chat_known=True)
     assert not pane.empty.isVisibleTo(pane)
+
+
+# ---- the bar above the list -----------------------------------------------------------------------------------------
+
+
+def told_by(bar: FilterBar) -> list[tuple[object, ...]]:
+    told: list[tuple[object, ...]] = []
+    for name in ("changed", "searched", "scoped", "ordered"):
+        getattr(bar, name).connect(lambda *news, name=name: told.append((name, *news)))
+    return told
+
+
+def test_each_part_of_the_bar_says_what_is_wanted(page: MemoryPage, qtbot: QtBot) -> None:
+    told = told_by(page.bar)
+    page.bar.only_pinned.click()
+    page.bar.tag.setCurrentIndex(1)
+    page.bar.tag.activated.emit(1)
+    for place in (0, 1):
+        page.bar.scope.activated.emit(place)
+    page.bar.write("lamp")
+    page.bar.find_button.click()
+    for action in page.bar.orders.actions():
+        action.trigger()
+    assert told[:2] == [("changed",)] * 2
+    assert told[2:5] == [("scoped", False), ("scoped", True), ("searched", "lamp")]
+    assert [place for _name, place in told[5:]] == [action.data() for action in page.bar.orders.actions()]
+    assert all(action.isCheckable() for action in page.bar.orders.actions())
+    assert page.bar.field.text() == "lamp"
+    page.bar.clear()
+    assert (page.bar.field.text(), page.bar.only_pinned.isChecked(), page.bar.chosen_tag) == ("", False, "")
+
+
+def test_words_that_are_written_by_the_program_filter_nothing(page: MemoryPage) -> None:
+    page.bar.write("nothing like it")
+    assert len(listed(page)) == 3
+    page.bar.field.setText("lamp")
+    assert listed(page) == [LAMP]
+
+
+def test_orders_by_similarity_are_offered_only_of_hits(page: MemoryPage) -> None:
+    def offered() -> list[int]:
+        return [action.data() for action in page.bar.orders.actions() if action.isVisible()]
+
+    assert SIMILARITY not in offered()
+    page.show_hits(Hits("lamp", {LAMP.id: 0.9}), "")
+    assert SIMILARITY in offered()
+    assert [action.data() for action in page.bar.orders.actions() if action.isChecked()] == [SIMILARITY]
+    assert page.bar.order.accessibleName() == page.bar.order.toolTip()
+    page.show_hits(None, "")
+    assert SIMILARITY not in offered()
+
+
+def test_a_chosen_memory_shares_the_room_with_the_list(page: MemoryPage) -> None:
+    assert page.detail.isHidden()
+    page.choose(ROPE.id)
+    assert page.detail.isVisible()
+    high, low = page.splitter.sizes()
+    assert high / (high + low) == pytest.approx(11 / 20, abs=0.04)
+    for (width, height), across in (((520, 329), True), ((520, 330), False), ((640, 559), True), ((640, 560), False)):
+        page.resize(width, height)
+        assert (page.splitter.orientation() is Qt.Orientation.Horizontal) == across, (width, height)
+    page.resize(640, 500)
+    wide, narrow = page.splitter.sizes()
+    assert wide / (wide + narrow) == pytest.approx(11 / 20, abs=0.04)
+
+
+def test_doors_of_an_empty_list_lead_on(page: MemoryPage) -> None:
+    wanted: list[str] = []
+    scoped: list[bool] = []
+    page.wanted.connect(wanted.append)
+    page.bar.scoped.connect(scoped.append)
+    page.bar.field.setText("nothing like it")
+    assert (page.view.isHidden(), page.empty.isHidden()) == (True, False)
+    page.empty.pressed.emit("all")
+    assert (len(listed(page)), page.view.isHidden(), page.empty.isHidden()) == (3, False, True)
+    page.empty.pressed.emit("scope")
+    page.empty.pressed.emit("memories.extract")
+    assert (wanted, scoped) == (["memories.extract"], [True])
+
+
+def test_a_menu_is_asked_for_where_the_pointer_is(page: MemoryPage) -> None:
+    told: list[QPoint] = []
+    page.menu_wanted.connect(told.append)
+    page.view.customContextMenuRequested.emit(QPoint(7, 9))
+    assert told == [page.view.viewport().mapToGlobal(QPoint(7, 9))]
+    assert page.view.contextMenuPolicy() is Qt.ContextMenuPolicy.CustomContextMenu

@@ -3,21 +3,43 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QToolTip, QWidget
+from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFontMetricsF,
+    QHelpEvent,
+    QImage,
+    QMouseEvent,
+    QPainter,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
+from lorestudio.domain.lifecycle import CancelToken, Progress
+from lorestudio.domain.records import replace
+from lorestudio.studio.graph.graph import Edge, EdgeKind
 from lorestudio.ui.features.graph.bar import SAMPLE, ColourLegend, EdgeLegend
-from lorestudio.ui.features.graph.looks import NodeLook, node_sentence, pen_of
+from lorestudio.ui.features.graph.looks import (
+    HEADS_FROM,
+    NodeLook,
+    StrokeSet,
+    draw_strokes,
+    node_sentence,
+    pen_of,
+    strokes,
+)
 from lorestudio.ui.features.graph.pane import GraphPane
-from lorestudio.ui.features.graph.view import CLOSEST, FARTHEST, ZOOM_STEP
+from lorestudio.ui.features.graph.view import CLOSEST, FARTHEST, FIT_MARGIN, LARGEST_PICTURE, ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.theme import Theme
-from tests.ui.drawing import Drawn, drawn, words_drawn
+from lorestudio.ui.shell.theme import Theme, glyph, scaled
+from tests.ui.drawing import Drawn, drawn, image_of, words_drawn
 from tests.ui.features.graph.test_pane import new_window, pane, place, window  # noqa: F401 (fixtures)
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN
 
@@ -161,6 +183,162 @@ def test_a_node_in_words(seen: GraphPane) -> None:
     assert "priority 20" in node_sentence(found, SKARN, {})
 
 
+def radius_of(pane: GraphPane, entry: int) -> float:
+    return pane.view.drawing.radius[entry] * pane.view.transform().m11()
+
+
+def test_nodes_and_rings_are_as_large_as_they_should_be(window: MainWindow, seen: GraphPane, theme: Theme) -> None:
+    """Rings stand so many pixels outside of their node, however near one looks."""
+    drawing = seen.view.drawing
+    window.selection.choose_entry(None)
+    for factor in (1.0, 0.6):
+        seen.view.zoom(factor)
+        for entry in (SKARN, BELL):
+            (node,) = (each for each in around(seen, entry) if each.edge == theme.color("fill_edge").name())
+            assert node.box.width() / 2 == pytest.approx(max(3, radius_of(seen, entry)), abs=0.1)
+        drawing.hits, drawing.gaps = frozenset({CROWN}), SimpleNamespace(bridges=(), missing=(), orphans=(BELL,))
+        drawing.chosen = SKARN
+        wide = {
+            name: next(each.box.width() / 2 for each in around(seen, entry) if name in {each.fill, each.edge})
+            for name, entry in ((theme.color(tone).name(), of) for tone, of in (
+                ("mark", CROWN), ("text_muted", CROWN), ("error", BELL), ("focus", SKARN)
+            ))
+        }  # fmt: skip
+        outside = {theme.color("mark").name(): (CROWN, 9), theme.color("text_muted").name(): (CROWN, 9),
+                   theme.color("error").name(): (BELL, 4.5), theme.color("focus").name(): (SKARN, 4.8)}  # fmt: skip
+        for name, (entry, pixels) in outside.items():
+            assert wide[name] == pytest.approx(radius_of(seen, entry) + pixels, abs=0.1)
+        drawing.hits, drawing.gaps, drawing.chosen = frozenset(), None, None
+    seen.view.fit()
+
+
+def test_a_far_node_is_still_seen_without_its_sign(seen: GraphPane, theme: Theme) -> None:
+    looks = dict(seen.view.drawing.looks)
+    seen.view.drawing.looks = looks | {RULES: NodeLook("#102030", "#a0b0c0", "Seven", text="7")}
+    seen.view.zoom(FARTHEST / seen.view.transform().m11())
+    node = next(each for each in around(seen, RULES) if each.fill == "#102030")
+    assert node.box.width() / 2 == pytest.approx(max(3, radius_of(seen, RULES)), abs=0.1)
+    assert "7" not in words_drawn(seen.view.viewport())
+    seen.view.drawing.looks = looks
+    seen.view.fit()
+
+
+def test_a_node_that_no_colouring_names_is_plain(seen: GraphPane, theme: Theme) -> None:
+    looks = seen.view.drawing.looks
+    seen.view.drawing.looks = {}
+    assert theme.color("raised").name() in {each.fill for each in around(seen, BELL)}
+    seen.view.drawing.looks = looks
+
+
+def test_a_sign_stands_in_the_middle_of_its_node_and_grows_with_it(seen: GraphPane) -> None:
+    looks = dict(seen.view.drawing.looks)
+    drawing = seen.view.drawing
+    drawing.looks = looks | {
+        RULES: NodeLook("#102030", "#a0b0c0", "Seven", text="7"),
+        CROWN: NodeLook("#112233", "#a1b1c1", "Many", text="1234"),
+        BELL: NodeLook("#112233", "#a1b1c1", "Icon", icon="check"),
+    }
+    shown = drawn(seen.view.viewport())
+    (icon,) = (each for each in shown if each.kind == "image")
+    middle = disc(seen, BELL)
+    assert abs(icon.box.center().x() - middle.x()) < 2
+    assert abs(icon.box.center().y() - middle.y()) < 2
+    assert icon.box.width() == pytest.approx(1.25 * radius_of(seen, BELL), abs=1)
+    short, long = (next(each for each in shown if each.words == word) for word in ("7", "1234"))
+    for word, entry in ((short, RULES), (long, CROWN)):
+        assert word.box.left() < disc(seen, entry).x() < word.box.left() + 2 * radius_of(seen, entry)
+        assert word.weight == 600
+    drawing.looks = looks
+
+
+def test_titles_stand_below_their_nodes_on_a_ground_and_that_of_the_chosen_is_bold(
+    window: MainWindow, seen: GraphPane, theme: Theme
+) -> None:
+    window.selection.choose_entry(SKARN)
+    seen.view.fit()
+    shown = drawn(seen.view.viewport())
+    for entry, name in ((SKARN, "Skarn"), (CROWN, "Crown")):
+        (word,) = (each for each in shown if each.words == name)
+        middle = disc(seen, entry)
+        assert word.box.left() < middle.x()
+        assert word.box.top() > middle.y() + radius_of(seen, entry) + 2
+        assert (word.weight, word.fill) == (
+            (600, theme.color("text").name()) if entry == SKARN else (400, theme.color("text_muted").name())
+        )
+        grounds = [each.box for each in shown if each.fill == theme.color("panel").name() and each.kind == "path"]
+        ground = next(box for box in grounds if abs(box.center().x() - middle.x()) < 2 and box.top() > middle.y())
+        assert ground.top() == pytest.approx(middle.y() + radius_of(seen, entry) + 2, abs=1.5)
+        assert ground.left() < word.box.left()
+    seen.view.zoom(0.5)
+    points = {each.points for each in drawn(seen.view.viewport()) if each.words in {"Skarn", "Crown"}}
+    assert points == {next(each.points for each in shown if each.words == "Skarn")}  # as large at every scale
+    seen.view.fit()
+
+
+def test_what_is_far_from_the_hovered_is_dim(seen: GraphPane) -> None:
+    drawing = seen.view.drawing
+    drawing.shine({RULES: 1.0}, 0.25)
+    assert [float(drawing.light[drawing.rows[entry]]) for entry in (RULES, BELL)] == [1.0, 0.25]
+    image = seen.view.viewport().grab().toImage()
+    dim, bright = (image.pixelColor(disc(seen, entry) + QPoint(0, -3)) for entry in (BELL, RULES))
+    drawing.shine(None, 1.0)
+    image = seen.view.viewport().grab().toImage()
+    assert image.pixelColor(disc(seen, BELL) + QPoint(0, -3)) != dim
+    assert image.pixelColor(disc(seen, RULES) + QPoint(0, -3)) == bright
+
+
+def test_edges_of_the_chosen_are_strong(window: MainWindow, seen: GraphPane, theme: Theme) -> None:
+    """Crown excludes Skarn; the line is drawn once more, thicker, when one of both is chosen."""
+    ink = theme.color("error").name()
+
+    def widths() -> list[float]:
+        found = [each for each in drawn(seen.view.viewport()) if each.edge == ink and each.dashes not in {"", "none"}]
+        return sorted({each.wide for each in found})
+
+    window.selection.choose_entry(BELL)
+    assert widths() == [1.6]
+    window.selection.choose_entry(SKARN)
+    assert widths() == [1.6, pytest.approx(2.3)]
+    seen.view.drawing.hovered = BELL  # what is under the pointer counts before it
+    assert widths() == [1.6]
+    seen.view.drawing.hovered = None
+
+
+def test_many_links_are_faint_and_far_ones_have_no_heads(theme: Theme) -> None:
+    """More than a hundred of them would make one dark surface."""
+    amount = 400
+    rows = {place: place for place in range(amount + 1)}
+    edges = [Edge(0, place, EdgeKind.LINK) for place in range(1, amount + 1)]
+    lines = StrokeSet(strokes(edges), rows)
+    at = np.array([[0.0, 0.0], *([100.0, float(place)] for place in range(amount))])
+    lines.place(at, np.ones(amount + 1))
+    area = [QRectF(-500, -500, 2000, 2000)]
+
+    def look(places: int, scale: float = 1.0, *, strong: bool = False) -> tuple[int, bool]:
+        told: list[int] = []
+
+        class Noting(QPainter):
+            def drawLines(self, _made: list[QLineF]) -> None:  # noqa: N802 (Qt)
+                told.append(self.pen().color().alpha())
+
+        image = QImage(50, 50, QImage.Format.Format_ARGB32_Premultiplied)
+        painter = Noting(image)
+        painter.scale(scale, scale)
+        draw_strokes(painter, lines, range(places), EdgeKind.LINK, theme, area, strong=strong)
+        assert painter.testRenderHint(QPainter.RenderHint.Antialiasing) or not places
+        painter.end()
+        return (told[0], len(told) > 1) if told else (0, False)
+
+    assert look(0) == (0, False)
+    assert look(120) == (255, True)
+    assert look(240)[0] == round(255 * math.sqrt(1 / 2))
+    assert look(400)[0] == max(62, round(255 * math.sqrt(120 / 400)))
+    assert look(24, strong=True)[0] == 255
+    assert look(48, strong=True)[0] == round(255 * math.sqrt(1 / 2))
+    assert look(400, strong=True)[0] == 62
+    assert [look(10, scale)[1] for scale in (HEADS_FROM, HEADS_FROM - 0.01)] == [True, False]
+
+
 # ---- mouse and wheel ------------------------------------------------------------------------------------------------
 
 
@@ -255,6 +433,97 @@ def test_a_legend_names_its_colours_and_says_how_many_have_no_room(theme: Theme,
     assert words[-1] == f"{9 - len([each for each in words if ' · ' in each])} more"
 
 
+LEGEND = (
+    NodeLook("#112233", "#ffffff", "constant", icon="check"), NodeLook("#445566", "#ffffff", "seed", text="S"),
+    NodeLook("#778899", "#010203", "off", hatched=True),
+)  # fmt: skip
+
+
+@pytest.fixture
+def colours(theme: Theme, qtbot: QtBot) -> ColourLegend:
+    made = ColourLegend(theme)
+    qtbot.addWidget(made)
+    made.resize(700, 60)
+    made.set_legend(tuple((look, 7) for look in LEGEND))
+    made.show()
+    return made
+
+
+def test_samples_stand_before_their_words_with_room_between(colours: ColourLegend, theme: Theme) -> None:
+    metrics = QFontMetricsF(scaled(colours.font(), 0.9))
+    high = max(18, round(metrics.height()) + 3)
+    shown = drawn(colours)
+    left = 10
+    for look in LEGEND:
+        (disc,) = (each for each in shown if each.fill == look.fill and not each.image)
+        (word,) = (each for each in shown if each.words == f"{look.word} · 7")
+        assert disc.edge == theme.color("fill_edge").name()
+        assert (disc.box.left(), disc.box.width(), disc.box.height()) == (pytest.approx(left), 13, 13)
+        assert disc.box.center().y() == pytest.approx(2 + high / 2, abs=1)
+        assert word.box.left() == left + 13 + 5
+        assert (word.fill, word.weight) == (theme.color("text_muted").name(), 400)
+        assert word.points == pytest.approx(0.9 * colours.font().pointSizeF(), abs=0.01)
+        left += round(metrics.horizontalAdvance(word.words) + 13 + 8) + 10
+    (sign,) = (each for each in shown if each.image)
+    assert sign.image == image_of(glyph("check", "#ffffff", 9))
+    (letter,) = (each for each in shown if each.words == "S")
+    assert (letter.fill, letter.weight) == ("#ffffff", 600)
+    assert letter.points == pytest.approx(0.9 * 0.72 * colours.font().pointSizeF(), abs=0.02)
+    assert colours.height() == 2 + high + 5 - 1
+    assert (colours.sizeHint().width(), colours.sizeHint().height()) == (120, colours.height())
+    assert colours.sizePolicy().verticalPolicy() is QSizePolicy.Policy.Fixed
+
+
+def test_a_legend_has_two_lines_and_no_more(colours: ColourLegend) -> None:
+    metrics = QFontMetricsF(scaled(colours.font(), 0.9))
+    high = max(18, round(metrics.height()) + 3)
+    colours.set_legend(tuple((look, 7) for look in LEGEND * 6))
+    for width in (700, 400, 260, 150):
+        colours.resize(width, 60)
+        words = [each for each in drawn(colours) if " · " in each.words or "more" in each.words]
+        assert len({round(each.box.top()) for each in words}) <= 2
+        assert max(each.box.left() for each in words) < width - 10
+    assert colours.height() == 2 + 2 * high + 5 - 1
+    colours.set_legend(())
+    assert (colours.height(), [each for each in drawn(colours) if each.words]) == (0, [])
+
+
+def test_a_switch_of_edges_says_what_it_shows(theme: Theme, qtbot: QtBot) -> None:
+    legend = EdgeLegend(theme)
+    qtbot.addWidget(legend)
+    legend.set_counts({EdgeKind.LINK: 1200})
+    button = legend.buttons[EdgeKind.LINK]
+    assert (button.text(), button.accessibleName()) == ("Links 1,200", "Show edges: Links, 1,200")
+    assert button.toolTip().startswith("“links to …”")
+    assert all(each.isCheckable() and each.isChecked() for each in legend.buttons.values())
+    assert all(
+        each.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon for each in legend.buttons.values()
+    )
+    assert legend.minimumSizeHint().width() == legend._wide() // 2
+    samples = [each.icon().pixmap(SAMPLE).toImage() for each in legend.buttons.values()]
+    assert len({bytes(each.constBits()) for each in samples}) == 4, "each kind has a line and a head of its own"
+
+
+def test_the_depth_of_the_surroundings_is_seen_where_it_counts(theme: Theme, qtbot: QtBot, seen: GraphPane) -> None:
+    scope = seen.bar.scope
+    told: list[int] = []
+    scope.changed.connect(lambda: told.append(scope.steps.value()))
+    assert (scope.local.isChecked(), scope.steps.isHidden(), scope.text.isHidden()) == (False, True, True)
+    scope.local.setChecked(True)
+    assert (scope.steps.isHidden(), scope.text.isHidden(), scope.text.text()) == (False, False, "2 steps")
+    scope.set_narrow(True)
+    assert (scope.steps.isHidden(), scope.text.isHidden()) == (False, True)
+    scope.steps.setValue(1)
+    assert (scope.text.text(), scope.steps.toolTip()) == ("1 step", "Up to 1 step from the chosen entry")
+    assert scope.text.isHidden()
+    scope.set_narrow(False)
+    assert not scope.text.isHidden()
+    assert told[-1] == 1
+    scope.steps.setValue(2)
+    scope.local.setChecked(False)
+    assert scope.text.isHidden()
+
+
 def test_what_is_under_the_mouse_is_lit_and_told(window: MainWindow, seen: GraphPane) -> None:
     view, none = seen.view, Qt.MouseButton.NoButton
     view.set_light(1, 0.5, 0.1)
@@ -331,3 +600,139 @@ def test_whatever_changes_is_drawn_again(seen: GraphPane, monkeypatch: pytest.Mo
     view.choose(None)
     view._hover(None)
     assert drawn_again[0] == before, "nothing has changed"
+
+
+def test_the_menu_of_a_node_stands_at_it_and_that_of_the_graph_in_the_middle(
+    window: MainWindow, seen: GraphPane, qtbot: QtBot
+) -> None:
+    told: list[tuple[object, QPoint]] = []
+    seen.view.menu_wanted.disconnect()
+    seen.view.menu_wanted.connect(lambda entry, where: told.append((entry, seen.view.viewport().mapFromGlobal(where))))
+    window.selection.choose_entry(SKARN)
+    qtbot.keyClick(seen.view, Qt.Key.Key_Menu)
+    reason = QContextMenuEvent.Reason.Keyboard
+    for chosen in (CROWN, None):
+        window.selection.choose_entry(chosen)
+        event = QContextMenuEvent(reason, QPoint(3, 3), seen.view.viewport().mapToGlobal(QPoint(3, 3)))
+        QApplication.sendEvent(seen.view.viewport(), event)
+        assert event.isAccepted()
+    seen.view.menu_wanted.connect(seen._open_menu)
+    middle = seen.view.viewport().rect().center()
+    assert told == [(SKARN, disc(seen, SKARN)), (CROWN, disc(seen, CROWN)), (None, middle)]
+
+
+def test_enter_opens_only_what_is_chosen(window: MainWindow, seen: GraphPane, qtbot: QtBot) -> None:
+    opened: list[int] = []
+    seen.view.opened.disconnect()
+    seen.view.opened.connect(opened.append)
+    window.selection.choose_entry(None)
+    qtbot.keyClick(seen.view, Qt.Key.Key_Return)
+    window.selection.choose_entry(CROWN)
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        qtbot.keyClick(seen.view, key)
+    seen.view.opened.connect(seen._open)
+    assert opened == [CROWN, CROWN]
+
+
+def test_to_open_a_node_is_to_choose_it(window: MainWindow, seen: GraphPane) -> None:
+    window.selection.choose_entry(SKARN)
+    told: list[bool] = []
+    seen.opened.disconnect()
+    seen.opened.connect(lambda: told.append(True))
+    seen._open(CROWN)
+    assert (window.selection.entry, told) == (CROWN, [True])
+
+
+def test_where_there_is_hardly_any_room_the_picture_stays_as_it_is(seen: GraphPane) -> None:
+    before = seen.view.transform().m11()
+    frame = seen.view.width() - seen.view.viewport().width()
+    for room, same in ((9, True), (10, False)):
+        seen.view.resize(2 * FIT_MARGIN + room + frame, 400)
+        seen.view.fit()
+        assert (seen.view.transform().m11() == before) == same
+    seen.view.resize(800, 600)
+    seen.view.fit()
+
+
+def test_a_zoom_keeps_the_middle_where_it_is(seen: GraphPane) -> None:
+    view = seen.view
+    middle = view.viewport().rect().center()
+    before = view.mapToScene(middle)
+    view.zoom(2)
+    assert (view.mapToScene(middle) - before).manhattanLength() < 4
+    where = QPointF(disc(seen, CROWN))
+    view.zoom(0.5, where)
+    assert (disc(seen, CROWN) - where.toPoint()).manhattanLength() <= 3
+    view.fit()
+
+
+def test_a_picture_is_never_larger_than_can_be_stored(seen: GraphPane) -> None:
+    place(seen, PLACES | {BELL: (200_000, 300)})
+    picture = seen.view.picture(2)
+    assert max(picture.width(), picture.height()) == LARGEST_PICTURE
+    place(seen, PLACES)
+    image = seen.view.picture(1)
+    assert image.pixelColor(1, 1) == seen.theme.color("panel")
+    made = seen.view.svg().decode()
+    assert all(f">{name}<" in made for name in ("Dawnkeep", "Skarn", "Crown", "Rules", "Bell"))
+    bounds = seen.view.drawing.bounds()
+    assert f'viewBox="0 0 {round(bounds.width() + 120)} {round(bounds.height() + 70)}"' in made
+
+
+def test_what_lies_upon_the_picture_stays_in_its_lower_right_corner(seen: GraphPane) -> None:
+    for size in ((800, 600), (640, 420)):
+        seen.view.resize(*size)
+        upon = seen.view._upon.geometry()
+        assert (upon.right(), upon.bottom()) == (size[0] - 1 - 8, size[1] - 1 - 8)
+        assert upon.size() == seen.view._upon.sizeHint()
+    seen.view.resize(800, 600)
+
+
+def test_a_way_is_drawn_as_far_as_its_nodes_are_still_there(seen: GraphPane) -> None:
+    view, found = seen.view, seen.view.drawing.found
+    view.show_path((SKARN, DAWNKEEP, CROWN))
+    without = {entry: point for entry, point in PLACES.items() if entry != CROWN}
+    view.show_graph(found, without, fit=False)
+    assert view.drawing.path == (SKARN, DAWNKEEP)
+    assert view.drawing.hovered is None
+    view.show_path(())
+    view.show_graph(found, PLACES, fit=True)
+
+
+def test_how_far_the_layout_is_and_that_it_was_stopped_is_said(seen: GraphPane, theme: Theme) -> None:
+    token = seen._cancel = CancelToken()
+    seen.strip.start("Reading how the notes are connected…", stoppable=True)
+    seen._reported(Progress(30, 100), token)
+    assert (seen.strip.bar.value(), seen.strip.bar.maximum()) == (30, 100)
+    assert seen.strip.label.text() == "Laying out the graph…"
+    seen._reported(Progress(40, 100), CancelToken())  # of a layout that is not wanted any more
+    assert seen.strip.bar.value() == 30
+    seen._cancel = None
+    seen.strip.finish()
+    prepared = replace(seen._prepared, positions=None)
+    seen._say_no_positions(prepared)
+    assert seen.empty.title.text() == "Not laid out"
+    assert [each.text() for each in seen.empty.findChildren(QPushButton) if not each.isHidden()] == [
+        "Lay out the graph", "Around the chosen entry",
+    ]  # fmt: skip
+    seen._show_picture()
+
+
+def test_a_gap_of_nothing_is_no_way(window: MainWindow, seen: GraphPane) -> None:
+    window.selection.choose_entry(SKARN)
+    seen._show_gap(())
+    assert window.selection.entry == SKARN
+    seen._show_gap((BELL, RULES))
+    assert (window.selection.entry, seen.view.drawing.path) == (BELL, (BELL, RULES))
+    seen.view.show_path(())
+
+
+def test_pins_are_kept_and_let_go(seen: GraphPane) -> None:
+    seen._keeper.later.stop()
+    seen._pin(BELL, on=True)
+    assert (BELL in seen._prepared.pinned, BELL in seen.view.drawing.pinned, seen._keeper.later.isActive()) == (
+        True, True, True,
+    )  # fmt: skip
+    seen._pin(BELL, on=False)
+    assert (BELL in seen._prepared.pinned, BELL in seen.view.drawing.pinned) == (False, False)
+    seen._keeper.later.stop()

@@ -23,6 +23,7 @@ from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, HORIZONTAL
 from lorestudio.ui.shell.theme import contrast, load_palettes
 from tests.ui.conftest import drain
+from tests.ui.drawing import at_the_right
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_project
 
 NAMES = ("Dawnkeep", "Skarn", "Crown", "Rules", "Bell")
@@ -258,6 +259,8 @@ def test_the_list_has_the_facts_of_the_picture(pane: GraphPane) -> None:
         assert kind == ("constant" if node.title == "Rules" else "regular")
         assert central.endswith("%")
     assert rows["Crown"][1:4] == ["3", "2", "1"]
+    heads = [pane.lists.model.headerData(at, HORIZONTAL) for at in at_the_right(pane.lists.model)]
+    assert heads == ["Connected", "Out", "In", "Fired", "Centrality"]
     assert set(pane.view.drawing.ids) == set(found.graph.nodes)
 
 
@@ -753,6 +756,9 @@ def test_the_list_says_each_row_in_words(window: MainWindow, pane: GraphPane) ->
     said = [rows.index(row, 0).data(ACCESSIBLE_TEXT) for row in range(rows.rowCount())]
     assert sorted(said) == ["cascaded from Rules", "excludes Skarn", "requires Dawnkeep"]
     assert pane.lists.edges_title.text() == "3 edges of Crown"
+    assert [rows.headerData(at, HORIZONTAL) for at in at_the_right(rows)] == ["Mentions"]
+    arrows = {rows.index(row, 1).data(): rows.index(row, 0).data() for row in range(rows.rowCount())}
+    assert arrows == {"cascaded from": "←", "excludes": "→", "requires": "→"}
     window.selection.choose_entry(None)
     drain()
     assert (pane.lists.edges_title.text(), rows.rowCount()) == ("Choose an entry to see its edges", 0)

@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QTextBrowser
 
-from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.studio.project.project import Project, open_project
-from lorestudio.ui.features.problems.pane import MOST, FixDialog, ProblemsPane, ProblemTree
+from lorestudio.ui.features.problems.pane import (
+    MOST,
+    OPEN_UP_TO,
+    SHOWN_NOTES,
+    FixDialog,
+    ProblemNode,
+    ProblemsPane,
+    ProblemTree,
+)
 from lorestudio.ui.shell.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID
 from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.ui.state.selection import Selection
@@ -472,3 +481,136 @@ def test_what_is_stopped_finds_nothing(qtbot: QtBot, stage: Stage, messy: Projec
     assert (stage.pane.problems, stage.counts) == (None, [])
     stage.settle(qtbot)
     assert stage.pane.problems is not None
+
+
+# ---- what is said and drawn -----------------------------------------------------------------------------------------
+
+
+def test_each_kind_of_row_has_its_sign(filled: Stage, theme: Theme) -> None:
+    model, decoration = filled.pane.model, Qt.ItemDataRole.DecorationRole
+    for row, (icon, tone) in enumerate((("error", "error"), ("warning", "warning"), ("info", "neutral"))):
+        top = model.index(row, 0)
+        note = model.index(0, 0, top)
+        leaf = model.index(0, 0, note)
+        wanted = theme.icon(icon, tone).pixmap(16).toImage()
+        assert top.data(decoration).pixmap(16).toImage() == leaf.data(decoration).pixmap(16).toImage() == wanted
+        assert note.data(decoration) is None
+
+
+def test_an_explanation_has_all_that_is_known_of_a_finding(filled: Stage) -> None:
+    browser = filled.pane.details.browser
+    finding = (
+        filled.choose("requires-missing") if "requires-missing" in filled.codes else filled.choose(filled.codes[0])
+    )
+    text = browser.toPlainText()
+    assert finding.message in text
+    assert f"{finding.filename}:{finding.line}" in text if finding.line else finding.filename in text
+    assert text.splitlines()[-1].split(" · ")[0] == finding.code
+    assert ("To do:" in text) == bool(finding.advice)
+    filled.pane.tree.setCurrentIndex(QModelIndex())
+    assert browser.toPlainText() == "Choose a problem to read what it means. Enter goes to the note."
+
+
+def test_a_fix_says_whether_it_is_meant_for_sure(filled: Stage) -> None:
+    seen = set()
+    for finding in list(filled.pane.model.findings()):
+        filled.pane.choose(finding)
+        text = filled.pane.details.browser.toPlainText()
+        if finding.fix is None:
+            assert "fix" not in text.split("\n")[-2].casefold() or not text.count("Fix:")
+        else:
+            assert ("Fix:" in text) == finding.fix.safe
+            assert ("Possible fix, if that is what you meant:" in text) != finding.fix.safe
+            seen.add(finding.fix.safe)
+        assert filled.pane.details.fix.isEnabled() == (finding.fix is not None)
+    assert True in seen
+
+
+def test_all_differences_are_shown_before_a_fix_is_wanted(theme: Theme, qtbot: QtBot) -> None:
+    def repair(place: int) -> Repair:
+        return Repair("vault", f"{place}.md", "one\ntwo <b>\n", "one\nthree\n", ("Write it right", "Write it right"))
+
+    dialog = FixDialog(tuple(repair(place) for place in range(SHOWN_NOTES + 2)), theme, None)
+    qtbot.addWidget(dialog)
+    text = dialog.findChild(QTextBrowser).toPlainText()
+    assert text.count("Write it right") == SHOWN_NOTES
+    assert "two <b>" in text.replace("\xa0", " ")
+    assert "And 2 more notes." in text
+    html = dialog._body()
+    palette = theme.palette
+    assert html.count(f"bgcolor='{palette.good_soft}' style='color:{palette.good}'>+") == SHOWN_NOTES
+    assert html.count(f"bgcolor='{palette.error_soft}' style='color:{palette.error}'>-") == SHOWN_NOTES
+    assert f"bgcolor='{palette.panel}' style='color:{palette.text_faint}'>&nbsp;one" in html
+    few = FixDialog((repair(0),), theme, None)
+    qtbot.addWidget(few)
+    assert "more notes" not in few.findChild(QTextBrowser).toPlainText()
+
+
+def test_a_filter_that_hides_all_says_so(filled: Stage) -> None:
+    pane = filled.pane
+    pane.head.words.setText("nowhere to be found")
+    assert (pane.empty.title.text(), pane.focus_target()) == ("Nothing found", pane.head.words)
+    assert pane.head.told.startswith("0 shown of ")
+    pane.head.words.setText("")
+    assert pane.focus_target() is pane.tree
+    assert not pane.head.told.startswith("5 shown")
+    assert pane.open_search()
+
+
+def test_the_note_of_the_title_counts_all_findings(qtbot: QtBot, stage: Stage, messy: Project) -> None:
+    notes: list[str] = []
+    stage.pane.note_changed.connect(notes.append)
+    stage.session.set_project(messy)
+    stage.settle(qtbot)
+    assert notes[-1] == "5 findings"
+    assert stage.counts == [(1, 2)]
+
+
+def test_how_far_the_checks_are_is_said_unless_they_were_given_up(stage: Stage) -> None:
+    pane = stage.pane
+    token = pane._token = CancelToken()
+    pane._reported(token, 3, 1200)
+    assert pane.head.told == "Checking… 3 of 1,200 notes"
+    pane._reported(CancelToken(), 4, 1200)
+    assert pane.head.told == "Checking… 3 of 1,200 notes"
+    token.cancel()
+    pane._reported(token, 5, 1200)
+    assert pane.head.told == "Checking… 3 of 1,200 notes"
+    pane._token = None
+
+
+def test_a_note_that_is_no_entry_is_chosen_as_such(filled: Stage, tmp_path: Path) -> None:
+    dock = next(item for item in filled.session.project.index.left_out if item.filename == "Dock.md")
+    found = Finding("x", Severity.INFO, dock.vault, "Dock.md", None, "", 2, "It is none.", "")
+    filled.pane.model.set_titles(filled.pane._title)
+    node = ProblemNode(found.message, found.severity, "", found)
+    filled.pane.model.root.add(node)
+    filled.pane._go(filled.pane.model.index_of(node))
+    assert filled.selection.left_out == dock
+    assert filled.jumps[-1] == (tmp_path / "messy" / "Dock.md", 2)
+
+
+def test_a_finding_about_no_note_leads_to_no_file(filled: Stage) -> None:
+    found = Finding("x", Severity.INFO, "", "", None, "", 0, "A setting.", "")
+    node = ProblemNode(found.message, found.severity, "", found)
+    filled.pane.model.root.add(node)
+    filled.pane._go(filled.pane.model.index_of(node))
+    assert filled.jumps == []
+    assert filled.pane._title(found) == "Settings, vault and chat"
+
+
+def test_a_severity_with_very_many_findings_stays_closed(theme: Theme, stage: Stage) -> None:
+    for amount, opened in ((OPEN_UP_TO, True), (OPEN_UP_TO + 1, False)):
+        stage.pane.model.set_findings([
+            Finding("x", Severity.WARNING, "v", "a.md", None, "", 0, f"It is {place}.", "") for place in range(amount)
+        ])  # fmt: skip
+        stage.pane.tree.collapseAll()
+        stage.pane._open()
+        assert stage.pane.tree.isExpanded(stage.pane.model.index(0, 0)) == opened
+
+
+def test_fixes_that_are_gone_meanwhile_are_told(filled: Stage) -> None:
+    filled.pane._worked_out(())
+    assert filled.pane.head.told == "There is nothing left that can be fixed safely."
+    assert filled.pane.details.fix_all.isEnabled()
+    assert filled.pane.findChildren(FixDialog) == []

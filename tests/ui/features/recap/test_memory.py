@@ -259,3 +259,39 @@ def test_the_windows_chat_becomes_what_the_file_is(
     news = [each for each in window.said if each != "changed"]
     assert [each[1:3] for each in news] == ([("source", document)] if written else [])
     assert window.said.count("changed") == 2
+
+
+@pytest.mark.parametrize(
+    ("by_itself", "left", "due"), [(True, (ONE,), True), (True, (), False), (False, (ONE,), False), (False, (), False)]
+)
+def test_a_file_that_was_written_makes_work_due_only_where_that_goes_by_itself(
+    recaps: ChatRecaps, window: Window, by_itself: bool, left: Any, due: bool
+) -> None:
+    window.project = chat()
+    recaps.set_by_itself(by_itself)
+    session = opened(*left)
+    recaps.open = session
+    done: list[Any] = []
+    recaps._do = lambda _session, _how=None, then=None: done.append(then)  # type: ignore[assignment, misc]
+    recaps._hear(session)
+    window.said.clear()
+    done[0]()
+    assert window.said == (["due"] if due else [])
+
+
+def test_a_chat_that_cannot_be_opened_says_why_unless_another_one_is_looked_at(
+    recaps: ChatRecaps, window: Window
+) -> None:
+    window.project = chat()
+    recaps.wanted = True
+    recaps.path = Path("Tale.jsonl")
+    recaps._opening = True
+    recaps._not_opened(Path("Tale.jsonl"), ValueError("it is locked"))
+    assert (recaps.problem.casefold().rstrip("."), recaps._opening) == ("it is locked", False)
+    assert window.said[-1] == "changed"
+    recaps.problem = ""
+    recaps._opening = True
+    window.said.clear()
+    recaps._not_opened(Path("Other.jsonl"), ValueError("it is locked"))
+    assert recaps.problem == ""
+    assert window.said[-1:] == ["work"], "the one that is looked at is opened"

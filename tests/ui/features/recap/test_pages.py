@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
@@ -26,6 +28,7 @@ from lorestudio.systems.recap.queue import FinishedOperation, QueuedOperation, Q
 from lorestudio.systems.recap.running import RunningRecaps, RunningVersion
 from lorestudio.systems.recap.scenes.scenes import SceneLock
 from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
+from lorestudio.ui.features.recap import pane as recap_pane
 from lorestudio.ui.features.recap.memory import NoRecaps
 from lorestudio.ui.features.recap.pages import MessagePage, RecapPromptPage, RunningPage
 from lorestudio.ui.features.recap.pane import QueuePage, RecapPane, ScenePage, queue_words
@@ -112,6 +115,33 @@ def test_what_there_is_to_say_of_each_message(theme: Theme, qtbot: QtBot) -> Non
     assert (page.model.rowCount(), page.again.isEnabled()) == (0, False)
 
 
+def test_a_text_is_written_only_where_a_message_is_chosen(theme: Theme, qtbot: QtBot) -> None:
+    page = MessagePage(theme)
+    qtbot.addWidget(page)
+    page.show_picture(PICTURE)
+    assert page.text.lines.isReadOnly()
+    page.view.choose(1)
+    assert not page.text.lines.isReadOnly()
+    page.show_picture(None)
+    assert (page.text.lines.isReadOnly(), page.text.lines.toPlainText()) == (True, "")
+
+
+def test_what_was_begun_for_one_chat_is_not_offered_in_another(theme: Theme, qtbot: QtBot) -> None:
+    page = MessagePage(theme)
+    qtbot.addWidget(page)
+    page.show_picture(PICTURE)
+    page.view.choose(1)
+    page.text.lines.setPlainText("Half a senten")
+    page.show_picture(replace(PICTURE, notice="It is old."))
+    page.view.choose(2)
+    page.view.choose(1)
+    assert page.text.lines.toPlainText() == "Half a senten"  # the same chat
+    page.show_picture(replace(PICTURE, path=Path("Other.jsonl")))
+    page.view.choose(2)
+    page.view.choose(1)
+    assert page.text.lines.toPlainText() == "They met."
+
+
 # ---- scenes ---------------------------------------------------------------------------------------------------------
 
 
@@ -150,6 +180,16 @@ def test_what_can_be_done_with_each_scene(theme: Theme, qtbot: QtBot) -> None:
     assert told == [(2, -1), (2, 1), (2,), (2,), (2,), (2,), (2, "Mine.")]
 
 
+def test_scenes_ask_for_a_choice_only_where_there_are_some(theme: Theme, qtbot: QtBot) -> None:
+    page = ScenePage(theme)
+    qtbot.addWidget(page)
+    assert (page.words.text(), page.text.lines.isReadOnly()) == ("", True)
+    page.show_picture(PICTURE)
+    assert page.words.text() == "Choose a scene to read its recap, and to write it."
+    page.show_picture(replace(PICTURE, scenes=()))
+    assert page.words.text() == ""
+
+
 # ---- the running recap ----------------------------------------------------------------------------------------------
 
 
@@ -181,6 +221,37 @@ def test_the_version_in_use_is_looked_at_first_and_alone_is_written(theme: Theme
     assert told == [(1,), (1,), ("Mine.",)]
     page.show_picture(None)
     assert page.words.text() == ""
+
+
+def test_a_text_that_was_kept_is_a_version_of_its_own(theme: Theme, qtbot: QtBot) -> None:
+    page = RunningPage(theme)
+    qtbot.addWidget(page)
+    assert page.text.lines.isReadOnly()  # there is no version yet
+    page.show_picture(PICTURE)
+    page.text.lines.setPlainText("Mine.")
+    page.text.keep.click()
+    third = RunningVersion(3, "Mine.", 2, new_scene=7)
+    page.show_picture(replace(PICTURE, running=replace(RUNNING, current=3, versions=(*RUNNING.versions, third))))
+    assert (page.view.current.number, page.text.lines.toPlainText()) == (3, "Mine.")
+    page.show_picture(replace(PICTURE, running=replace(RUNNING, versions=(*RUNNING.versions, third))))
+    assert (page.view.current.number, page.text.lines.toPlainText()) == (2, "Of late.")
+
+
+@pytest.mark.parametrize(("kind", "chosen", "stands"), [(RunningPage, 2, "Of late."), (ScenePage, 2, "They came.")])
+def test_neither_is_what_was_begun_for_a_version_or_a_scene(
+    theme: Theme, qtbot: QtBot, kind: type[RunningPage | ScenePage], chosen: int, stands: str
+) -> None:
+    page = kind(theme)
+    qtbot.addWidget(page)
+    free = replace(PICTURE, scenes=(replace(SCENES[0], versions="2/3"),))
+    page.show_picture(free)
+    page.view.choose(chosen)
+    page.text.lines.setPlainText("Half a senten")
+    page.show_picture(free)
+    assert page.text.lines.toPlainText() == "Half a senten"
+    page.show_picture(replace(free, path=Path("Other.jsonl")))
+    page.view.choose(chosen)
+    assert page.text.lines.toPlainText() == stands
 
 
 # ---- the prompt -----------------------------------------------------------------------------------------------------
@@ -225,6 +296,21 @@ def test_what_a_reply_is_given(theme: Theme, qtbot: QtBot) -> None:
     assert (page.bar.isHidden(), column(page, 2)) == (True, ["30"])
     page.show_prompt(None)
     assert (page.words.text(), page.text.toPlainText()) == ("", "")
+
+
+def test_why_a_recap_is_left_out_stands_below_while_it_is_chosen(theme: Theme, qtbot: QtBot) -> None:
+    page = RecapPromptPage(theme)
+    qtbot.addWidget(page)
+    lost = Verdict(WALK[1].index, Outcome.REMOVED, "over_budget", {"tokens": 60, "free": 20, "needs": 60})
+    walked = replace(PROMPT.trace, stages=(StageRecord("inclusion walk", Phase.BUDGET, verdicts=(lost,)),))
+    page.show_prompt(replace(PROMPT, trace=walked))
+    assert not page.bar.isTextVisible()  # the words say it
+    assert not page.why.isVisibleTo(page)
+    page.view.choose(WALK[1].index)
+    assert page.why.isVisibleTo(page)
+    assert page.why.text().startswith(f"#{WALK[1].index}: ")
+    page.view.choose(WALK[0].index)
+    assert (page.why.isVisibleTo(page), page.why.text()) == (False, "")
 
 
 # ---- the queue ------------------------------------------------------------------------------------------------------
@@ -288,6 +374,40 @@ def test_steps_that_wait_stand_before_those_that_are_over(theme: Theme, qtbot: Q
     assert told == [("low",), ("low",), (), ()]
 
 
+def test_the_next_attempt_is_counted_down_while_somebody_looks(
+    theme: Theme, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = QueuePage(theme)
+    qtbot.addWidget(page)
+    (second,) = page.findChildren(QTimer)
+    now = [1000.0]
+    monkeypatch.setattr(recap_pane, "time", SimpleNamespace(time=lambda: now[0]))
+    waits = QueuePicture(QueueState((operation("a"),)), working=True, retry_at=1030.0)
+    page.show_queue(waits)
+    assert "in 30 s" in page.words.text()
+    assert not second.isActive()  # it is not in sight
+    page.show()
+    assert (second.isActive(), second.interval()) == (True, 1000)
+    now[0] = 1010.0
+    second.timeout.emit()
+    assert "in 20 s" in page.words.text()
+    page.show_queue(replace(waits, retry_at=None))
+    assert not second.isActive()
+    assert "At work" in page.words.text()
+    page.show_queue(waits)
+    assert second.isActive()
+    page.hide()
+    assert not second.isActive()
+
+
+def test_a_step_tells_its_remark_or_itself(theme: Theme, qtbot: QtBot) -> None:
+    page = QueuePage(theme)
+    qtbot.addWidget(page)
+    plain, stopped = operation("a", priority=2), operation("b", pause_before=True)
+    page.show_queue(QueuePicture(QueueState((plain, stopped))))
+    assert [page.model.index(row, 1).data(TOOLTIP) for row in range(2)] == [plain.words, "the queue stops before it"]
+
+
 # ---- the pane around them -------------------------------------------------------------------------------------------
 
 
@@ -347,3 +467,90 @@ def test_the_pane_pauses_what_works_and_resumes_what_is_left(pane: RecapPane) ->
     assert (pane.progress.maximum(), pane.progress.value()) == (4, 3)
     pane.show_queue(QueuePicture(), "stand-in", "the stand-in")
     assert pane.tabs.tabText(4) == "Queue"
+
+
+def test_what_an_empty_part_offers_is_asked_for(pane: RecapPane) -> None:
+    told = told_by(pane.wanted)
+    pane.show_recaps(replace(PICTURE, scenes=(), running=RunningRecaps()), None, "", unsaved=False)
+    for page in (pane.scenes, pane.running, pane.queue):
+        pane.tabs.setCurrentWidget(page)
+        (offer,) = (each for each in page.empty.findChildren(QPushButton) if each.isVisible())
+        offer.click()
+    assert told == [("recap.search",), ("recap.run",), ("recap.run",)]
+
+
+def test_the_pane_says_that_it_is_in_sight(theme: Theme, qtbot: QtBot) -> None:
+    pane = RecapPane(theme)
+    qtbot.addWidget(pane)
+    told = told_by(pane.seen)
+    assert told == []
+    pane.show()
+    assert told == [()]
+
+
+def test_without_recaps_nothing_is_left_of_the_prompt(pane: RecapPane) -> None:
+    pane.show_recaps(PICTURE, None, "", unsaved=False)
+    pane.prompt.show_prompt(PROMPT)
+    pane.show_recaps(None, NoRecaps.NO_CHAT, "", unsaved=False)
+    assert (pane.prompt.words.text(), pane.prompt.model.rowCount()) == ("", 0)
+
+
+def test_a_notice_stands_above_only_while_there_is_one(pane: RecapPane) -> None:
+    seen = []
+    for notice, unsaved in (("", False), ("It is old.", False), ("", True), ("", False)):
+        pane.show_recaps(replace(PICTURE, notice=notice), None, "", unsaved=unsaved)
+        seen.append((pane.notice.isVisible(), pane.save.isVisible()))
+    assert seen == [(False, False), (True, False), (True, True), (False, False)]
+
+
+def test_the_state_of_the_queue_is_said_while_there_is_something_to_say(pane: RecapPane) -> None:
+    pane.show_recaps(PICTURE, None, "", unsaved=False)
+    one = QueueState((operation("a"),))
+    seen = []
+    for queue in (QueuePicture(), QueuePicture(one), QueuePicture(working=True, done=2)):
+        pane.show_queue(queue, "stand-in", "the stand-in")
+        seen.append((pane.state.isVisible(), pane.state.text()))
+        assert pane.progress.accessibleDescription() == pane.state.text()
+    assert seen == [
+        (False, "Nothing waits. These are the last steps."),
+        (True, "1 step left from before. “Resume” goes on where it ended."),
+        (True, "At work: 2 done, 0 left."),
+    ]
+    assert pane.asked.text() == "stand-in"
+
+
+def test_the_keyboard_that_came_early_goes_to_the_rows_when_they_come(pane: RecapPane) -> None:
+    pane.activateWindow()
+    pane.show_recaps(None, None, "", unsaved=False)
+    assert pane.focus_target() is pane
+    pane.setFocus()
+    pane.show_recaps(PICTURE, None, "", unsaved=False)
+    assert pane.window().focusWidget() is pane.messages.view
+    pane.buttons["recap.settings"].setFocus()
+    pane.show_recaps(PICTURE, None, "", unsaved=False)  # it is taken once
+    assert pane.window().focusWidget() is pane.buttons["recap.settings"]
+
+
+def test_the_keyboard_stays_where_somebody_took_it_meanwhile(theme: Theme, qtbot: QtBot) -> None:
+    around = QWidget()
+    qtbot.addWidget(around)
+    pane, other = RecapPane(theme), QLineEdit()
+    stack = QVBoxLayout(around)
+    stack.addWidget(other)
+    stack.addWidget(pane)
+    around.show()
+    around.activateWindow()
+    pane.show_recaps(None, None, "", unsaved=False)
+    pane.focus_target().setFocus()
+    other.setFocus()
+    pane.show_recaps(PICTURE, None, "", unsaved=False)
+    assert around.focusWidget() is other
+
+
+def test_the_keyboard_of_an_empty_pane_goes_to_the_rows_from_any_of_its_parts(pane: RecapPane) -> None:
+    pane.activateWindow()
+    pane.show_recaps(None, None, "", unsaved=False)
+    pane.focus_target()
+    pane.buttons["recap.settings"].setFocus()
+    pane.show_recaps(PICTURE, None, "", unsaved=False)
+    assert pane.window().focusWidget() is pane.messages.view

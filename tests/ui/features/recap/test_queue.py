@@ -95,6 +95,7 @@ def test_work_that_broke_says_why_and_another_chat_hears_nothing(queue: RecapQue
     (notice,) = noted.notices()
     assert notice.text == "The work on recaps stopped: it broke. Nothing is lost; it can go on."
     assert (notice.tone, notice.actions, queue.working) == ("error", ("recap.resume",), False)
+    assert not noted.queue.working
     queue._work(noted.open)
     noted.said.clear()
     noted.open = None

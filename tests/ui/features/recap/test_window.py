@@ -656,3 +656,39 @@ def test_a_chat_that_cannot_be_read_says_so(opened: MainWindow, path: Path, qtbo
     opened.features.recap.pane.again.emit()
     settle(opened, qtbot)
     assert len(rows(opened)) == len(TALE)
+
+
+def test_what_waits_for_recaps_is_given_up_where_there_will_be_none(
+    opened: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feature, recaps = opened.features.recap, opened.features.recap.recaps
+    done: list[str] = []
+    monkeypatch.setattr(recaps, "open", None)
+    feature._when_ready(lambda: done.append("later"))
+    assert len(feature._waiting) == 1
+    feature._show()
+    assert (len(feature._waiting), done) == (1, []), "they are being read"
+    monkeypatch.setattr(recaps, "problem", "The file is gone.")
+    feature._show()
+    assert (feature._waiting, done) == ([], [])
+    monkeypatch.undo()
+    feature._when_ready(lambda: done.append("now"))
+    assert done == ["now"]
+
+
+def test_a_message_without_a_chat_is_nothing_to_make_a_recap_of(opened: MainWindow) -> None:
+    feature = opened.features.recap
+    asked: list[object] = []
+    feature._when_ready = asked.append  # type: ignore[method-assign]
+    opened.selection.choose_message(None, None)
+    feature.recap_message()
+    feature.toggle_break()
+    assert asked == []
+    amount = len(opened.session.project.chat.messages)
+    opened.selection.choose_message(amount, None)  # the reply to come
+    feature.recap_message()
+    assert asked == []
+    opened.selection.choose_message(0, None)
+    feature.recap_message()
+    feature.toggle_break()
+    assert len(asked) == 2

@@ -298,3 +298,67 @@ def test_what_an_export_leaves_behind(local: int, others: int, ticked: int, fixe
     ]
     chosen = {each.declaration.alias for each in changes[local : local + ticked]}
     assert left_behind(changes, chosen, fixed) == said
+
+
+def test_parts_of_the_editor_stand_in_the_order_in_which_they_are_read(editor) -> None:
+    depth = NAMED["scan_depth"]
+    editor.show_setting(depth, 2, [SettingWarning(ALIAS, "Too few.")])
+    editor.show_result("Two leave.", pending=True)
+    QApplication.processEvents()
+    parts = (editor.title, editor.field, editor.range, editor.help, editor.against, editor.stages, editor.bar)
+    tops = [part.mapTo(editor, part.rect().topLeft()).y() for part in parts]
+    assert tops == sorted(set(tops))
+    left = [part.mapTo(editor, part.rect().topLeft()).x() for part in (editor.title, editor.key)]
+    assert left == sorted(left)
+    assert (
+        editor.range.mapTo(editor, editor.range.rect().topLeft()).y()
+        == editor.reset.mapTo(editor, editor.reset.rect().topLeft()).y()
+    )
+    assert editor.key.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
+    assert (editor.key.wordWrap(), editor.help.wordWrap()) == (False, True)
+    assert editor.accessibleName() == depth.label
+    assert editor._area.focusPolicy() is Qt.FocusPolicy.NoFocus
+    page = editor._area.widget()
+    for width in (500, 700):
+        editor.resize(width, 300)
+        QApplication.processEvents()
+        assert page.width() == editor._area.viewport().width()
+
+
+def test_another_setting_begins_at_its_top_and_the_same_one_stays(editor) -> None:
+    depth = NAMED["scan_depth"]
+    editor.resize(300, 90)
+    editor.show_setting(depth, 2)
+    QApplication.processEvents()
+    bar = editor._area.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    assert bar.value() > 0
+    editor.show_setting(depth, 3)
+    assert bar.value() > 0
+    other = next(each for each in KNOWN if each.name != depth.name)
+    editor.show_setting(other, other.default)
+    assert bar.value() == 0
+
+
+def test_links_of_the_editor_lead_to_a_stage(editor) -> None:
+    told: list[str] = []
+    editor.stage_wanted.connect(told.append)
+    editor.show_setting(NAMED["scan_depth"], 2)
+    editor.stages.linkActivated.emit("keywords")
+    assert told == ["keywords"]
+    assert editor.stages.textFormat() is Qt.TextFormat.RichText
+    assert editor.result.textFormat() is Qt.TextFormat.PlainText
+    assert not editor.stages.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
+
+
+def test_the_list_leaves_the_names_the_room_and_has_one_way_to_scroll(view) -> None:
+    header = view.tree.header()
+    for width in (500, 640):
+        view.resize(width, 400)
+        QApplication.processEvents()
+        assert header.sectionSize(VALUE) == 150
+        assert header.length() == view.tree.viewport().width()
+    assert view.tree.horizontalScrollBarPolicy() is Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+    assert (view.tree.indentation(), view.tree.expandsOnDoubleClick()) == (17, False)
+    header.resizeSection(VALUE, 200)
+    assert header.sectionSize(VALUE) == 200

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, product
+
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
-from lorestudio.ui.features.timeline.drawing import AXIS, ROW_HEIGHT, Geometry, picture
+from lorestudio.ui.features.timeline.drawing import (
+    AXIS,
+    LARGEST,
+    ROW_HEIGHT,
+    Geometry,
+    MapDrawing,
+    cell_colors,
+    picture,
+)
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.features.timeline.pane import USUAL, ZOOMS, HeatMap
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.theme import Theme
-from tests.ui.drawing import drawn, words_drawn
+from lorestudio.ui.shell.theme import Theme, glyph, scaled
+from lorestudio.ui.widgets.paint import BLANK, Mark, fate_mark
+from tests.ui.drawing import Drawn, drawn, drawn_by, image_of, words_drawn
 from tests.ui.features.timeline.test_pane import content_of, window  # noqa: F401 (a fixture)
 
 
@@ -80,6 +91,8 @@ def test_turns_that_were_not_run_are_hatched(view: HeatMap, content: MapContent)
     turns = [None if place in {1, 2, 10} else turn for place, turn in enumerate(content.turns)]
     view.set_content(replace(content, turns=tuple(turns)))
     assert hatched() == [(1, 2), (10, 1)]
+    boxes = [each.box for each in drawn(view) if each.fill.startswith("url(#fillpattern")]
+    assert {(box.top(), box.height()) for box in boxes} == {(AXIS, ROW_HEIGHT * len(content.rows))}
     view.choose(0, 1)
     assert view.accessibleDescription().endswith("not run yet")
     view.choose(-1, 2)
@@ -212,3 +225,201 @@ def test_a_picture_has_the_whole_map(content: MapContent, theme: Theme, view: He
         wide = 200 + 20 * len(content.columns) + 12
         assert f'viewBox="0 0 {wide} {AXIS + ROW_HEIGHT * len(content.rows) + 6}"'.encode() in made
         assert all(title.encode() in made for title in content.titles)
+
+
+# ---- how it is drawn ------------------------------------------------------------------------------------------------
+
+TITLES = 140.0
+
+
+def lay(content: MapContent, theme: Theme, cell: float = 20, x: float = 0, y: float = 0) -> MapDrawing:
+    return MapDrawing(theme, QFont(), content, Geometry(600, 200, TITLES, cell, x, y))
+
+
+def shapes(
+    content: MapContent, theme: Theme, row: int, column: int, cell: float = 20, *, focus: bool = False
+) -> list[Drawn]:
+    made = lay(content, theme, cell)
+    return drawn_by(lambda painter: made.draw(painter, (row, column), focus=focus), QSize(600, 200))
+
+
+def painted(content: MapContent, theme: Theme, x: float = 0, y: float = 0) -> QImage:
+    """As on a screen, where something chosen would show if it were not kept within its part."""
+    image = QImage(600, 200, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    lay(content, theme, x=x, y=y).draw(painter, (0, 0), focus=True)
+    painter.end()
+    return image
+
+
+def test_the_title_of_the_chosen_row_has_a_ground_and_a_bar_of_its_own(content: MapContent, theme: Theme) -> None:
+    soft, strong = theme.color("accent_soft").name(), theme.color("accent").name()
+    top = AXIS + 2 * ROW_HEIGHT
+    found = [each for each in shapes(content, theme, 2, -1) if each.kind == "rect" and each.fill in {soft, strong}]
+    assert [(each.fill, each.box) for each in found] == [
+        (soft, QRectF(0, top, TITLES - 4, ROW_HEIGHT)), (strong, QRectF(0, top, 3, ROW_HEIGHT)),
+    ]  # fmt: skip
+    assert not [each for each in shapes(content, theme, -1, -1) if each.fill in {soft, strong}]
+    titles = [each for each in shapes(content, theme, 2, -1) if each.words in content.titles]
+    assert {each.box.left() for each in titles} == {8}
+    lines = [(each.box.top() - AXIS) // ROW_HEIGHT for each in titles]
+    assert lines == [*range(len(content.titles))]
+
+
+def test_the_chosen_cell_has_an_edge_within_it_and_with_the_keyboard_a_ring_around_it(
+    content: MapContent, theme: Theme
+) -> None:
+    cell = QRectF(TITLES + 3 * 20, AXIS + ROW_HEIGHT, 20, ROW_HEIGHT)
+    ink = theme.color("focus").name()
+    (edge,) = (each for each in shapes(content, theme, 1, 3) if each.edge == ink)
+    assert (edge.box, edge.wide) == (cell.adjusted(0.5, 0.5, -0.5, -0.5), 1)
+    (ring,) = (each for each in shapes(content, theme, 1, 3, focus=True) if each.edge == ink)
+    assert (ring.box, ring.wide) == (cell, 2)
+    (narrow,) = (each for each in shapes(content, theme, 1, 3, 1) if each.edge == ink)
+    assert narrow.box.width() == 3  # else it would not be seen
+    for row, column in ((-1, 3), (1, -1)):
+        assert not [each for each in shapes(content, theme, row, column) if each.edge == ink]
+    first = [each for each in shapes(content, theme, 0, 0) if each.edge == ink]
+    assert [each.box.topLeft() for each in first] == [QPointF(TITLES + 0.5, AXIS + 0.5)]
+
+
+def test_the_chosen_turn_goes_through_the_numbers_and_down_to_the_last_row(content: MapContent, theme: Theme) -> None:
+    soft, strong = theme.color("accent_soft").name(), theme.color("accent").name()
+    bottom = AXIS + ROW_HEIGHT * len(content.rows)
+
+    def found(cell: float, column: int = 3) -> tuple[list[QRectF], list[tuple[float, float, float]]]:
+        made = shapes(content, theme, -1, column, cell)
+        lines = [(each.box.left(), each.box.top(), each.box.bottom()) for each in made
+                 if each.edge == strong and not each.box.width()]  # fmt: skip
+        return [each.box for each in made if each.fill == soft], lines
+
+    left = TITLES + 3 * 20
+    assert found(20) == ([QRectF(left, 0, 20, AXIS)], [(left, 0, bottom), (left + 20, 0, bottom)])
+    assert found(6) == ([QRectF(TITLES + 18, 0, 6, AXIS)], [(TITLES + 18, 0, bottom), (TITLES + 24, 0, bottom)])
+    assert found(4) == ([QRectF(TITLES + 12, 0, 4, AXIS)], [(TITLES + 14, 0, bottom)])
+    assert found(1) == ([QRectF(TITLES + 3, 0, 2, AXIS)], [(TITLES + 4, 0, bottom)])  # never narrower than two
+    assert found(20, 0)[0] == [QRectF(TITLES, 0, 20, AXIS)]
+    assert found(20, -1) == ([], [])
+
+
+def test_lines_tell_rows_apart_and_columns_where_they_are_wide_enough(content: MapContent, theme: Theme) -> None:
+    rows, columns = len(content.rows), len(content.columns)
+
+    def found(cell: float) -> tuple[list[float], list[float], set[float]]:
+        ink = theme.color("panel").name()
+        made = [each for each in shapes(content, theme, -1, -1, cell) if each.edge == ink and each.kind != "text"]
+        across = [each for each in made if each.box.width() > each.box.height()]
+        down = [each for each in made if each.box.width() < each.box.height()]
+        for each in across:
+            assert (each.box.left(), each.box.right()) == (TITLES, TITLES + cell * columns)
+        for each in down:
+            assert (each.box.top(), each.box.bottom()) == (AXIS, AXIS + ROW_HEIGHT * rows)
+        return [each.box.top() for each in across], [each.box.left() for each in down], {each.wide for each in made}
+
+    between = [AXIS + ROW_HEIGHT * place for place in range(rows + 1)]
+    for cell, wide in ((20, 2), (13, 2), (12, 1), (6, 1)):
+        assert found(cell) == (between, [TITLES + cell * place for place in range(columns + 1)], {wide})
+    assert found(5) == (between, [], {1})
+
+
+def test_a_glyph_stands_in_the_middle_of_each_cell_that_says_something(content: MapContent, theme: Theme) -> None:
+    wanted = {}
+    for row, column in product(range(len(content.rows)), range(len(content.columns))):
+        ending = content.ending(row, column)
+        if ending is not None and (mark := fate_mark(ending.as_fate(0))).icon:
+            ink = theme.palette.fill(mark.fill)[1] if mark.fill else theme.palette.text_muted
+            place = (TITLES + 20 * column + 10, AXIS + ROW_HEIGHT * (row + 0.5))
+            wanted[place] = image_of(glyph(mark.icon, ink, 11))
+    assert len(wanted) > 3
+    for cell, seen in ((20, True), (13, True), (12, False)):
+        _cells, *signs = (each for each in shapes(content, theme, -1, -1, cell) if each.image)
+        assert bool(signs) == seen
+        if cell == 20:
+            assert {(each.box.center().x(), each.box.center().y()): each.image for each in signs} == wanted
+
+
+def test_what_is_scrolled_out_of_its_part_is_not_seen_in_another(content: MapContent, theme: Theme) -> None:
+    panel, soft, strong = (theme.color(name) for name in ("panel", "accent_soft", "accent"))
+    image = painted(content, theme, x=10, y=9)  # half of the first cell
+    corner = {image.pixelColor(x, y).name() for x in range(int(TITLES)) for y in range(AXIS)}
+    assert corner == {panel.name()}  # neither the title nor the number of the chosen cell, nor its ring
+    beside = {image.pixelColor(int(TITLES) - 3 + x, y).name() for x in range(3) for y in range(AXIS, 200)}
+    assert beside == {panel.name()}
+    numbers = [image.pixelColor(int(TITLES) + x, 1) for x in range(15)]
+    assert numbers[4] == soft
+    assert numbers[-1] == panel
+    assert image.pixelColor(1, AXIS) == strong  # the title's bar, half of it
+    assert image.pixelColor(1, AXIS + 9) == panel
+    below = {image.pixelColor(300, y).name() for y in range(AXIS + ROW_HEIGHT * len(content.rows), 200)}
+    assert below == {panel.name()}
+
+
+def test_numbers_stand_over_their_turns_as_far_as_they_have_room(theme: Theme) -> None:
+    long = content_of(100)
+    metrics = QFontMetricsF(scaled(QFont(), 0.82))
+
+    def numbers(column: int, cell: float) -> list[Drawn]:
+        return [each for each in shapes(long, theme, -1, column, cell) if each.kind == "text"]
+
+    for column, cell in ((-1, 20.0), (7, 20.0), (-1, 8.0), (50, 8.0), (12, 2.0)):
+        found = numbers(column, cell)
+        ends = [(each.box.left(), each.box.left() + metrics.horizontalAdvance(each.words)) for each in found]
+        assert len(ends) > 3
+        assert all(end + 3.9 <= start for (_left, end), (start, _end) in pairwise(ends)), (column, cell)
+        for each, (left, right) in zip(found, ends, strict=True):
+            start = TITLES + int(each.words[1:]) * cell
+            middle = (left + right) / 2
+            assert left == pytest.approx(start + 1, abs=0.01) or middle == pytest.approx(start + cell / 2, abs=0.01)
+        bold = [each.words for each in found if each.weight > 400]
+        assert bold == [each.words for each in found if each.fill == theme.color("accent").name()]
+        assert bold == ([f"#{column}"] if column >= 0 else [])
+        assert {each.fill for each in found} <= {theme.color(name).name() for name in ("accent", "text_faint")}
+    assert [each.words for each in numbers(-1, 60)] == [f"#{place}" for place in range(8)]
+
+
+def test_a_number_that_is_longer_than_those_at_the_ends_takes_the_room_of_the_next(theme: Theme) -> None:
+    metrics = QFontMetricsF(scaled(QFont(), 0.82))
+    long = replace(content_of(100), swiped=frozenset({10, 40}))
+    cell = metrics.horizontalAdvance("#99") + 9
+    found = [each.words for each in shapes(long, theme, -1, -1, cell) if each.kind == "text"]
+    assert found[9:12] == ["#9", "#10 ‹1›", "#12"]
+
+
+def test_nothing_is_drawn_of_no_turns_but_the_ground(theme: Theme) -> None:
+    found = shapes(MapContent(), theme, -1, -1)
+    assert [(each.fill, each.box) for each in found] == [(theme.color("panel").name(), QRectF(0, 0, 600, 200))]
+
+
+def test_outcomes_without_a_fill_have_the_colour_of_a_line(theme: Theme) -> None:
+    colors = cell_colors((BLANK, Mark("check", "green", "in"), Mark("slash", "", "refused")), theme)
+    wanted = [theme.color("panel"), theme.fill("green")[0], theme.color("sunken"), theme.color("panel")]
+    assert [QColor(int(each)) for each in colors[:4]] == wanted
+
+
+def test_a_picture_is_never_wider_or_higher_than_can_be_stored(theme: Theme) -> None:
+    made = picture(theme, QFont(), content_of(20_000), 20, ".svg")
+    wide = int(made.split(b'viewBox="0 0 ')[1].split()[0])
+    assert LARGEST - 50 < wide <= LARGEST + 12
+
+
+def test_a_picture_of_nothing_or_of_another_kind_is_refused(content: MapContent, theme: Theme) -> None:
+    with pytest.raises(ValueError, match="no turns to draw yet"):
+        picture(theme, QFont(), MapContent(), 20, ".svg")
+    with pytest.raises(ValueError, match=r"not as \.bmp"):
+        picture(theme, QFont(), content, 20, ".bmp")
+    with pytest.raises(ValueError, match="not as a file without an ending"):
+        picture(theme, QFont(), content, 20, "")
+
+
+def test_a_picture_as_png_shows_the_same_cells(content: MapContent, theme: Theme) -> None:
+    image = QImage.fromData(picture(theme, QFont(), content, 20, ".png"))
+    assert image.width() == 200 + 20 * len(content.columns) + 12
+    assert image.pixelColor(image.width() - 3, image.height() - 3) == theme.color("panel")
+    seen = set()
+    for row, column in product(range(len(content.rows)), range(len(content.columns))):
+        ending = content.ending(row, column)
+        mark = fate_mark(ending.as_fate(0)) if ending is not None else BLANK
+        ground = theme.fill(mark.fill)[0] if mark.fill else theme.color("sunken" if ending is not None else "panel")
+        assert image.pixelColor(200 + 20 * column + 3, AXIS + ROW_HEIGHT * row + 3) == ground
+        seen.add(ground.name())
+    assert len(seen) > 1

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Chat, Generation, Message
@@ -25,12 +25,15 @@ from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.timeline.actions import TimelineFeature
 from lorestudio.ui.features.timeline.drawing import picture
 from lorestudio.ui.features.timeline.map_content import MapContent
-from lorestudio.ui.features.timeline.pane import CACHE, ENTRIES, TURNS, USUAL, ZOOMS, HeatMap, TimelinePane
+from lorestudio.ui.features.timeline.pane import CACHE, ENTRIES, LOW, TURNS, USUAL, ZOOMS, HeatMap, TimelinePane
+from lorestudio.ui.features.timeline.tables import TOTALS
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.paint import fate_mark
 from lorestudio.ui.widgets.record_table import csv_bytes
+from tests.ui.conftest import drain
 from tests.ui.worlds import ENTRIES as NOTES
 from tests.ui.worlds import make_project
 
@@ -340,6 +343,151 @@ def test_nothing_to_draw_is_said(theme: Theme, qapp: QApplication) -> None:
         picture(theme, qapp.font(), MapContent(), 14.0, ".png")
 
 
+# ---- in the window --------------------------------------------------------------------------------------------------
+
+
+def test_each_page_has_its_view_and_takes_the_keyboard(window: MainWindow) -> None:
+    pane = pane_of(window)
+    for page, view in enumerate((pane.map, pane.turns, pane.entries, pane.causes)):
+        pane.tabs.setCurrentIndex(page)
+        assert pane.focus_target() is view
+    pane.tabs.setCurrentIndex(0)
+
+
+def test_tables_follow_the_turn_and_the_entry_that_are_looked_at(window: MainWindow) -> None:
+    pane = pane_of(window)
+    pane.tabs.setCurrentIndex(TURNS)
+    commands(window).jump(Generation(8), pane.content.entry(1))
+    assert pane.turns.currentIndex().row() == pane.content.column_of(Generation(8))
+    pane.tabs.setCurrentIndex(ENTRIES)
+    assert pane.entries.currentIndex().row() == 1
+    pane.tabs.setCurrentIndex(CACHE)
+    commands(window).jump(Generation(10), pane.content.entry(0))
+    assert pane.cache_bars.accessibleDescription().startswith("#10: ")
+    pane.tabs.setCurrentIndex(0)
+    assert pane.map.chosen == (0, pane.content.column_of(Generation(10)))
+
+
+def test_a_click_on_a_bar_of_the_cache_goes_to_its_turn(window: MainWindow) -> None:
+    pane = pane_of(window)
+    pane.tabs.setCurrentIndex(CACHE)
+    pane.cache_bars.picked.emit(3)
+    assert window.selection.generation == pane.content.generations[3]
+    caches = [turn.cache for turn in pane.content.turns if turn is not None]
+    layers = {layer.fill: list(layer.values) for layer in pane.cache_bars.bars.layers}
+    assert list(layers) == ["grey", "sky", "purple"]
+    for fill, name in (("grey", "kept"), ("sky", "new"), ("purple", "by_lore")):
+        assert layers[fill] == [getattr(each, name) if each is not None else 0 for each in caches]
+    pane.tabs.setCurrentIndex(0)
+
+
+def test_in_a_row_of_the_entries_totals_belong_to_the_turn_that_is_looked_at(window: MainWindow) -> None:
+    pane = pane_of(window)
+    commands(window).jump(Generation(6), pane.content.entry(0))
+    pane.tabs.setCurrentIndex(ENTRIES)
+    pane.entries.clicked.emit(pane.entry_table.index(2, TOTALS - 1))
+    assert (window.selection.generation, window.selection.entry) == (Generation(6), pane.content.entry(2))
+    pane.entries.clicked.emit(pane.entry_table.index(1, TOTALS))
+    assert (window.selection.generation, window.selection.entry) == (
+        pane.content.generations[0], pane.content.entry(1),
+    )  # fmt: skip
+    pane.tabs.setCurrentIndex(0)
+
+
+def test_only_links_to_entries_go_anywhere(window: MainWindow) -> None:
+    pane = pane_of(window)
+    told: list[object] = []
+    pane.jump.connect(lambda *news: told.append(news))
+    for link in ("entry:", "entry:x", "https://x", "entry:2"):
+        pane.changes.linkActivated.emit(link)
+    assert told == [(window.selection.generation, 2)]
+
+
+def test_enter_on_a_turn_alone_goes_there_and_asks_nothing(window: MainWindow) -> None:
+    pane = pane_of(window)
+    told: list[str] = []
+    pane.wanted.connect(told.append)
+    pane.map.entered.emit(-1, 2)
+    assert window.selection.generation == pane.content.generations[2]
+    assert told == []
+    pane.map.moved.emit(0, 99)  # there is no such turn
+    assert window.selection.generation == pane.content.generations[2]
+
+
+def test_buttons_show_what_is_shown(window: MainWindow) -> None:
+    pane = pane_of(window)
+    pane.injected.click()
+    assert (pane.shown.only_injected, pane.injected.isChecked()) == (True, True)
+    pane.injected.click()
+    assert (pane.shown.only_injected, pane.injected.isChecked()) == (False, False)
+    place = [*RowOrder].index(RowOrder.TITLE)
+    pane.order.activated.emit(place)
+    assert pane.shown.order is RowOrder.TITLE
+    assert pane.order.currentText() == "By title"
+    assert pane.order.itemData(pane.order.currentIndex(), Qt.ItemDataRole.ToolTipRole) == "From A to Z"
+    before = pane.map.cell
+    pane.out.click()
+    assert pane.map.cell < before
+    pane.into.click()
+    assert pane.map.cell == before
+
+
+def test_a_narrow_pane_has_fewer_buttons_and_a_low_one_fewer_lines(window: MainWindow) -> None:
+    pane = pane_of(window)
+    commands(window).jump(Generation(4), None)
+    for wide in (True, False):
+        pane.resize(500 if wide else 499, 400)
+        assert (pane.out.isHidden(), pane.into.isHidden()) == (not wide, not wide)
+        assert pane.order.maximumWidth() == (140 if wide else 92)
+    for height, seen in ((LOW, True), (LOW - 1, False)):
+        pane.resize(600, height)
+        assert pane.cache.isHidden() == (not seen)
+
+
+def test_files_are_offered_in_a_menu(window: MainWindow, qtbot: QtBot) -> None:
+    pane = pane_of(window)
+    told: list[str] = []
+    pane.wanted.disconnect()
+    pane.wanted.connect(told.append)
+    pane.save.click()
+    (menu,) = (each for each in pane.findChildren(QMenu) if each.isVisible())
+    assert [action.text() for action in menu.actions()] == ["Turns as CSV…", "Entries as CSV…", "Map as a picture…"]
+    for action in menu.actions():
+        action.trigger()
+    assert told == ["timeline.csv", "timeline.csv_entries", "timeline.picture"]
+    pane.wanted.connect(window.run)
+    menu.hide()
+    drain()
+    assert not [each for each in pane.findChildren(QMenu) if each.isVisible()]
+
+
+def test_a_file_is_asked_for_by_its_kind(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+    saved: list[tuple[str, bool]] = []
+
+    def choose(
+        _parent: object, _title: str, _name: str, filters: str, suffix: str, then: Callable[[Path], None]
+    ) -> None:
+        asked.append((filters.split(" ", maxsplit=1)[0], suffix))
+        then(Path("x"))
+
+    monkeypatch.setattr(dialogs, "choose_new_file", choose)
+    monkeypatch.setattr(commands(window), "save", lambda path, *, entries: saved.append((str(path), entries)))
+    for action in ("timeline.csv", "timeline.csv_entries", "timeline.picture"):
+        window.run(action)
+    assert asked == [("Tables", ".csv"), ("Tables", ".csv"), ("Pictures", ".png")]
+    assert saved == [("x", False), ("x", True), ("x", False)]
+
+
+def test_nothing_is_saved_of_no_turns(make_window: MakeWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    window = make_window(project_with(long_chat(2)), make_simulator=Simulator, replay=False)
+    window.show_pane("timeline")
+    pane_of(window).content = MapContent()
+    monkeypatch.setattr(dialogs, "choose_new_file", lambda *_args: pytest.fail("there is nothing to save"))
+    window.run("timeline.csv")
+    assert window.bars.texts == ["There are no turns to save yet. Replay the chat first."]
+
+
 # ---- states ---------------------------------------------------------------------------------------------------------
 
 
@@ -416,3 +564,59 @@ def test_a_reply_that_the_line_of_the_chat_lacks_is_told_of_without_end(make_win
     assert reply not in pane.content.generations
     assert pane.content.column_of(reply) == -1
     assert reply not in strip.generations
+
+
+def test_while_nothing_went_in_candidates_are_offered(make_window: MakeWindow, qtbot: QtBot) -> None:
+    notes = tuple(replace(entry, constant=False) for entry in NOTES)
+    window = make_window(project_with(long_chat(2), notes), make_simulator=Simulator)
+    settings = window.session.project.settings.model_copy(update={"unlimited_budget": False, "max_tokens_budget": 1})
+    window.session.parts.adjust("tight", settings=settings)
+    window.show_pane("timeline")
+    settle(window, qtbot)
+    pane = pane_of(window)
+    assert not pane.empty.isVisible()
+    pane.toggle_injected()
+    assert (pane.empty.isVisible(), pane.empty.title.text()) == (True, "Nothing went in")
+    pane.empty.pressed.emit("timeline.injected")
+    assert not pane.empty.isVisible()
+    assert pane.focus_target() is pane.map
+
+
+def test_it_says_what_it_waits_for(make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    window = make_window(project_with(long_chat(2)), make_simulator=Simulator, replay=False)
+    window.show_pane("timeline")
+    pane, strip = pane_of(window), commands(window).strip
+    assert pane.focus_target() is pane
+    assert "Replay all" in strip.nothing.text()
+    monkeypatch.setattr(type(window.session), "busy", True)
+    pane._fill()
+    strip._fill()
+    assert pane.empty.title.text() == "The chat is being replayed"
+    assert strip.nothing.text() == "The replies appear here as they are run."
+    monkeypatch.undo()
+    pane._fill()
+    assert pane.empty.title.text() == "No turn was run yet"
+    window.session.replays.run_all()
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+    turns, pane.feed.turns = pane.feed.turns, {}
+    pane._fill()
+    strip._fill()
+    assert pane.empty.title.text() == "Looking at the turns"
+    assert strip.nothing.text() == "The replies are being counted."
+    pane.feed.turns = turns
+
+
+def test_a_reply_that_was_not_run_is_said(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = opened(make_window, qtbot, long_chat(2))
+    pane = pane_of(window)
+    reply = pane.feed.line[0]
+    commands(window).jump(reply, None)
+    assert pane.cache.text()
+    turn = pane.feed.turns.pop(reply)
+    pane._tell_chosen()
+    assert (pane.changes.text(), pane.cache.text(), pane.cache.isHidden()) == ("This reply was not run yet.", "", True)
+    pane.feed.turns[reply] = turn
+    window.selection.choose_message(1, None)
+    pane._tell_chosen()
+    if window.selection.generation is None:
+        assert pane.changes.text() == "Choose a reply."

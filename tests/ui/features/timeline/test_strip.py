@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -16,8 +18,10 @@ from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.trace.budget import budget_view
-from lorestudio.ui.features.timeline.strip import BarOrder, ReplyStrip
+from lorestudio.studio.replay.timeline import TimelineTurn
+from lorestudio.trace.budget import KEYWORD, budget_view
+from lorestudio.trace.diff import InjectionChanges
+from lorestudio.ui.features.timeline.strip import REFRESH_MS, BarOrder, ReplyStrip, reply_words
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.features.timeline.test_pane import long_chat, project_with, settle
 from tests.ui.worlds import ENTRIES as NOTES
@@ -166,3 +170,117 @@ def test_before_a_replay_it_offers_one(make_window: MakeWindow, qtbot: QtBot) ->
     strip.nothing.linkActivated.emit("replay.all")
     settle(window, qtbot)
     qtbot.waitUntil(strip.chart.isVisible)
+
+
+# ---- what a bar says and shows --------------------------------------------------------------------------------------
+
+
+def turn(budget: int | None = 600, cut: int = 0, entered: int = 0, left: int = 0) -> TimelineTurn:
+    keys = [("World", f"{place}.md") for place in range(entered + left)]
+    summary = SimpleNamespace(injected={1: None}, tokens=150, budget=budget, by_origin={KEYWORD: 150}, cut=cut)
+    changes = InjectionChanges(entered=tuple(keys[:entered]), left=tuple(keys[entered:]))
+    return cast("TimelineTurn", SimpleNamespace(summary=summary, changes=changes, before=Generation(2)))
+
+
+def test_a_bar_in_words_says_only_what_there_is() -> None:
+    assert reply_words("#4", None) == "#4: not run yet"
+    assert reply_words("#4", turn(None)) == "#4: 1 entry, 150 tokens; 150 keyword"
+    assert reply_words("#4", turn(cut=1)) == "#4: 1 entry, 150 tokens of 600; 150 keyword; cut: 1 token"
+    assert reply_words("#4", turn(), 70).endswith("; the chat's file has noted 70 tokens")
+    assert reply_words("#4", turn(), expected=True).startswith("The reply to come, as expected now: 1 entry")
+    assert reply_words("#4", turn(entered=2, left=1)).endswith("; since #2: 2 entered, 1 left")
+    assert reply_words("#4", turn(left=1)).endswith("; since #2: 0 entered, 1 left")
+
+
+def test_the_legend_explains_only_what_is_drawn(window: MainWindow, strip: ReplyStrip) -> None:
+    assert strip.legend.accessibleName().endswith("◆ recorded in the chat, ◇ expected next")
+    assert strip.legend.accessibleName().startswith("cut, ")
+    chosen = strip._selection.generation
+    strip._noted = dict.fromkeys(strip._noted)
+    strip._fill()
+    assert "recorded" not in strip.legend.accessibleName()
+    strip._noted_chat = None
+    strip._fill()
+    assert "recorded" in strip.legend.accessibleName()
+    line = strip._feed.line
+    strip._feed.line = line[:-1]  # without the reply to come
+    strip._fill()
+    strip._feed.line = line
+    assert "expected next" not in strip.legend.accessibleName()
+    assert strip.chart.bars.expected == -1
+    strip._fill()
+    assert strip._selection.generation == chosen
+
+
+def test_one_order_is_ticked_at_a_time(window: MainWindow, strip: ReplyStrip) -> None:
+    def ticked() -> list[str]:
+        return [action.text() for action in strip.sort.menu().actions() if action.isChecked()]
+
+    assert (ticked(), strip.sort.text()) == (["As in the chat"], "")
+    for order, text in ((BarOrder.CHANGED, "Most changed first"), (BarOrder.CUT, "Most cut first")):
+        strip.order_by(order)
+        assert (ticked(), strip.sort.text()) == ([text], text)
+        assert strip.sort.accessibleName() == f"Order of the replies: {text}"
+    strip.order_by(BarOrder.CHAT)
+    assert (ticked(), strip.sort.text()) == (["As in the chat"], "")
+
+
+def test_another_order_takes_all_replies_again(window: MainWindow, strip: ReplyStrip) -> None:
+    told: list[object] = []
+    strip.brushed.connect(told.append)
+    strip.order_by(BarOrder.CHAT)
+    assert told == []
+    strip.chart.brush((1, 4))
+    strip.order_by(BarOrder.CHAT)
+    assert (told, strip.chart.range) == ([], (1, 4))
+    strip.order_by(BarOrder.CUT)
+    assert (told, strip.chart.range) == ([None], None)
+    strip.order_by(BarOrder.CHANGED)  # there is nothing to take back
+    assert told == [None]
+    strip.order_by(BarOrder.CHAT)
+
+
+def test_the_chosen_reply_keeps_its_bar_in_every_order(window: MainWindow, strip: ReplyStrip) -> None:
+    window.features.timeline.jump(strip.generations[3], None)
+    chosen = window.selection.generation
+    for order in (BarOrder.CUT, BarOrder.CHAT):
+        strip.order_by(order)
+        place = strip.generations.index(chosen)
+        assert strip.chart.accessibleDescription() == strip.chart.bars.words(place)
+        assert strip.chart._chosen == place
+
+
+def test_replies_that_were_not_counted_yet_stand_at_the_end(window: MainWindow, strip: ReplyStrip) -> None:
+    feed = window.features.timeline.feed
+    missing = feed.line[4]
+    turn = feed.turns.pop(missing)
+    try:
+        for order in (BarOrder.CUT, BarOrder.CHANGED):
+            strip.order_by(order)
+            assert strip.generations[-1] == missing
+    finally:
+        feed.turns[missing] = turn
+        strip.order_by(BarOrder.CHAT)
+
+
+def test_the_strip_is_filled_at_once_when_nothing_more_is_to_be_expected(
+    window: MainWindow, strip: ReplyStrip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[int] = []
+    monkeypatch.setattr(strip._refresh, "start", pauses.append)
+    monkeypatch.setattr(strip._refresh, "isActive", lambda: True)
+    strip._later()
+    assert pauses == [0]
+    monkeypatch.setattr(type(strip._feed), "busy", True)
+    strip._later()
+    assert pauses == [0], "it is filled soon already"
+    monkeypatch.setattr(strip._refresh, "isActive", lambda: False)
+    strip._later()
+    assert pauses == [0, REFRESH_MS + len(strip.generations) // 4]
+    monkeypatch.undo()
+    strip._fill()
+
+
+def test_without_a_chat_there_is_no_strip(make_window: MakeWindow) -> None:
+    window = make_window(replace(tight_project(), chat=None), make_simulator=Simulator)
+    assert window.features.timeline.strip.isHidden()

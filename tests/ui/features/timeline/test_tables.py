@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
-import pytest
+from types import SimpleNamespace
+from typing import Any, cast
 
+import pytest
+from PySide6.QtCore import Qt
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.trace.diff import InjectionChanges
 from lorestudio.trace.prompt_cache import CacheMiss, CacheTotals, CacheTurn, CauseKind, CauseTotal
-from lorestudio.ui.features.timeline.tables import advice, cache_text, cause_text, changes_text, totals_text
+from lorestudio.ui.features.timeline.map_content import MapContent
+from lorestudio.ui.features.timeline.tables import (
+    Names,
+    advice,
+    cache_text,
+    cause_columns,
+    cause_text,
+    changes_text,
+    how_many,
+    place_table,
+    totals_text,
+    turn_columns,
+)
+from lorestudio.ui.widgets.record_table import RecordTable
+from tests.ui.drawing import at_the_right
+from tests.ui.worlds import ENTRIES, LEFT_OUT, SKARN
 
 ENTERED = CacheMiss(CauseKind.ENTERED, "Skarn", ("World", "Skarn.md"), 30)
 ROOM = CacheMiss(CauseKind.ROOM, "#3")
@@ -62,3 +84,67 @@ def test_each_cause_has_words_and_what_to_do(cause: CauseTotal, words: str, cure
     assert cure in advice((cause,))
     totals = CacheTotals(turns=3, tokens=300, kept=180, new=30, by_lore=90, causes=(cause,))
     assert totals_text(totals).startswith("Lore and other placed texts made" if cause.host else "Lore made")
+
+
+# ---- columns --------------------------------------------------------------------------------------------------------
+
+
+def turn(**more: Any) -> TimelineTurn:
+    return cast("TimelineTurn", SimpleNamespace(**{"cache": None, "changes": InjectionChanges()} | more))
+
+
+def summary(used: int, budget: int | None, tokens: int = 0) -> SimpleNamespace:
+    return SimpleNamespace(used=used, budget=budget, tokens=tokens, injected={1: None, 2: None})
+
+
+def said(table: RecordTable, row: int) -> list[str]:
+    return [table.index(row, column).data() for column in range(table.columnCount())]
+
+
+def test_turns_in_columns_of_numbers_and_words(qapp: object) -> None:
+    left = InjectionChanges(entered=(("World", "Skarn.md"),), left=(("World", "x.md"), ("World", "y.md")))
+    turns = (
+        None,
+        turn(summary=summary(150, 600, 1200)),
+        turn(summary=summary(0, None), changes=left, cache=CacheTurn(100, 40, 30, 30, ENTERED)),
+        turn(summary=summary(0, None), cache=CacheTurn(100, 40, 60, 0)),
+        turn(summary=summary(0, None), cache=CacheTurn(100, 100, 0, 0)),
+    )
+    content = MapContent(generations=tuple(Generation(place) for place in range(5)), columns=(0, 1, 2, 3, 4),
+                         turns=turns)  # fmt: skip
+    table = place_table(columns=turn_columns(content, Names()))
+    table.set_rows(range(5))
+    assert said(table, 0) == ["#0", "not run yet", "", "", "", "", "", "", "", "", ""]
+    assert said(table, 1) == ["#1", "2", "1,200", "25%", "0", "0", "", "", "", "", ""]
+    assert said(table, 2)[3:] == ["", "1", "2", "+ Skarn.md   − x.md, y.md", "40", "60", "30", "Skarn entered"]
+    assert said(table, 3)[7:] == ["40", "60", "0", "new messages"]
+    assert said(table, 4)[7:] == ["100", "0", "0", ""]
+    numbers = [table.headerData(column, Qt.Orientation.Horizontal) for column in at_the_right(table)]
+    assert numbers == ["In", "Tokens", "Of budget", "Entered", "Left", "Cache kept", "Read again", "By placed texts"]
+
+
+def test_causes_in_columns_with_their_share(qapp: object) -> None:
+    one, two = (
+        CauseTotal(CauseKind.ENTERED, name, tokens=tokens, turns=3) for name, tokens in (("Skarn", 90), ("Bell", 30))
+    )
+    totals = CacheTotals(turns=3, tokens=300, kept=180, new=30, by_lore=90, causes=(one, two))
+    table = place_table(columns=cause_columns(totals))
+    table.set_rows(totals.causes)
+    assert said(table, 0)[1:] == ["3", "90", f"{90 / totals.missed:.0%}"]
+    assert at_the_right(table) == [1, 2, 3]
+    nothing = place_table(columns=cause_columns(CacheTotals()))
+    nothing.set_rows([one])
+    assert said(nothing, 0)[3] == ""
+
+
+def test_how_many_turns_and_entries() -> None:
+    assert how_many(MapContent()) == ""
+    content = MapContent(rows=(0,), columns=(0, 1))
+    assert how_many(content) == "2 turns · 1 entry"
+
+
+def test_what_is_gone_from_the_vault_has_its_file_name_and_no_number() -> None:
+    names = Names.of(VaultIndex(ENTRIES, LEFT_OUT, vaults=("vault",)))
+    known = ENTRIES[SKARN]
+    assert (names.title((known.vault, known.filename)), names.id((known.vault, known.filename))) == ("Skarn", SKARN)
+    assert (names.title(("vault", "gone.md")), names.id(("vault", "gone.md"))) == ("gone.md", None)

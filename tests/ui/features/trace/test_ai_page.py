@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication, QTextCursor
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
@@ -146,3 +147,77 @@ def test_a_question_under_way_shows_what_has_arrived(page: AiPage) -> None:
     assert page.text.toPlainText() == "Another"
     page.set_trace(run(ASKED))
     assert page.plain == "[]"
+
+
+def test_several_calls_are_offered_and_one_needs_no_choice(page: AiPage) -> None:
+    seen = []
+    for calls in ((BROKEN, ASKED), (ASKED,), (BROKEN, BROKEN, ASKED)):
+        page.set_trace(run(*calls))
+        seen.append((page.calls.isVisible(), page.calls.count()))
+    assert seen == [(True, 2), (False, 1), (True, 3)]
+    question = ChatRequest("search", "Choose.", "Which?", max_tokens=64, model="tiny")
+    page.set_live(LiveRun(Generation(5, 0), (), "AI selection", request=question))
+    assert not page.calls.isVisible()  # they are of another run
+
+
+def test_what_is_found_is_marked_until_the_field_is_empty(page: AiPage, theme: Theme) -> None:
+    page.set_trace(run(ASKED))
+    choose(page, USER)
+    page.finder.setText("these")
+    (mark,) = page.text.extraSelections()
+    colors = (mark.format.background().color().name(), mark.format.foreground().color().name())
+    assert colors == (QColor(theme.palette.mark).name(), QColor(theme.palette.on_mark).name())
+    page.open_search()
+    assert page.finder.selectedText() == "these"  # to write over it
+    page.finder.clear()
+    assert page.text.extraSelections() == []
+
+
+def test_a_search_goes_on_in_what_is_shown_next(page: AiPage, qtbot: QtBot) -> None:
+    page.finder.setText("marvel")
+    page.set_trace(run(replace(ASKED, model="marvel")))
+    assert page.found.text() == "1"
+    page.set_trace(run(ASKED))
+    assert page.found.text() == "none"
+    page.set_trace(run(replace(ASKED, system="word " * (CHUNK // 5 + 10) + "marvel")))
+    choose(page, SYSTEM)
+    assert page.found.text() == "none"  # the end is not laid out yet
+    qtbot.waitUntil(lambda: page.found.text() == "1")
+
+
+@pytest.mark.parametrize("at_end", [False, True])
+def test_a_reply_that_grows_is_followed_only_at_its_end(page: AiPage, at_end: bool) -> None:
+    question = ChatRequest("search", "Choose.", "Which?", max_tokens=64, model="tiny")
+    live = LiveRun(Generation(5, 0), (), "AI selection", request=question)
+    page.set_live(live)
+    choose(page, REPLY)
+    begun = "line\n" * 200
+    page.set_live(replace(live, reply=begun))
+    bar = page.text.verticalScrollBar()
+    assert bar.maximum() > 0
+    bar.setValue(bar.maximum() if at_end else 3)
+    page.set_live(replace(live, reply=begun * 2))
+    assert bar.value() == (bar.maximum() if at_end else 3)
+
+
+def test_the_links_of_the_overview_are_left_to_the_pane(page: AiPage) -> None:
+    page.set_trace(run(ASKED))
+    before = page.plain
+    page.overview.setHtml("<a href='entry:3'>Bell</a>")
+    told: list[int] = []
+    page.entry_chosen.connect(told.append)
+    page.overview.moveCursor(QTextCursor.MoveOperation.Start)
+    page.overview.setFocus()
+    QTest.keyClick(page.overview, Qt.Key.Key_Tab)
+    QTest.keyClick(page.overview, Qt.Key.Key_Return)
+    assert told == [3]
+    assert page.plain == "Bell" != before  # it was not left for another page
+
+
+def test_the_overview_takes_the_colours_of_another_theme(page: AiPage, theme: Theme) -> None:
+    page.set_trace(run(ASKED))
+    seen = []
+    for name in ("light", "dark", "light"):
+        theme.choose(name)
+        seen.append(theme.palette.text_muted.lower() in page.overview.toHtml().lower())
+    assert seen == [True] * 3

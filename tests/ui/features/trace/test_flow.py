@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtWidgets import QListView
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QImage
+from PySide6.QtWidgets import QListView, QMenu
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
+from lorestudio.studio.report.pictures import lay_out, ribbon_words
 from lorestudio.trace.flow import Measure, flow
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.ui.features.trace.flow import FlowPage, FlowView, FunnelList, FunnelStep, steps
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import CellDelegate
-from tests.ui.conftest import check
-from tests.ui.drawing import Drawn, drawn, words_drawn
+from tests.ui.conftest import check, drain
+from tests.ui.drawing import Drawn, at_the_right, drawn, drawn_by, words_drawn
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_trace
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -204,6 +210,73 @@ def test_a_stage_without_a_ribbon_says_what_went_on(view: FlowView, qtbot: QtBot
     assert len(drawn(view)) == alone - 2  # the ground and the ring of where the keyboard is
 
 
+def test_rows_lie_below_each_other_with_their_trunk_names_and_amounts(view: FlowView, theme: Theme) -> None:
+    picture = lay_out(flow(leaky_trace()), Measure.ENTRIES, 600)
+    shown = drawn(view)
+    trunk = [each for each in shown if each.fill == theme.color("border_strong").name()]
+    wanted = [piece for row in picture.rows for piece in row.trunk if piece.width > 0 and piece.height > 0]
+    boxes = [QRectF(piece.left, piece.top, piece.width, piece.height) for piece in wanted]
+    assert len(trunk) >= len(boxes)
+    for box in boxes:
+        assert any(each.box.topLeft() == box.topLeft() and abs(each.box.width() - box.width()) < 0.01 for each in trunk)
+    for row in picture.rows:
+        name = next(each for each in shown if each.words == row.stage.name)
+        amount = next(each for each in shown if each.words == view._amount(row))
+        assert name.box.left() == amount.box.left() == 8
+        assert amount.box.top() - name.box.top() == pytest.approx(17, abs=2)
+        assert row.box.top < name.box.top() < row.box.top + 22
+        assert (name.weight, amount.weight) == (600, 400)
+        assert amount.points == pytest.approx(0.88 * name.points, abs=0.01)
+        assert (name.fill, amount.fill) == (theme.color("text").name(), theme.color("text_muted").name())
+
+
+def test_ribbons_have_the_colour_of_their_phase_and_their_words_behind_them(view: FlowView, theme: Theme) -> None:
+    picture = lay_out(flow(leaky_trace()), Measure.ENTRIES, 600)
+    shown = drawn(view)
+    ribbons = [each for each in shown if each.fill == theme.fill("orange")[0].name() and each.kind == "path"]
+    shapes = [shape for row in picture.rows for shape in row.ribbons]
+    assert len(ribbons) == len(shapes) == 4
+    for ribbon, shape in zip(ribbons, shapes, strict=True):
+        assert ribbon.edge == theme.color("fill_edge").name()
+        assert ribbon.box.right() == pytest.approx(shape.end, abs=0.01)
+        (word,) = (each for each in shown if each.words == ribbon_words(shape.ribbon, Measure.ENTRIES))
+        assert word.box.left() == pytest.approx(shape.end + 6, abs=0.01)
+        assert shape.middle < word.box.top() < shape.middle + 10
+        assert word.fill == theme.color("text").name()
+
+
+def test_the_keyboard_shows_the_row_and_the_ribbon_that_it_is_on(view: FlowView, theme: Theme, qtbot: QtBot) -> None:
+    picture = lay_out(flow(leaky_trace()), Measure.ENTRIES, 600)
+    hover, ink = theme.color("hover").name(), theme.color("focus").name()
+    view.clearFocus()
+    assert not {hover, ink} & {mark for each in drawn(view) for mark in (each.fill, each.edge)}
+    view.setFocus()
+    qtbot.waitUntil(view.hasFocus)
+    qtbot.keyClick(view, Qt.Key.Key_Down)
+    row = picture.rows[1]
+    box = QRectF(row.box.left, row.box.top, row.box.width, row.box.height)
+    assert [each.box for each in drawn(view) if each.fill == hover] == [box]
+    shape = row.ribbons[0]
+    label = QRectF(shape.end, shape.middle - 10, 600 - shape.end - 4, 20)
+    (ring,) = (each.box for each in drawn(view) if each.edge == ink)
+    assert (ring.left(), ring.top()) == (pytest.approx(label.left() + 1, abs=0.01), pytest.approx(label.top() + 1))
+    assert (ring.right(), ring.bottom()) == (pytest.approx(label.right() - 1), pytest.approx(label.bottom() - 1))
+    view.set_flow(flow(make_trace()), Measure.ENTRIES, everything=True)
+    everything = lay_out(flow(make_trace()), Measure.ENTRIES, 600, everything=True)
+    first = everything.rows[0].box
+    qtbot.keyClick(view, Qt.Key.Key_Home)
+    (ring,) = (each.box for each in drawn(view) if each.edge == ink)  # it has no ribbon: the ring is around the row
+    assert ring == QRectF(first.left, first.top, first.width, first.height).adjusted(3, 2, -3, -2)
+
+
+def test_only_rows_in_sight_are_drawn(view: FlowView) -> None:
+    picture = lay_out(flow(leaky_trace()), Measure.ENTRIES, 600)
+    second = picture.rows[1].box
+    seen = QRectF(0, second.top + 1, 600, second.height - 2)
+    words = [each.words for each in drawn_by(lambda painter: view.draw(painter, seen)) if each.words]
+    assert [word for word in words if word.startswith("stage")] == ["stage 1"]
+
+
 # ---- list, picture and table ---------------------------------------------------------------------------------------
 
 
@@ -262,3 +335,74 @@ def test_a_page_as_files(page: FlowPage) -> None:
     page.set_trace(make_trace())
     assert len(page.content("csv").splitlines()) < len(everything.splitlines())
     assert whole > 4
+
+
+def test_a_picture_of_the_page_is_twice_as_large_as_what_is_seen(page: FlowPage, theme: Theme) -> None:
+    for trace in (make_trace(), leaky_trace()):
+        page.set_trace(trace)
+        source = page.view if page.is_flow else page._funnel.viewport()
+        image = QImage.fromData(page.content("png"))
+        assert (image.width(), image.height()) == (2 * source.width(), 2 * source.height())
+        assert image.pixelColor(2, image.height() - 2) == theme.color("panel")
+        seen = {image.pixelColor(x, y).name() for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)}
+        assert (theme.fill("orange")[0].name() in seen) == page.is_flow
+        assert len(seen) > 1
+
+
+def test_a_file_is_asked_for_and_given_away(page: FlowPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[object, ...]] = []
+    saved: list[tuple[object, bytes]] = []
+    page.saving.connect(lambda path, data: saved.append((path, data)))
+
+    def choose(*told: Any) -> None:
+        _parent, _title, name, filters, ending, then = told
+        asked.append((name, filters, ending))
+        then(Path(name))
+
+    monkeypatch.setattr(dialogs, "choose_new_file", choose)
+    page.save("csv")
+    assert asked == []  # there is nothing yet
+    page.set_trace(leaky_trace())
+    (menu,) = page.save_button.findChildren(QMenu)
+    assert [action.text() for action in menu.actions()] == ["Table as CSV…", "Picture as SVG…", "Picture as PNG…"]
+    for action in menu.actions():
+        action.trigger()
+    turn = leaky_trace().turn.message
+    assert asked == [(f"stages-{turn}.{end}", filters, end) for end, filters in (
+        ("csv", "Table (*.csv)"), ("svg", "Picture (*.svg)"), ("png", "Picture (*.png)")
+    )]  # fmt: skip
+    assert [path.suffix for path, _data in saved] == [".csv", ".svg", ".png"]
+    assert [data for _path, data in saved[:2]] == [page.content("csv"), page.content("svg")]
+
+
+def test_where_the_keyboard_goes_in_the_flow_is_brought_into_sight(page: FlowPage, qtbot: QtBot) -> None:
+    page.resize(700, 120)
+    page.set_trace(leaky_trace())
+    drain()
+    bar = page._scroll.verticalScrollBar()
+    assert (bar.value(), bar.maximum() > 0) == (0, True)
+    qtbot.keyClick(page.view, Qt.Key.Key_End)
+    box = page.view._picture.rows[-1].box
+    assert bar.value() <= box.top
+    assert box.top + box.height <= bar.value() + page._scroll.viewport().height()
+    qtbot.keyClick(page.view, Qt.Key.Key_Home)
+    assert bar.value() <= page.view._picture.rows[0].box.top
+
+
+def test_numbers_of_the_table_stand_at_the_right(page: FlowPage, qtbot: QtBot) -> None:
+    page.set_trace(leaky_trace())
+    page.toggle_table()
+    model = page.table_model
+    heads = [model.headerData(column, Qt.Orientation.Horizontal) for column in at_the_right(model)]
+    assert heads == ["Entries", "Tokens"]
+
+
+def test_a_long_name_of_a_stage_ends_before_the_trunk(view: FlowView) -> None:
+    trace = leaky_trace()
+    first = replace(trace.stages[0], name="a stage with a name that is by far too long for its room")
+    view.set_flow(flow(replace(trace, stages=(first, *trace.stages[1:]))), Measure.ENTRIES)
+    word = words_drawn(view)[0]
+    assert word.endswith("…")
+    metrics = QFontMetricsF(scaled(view.font(), 1.0, bold=True))
+    room = view._picture.trunk_at - 14
+    assert metrics.horizontalAdvance(word) <= room < metrics.horizontalAdvance(word[:-1] + "mm")

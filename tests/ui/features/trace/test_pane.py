@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFont, QFontInfo, QGuiApplication
+from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
@@ -16,6 +17,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.state import EngineState
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.journey import PHASES
 from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
 from lorestudio.trace.summary import SummaryPiece
 from lorestudio.ui.features.trace.pane import AI, LOG, PROMPT, TracePane
@@ -202,6 +204,82 @@ def test_an_empty_pane_says_what_is_missing(make_window: Callable[..., MainWindo
     assert note(window) == ""
 
 
+def test_a_step_of_the_funnel_lists_what_it_decided(window: MainWindow, pane: TracePane) -> None:
+    pane.tabs.setCurrentIndex(1)
+    model = pane.funnel_model
+    places = {step.stage: place for place, step in enumerate(model.rows)}
+    pane.funnel.activated.emit(model.index(places["budget"], 0))
+    decided = [each.entry for each in window.session.runs.trace(Generation(5)).stage("budget").verdicts]
+    assert pane.only.label.text() == "Only: budget"
+    assert (pane.tabs.currentIndex(), window.selection.stage) == (0, "budget")
+    assert {pane.model.entry(row) for row in range(pane.model.rowCount())} <= set(decided)
+    assert pane.model.entry(0) == window.selection.entry
+    pane.show_all_rows()
+    pane.unfold(frozenset(PHASES))
+    quiet = next(place for place, step in enumerate(model.rows) if not step.added and not step.removed)
+    pane.funnel.activated.emit(model.index(quiet, 0))
+    assert pane.only.isHidden(), "it decided nothing"
+    pane.unfold(frozenset())
+
+
+def test_escape_is_left_to_others_where_all_rows_are_shown(window: MainWindow, pane: TracePane, qtbot: QtBot) -> None:
+    changed: list[bool] = []
+    pane.note_changed.connect(lambda _note: changed.append(True))
+    qtbot.keyClick(pane, Qt.Key.Key_Escape)
+    pane.show_all_rows()
+    assert changed == []
+
+
+def test_buttons_of_the_empty_pane_and_of_the_trace_say_what_is_wanted(window: MainWindow, pane: TracePane) -> None:
+    told: list[str] = []
+    pane.wanted.disconnect()
+    pane.wanted.connect(told.append)
+    pane.empty.pressed.emit("replay.all")
+    pane.summary.wanted.emit("vault.reload")
+    pane.live.cancelled.emit()
+    pane.live.followed.emit()
+    pane.all_stages.click()
+    pane.all_stages.setChecked(False)
+    pane.wanted.connect(window.run)
+    assert told == ["replay.all", "vault.reload", "replay.cancel", "replay.follow", "trace.all_stages"]
+
+
+def test_entries_of_the_prompt_and_of_the_model_are_chosen(window: MainWindow, pane: TracePane) -> None:
+    for page in (pane.prompt, pane.ai):
+        page.entry_chosen.emit(CROWN)
+        assert window.selection.entry == CROWN
+        page.entry_chosen.emit(SKARN)
+        assert window.selection.entry == SKARN
+
+
+def test_the_log_is_not_wrapped_and_written_in_letters_of_one_width(pane: TracePane) -> None:
+    assert pane.log.lineWrapMode() is QPlainTextEdit.LineWrapMode.NoWrap
+    assert QFontInfo(pane.log.font()).fixedPitch() or pane.log.font().styleHint() is QFont.StyleHint.Monospace
+    assert pane.log.isReadOnly()
+
+
+def test_the_prompt_is_made_again_when_the_setup_is_another(window: MainWindow, pane: TracePane) -> None:
+    pane.tabs.setCurrentIndex(PROMPT)
+    settle(window)
+    made: list[object] = []
+    real = pane.prompt.set_trace
+    pane.prompt.set_trace = lambda *news: (made.append(news[0]), real(*news))[1]
+    try:
+        window.session.setup_changed.emit()
+        assert len(made) == 1
+        pane.tabs.setCurrentIndex(0)
+        window.session.setup_changed.emit()
+        assert len(made) == 1, "nobody looks at it"
+        pane.tabs.setCurrentIndex(PROMPT)
+        assert len(made) == 2
+        pane.tabs.setCurrentIndex(LOG)
+        pane.tabs.setCurrentIndex(PROMPT)
+        assert len(made) == 2, "it is there already"
+    finally:
+        pane.prompt.set_trace = real
+    settle(window)
+
+
 # ---- the sentence and the run under way, alone -----------------------------------------------------------------------
 
 
@@ -362,12 +440,15 @@ def test_what_is_tried_out_takes_the_place_of_the_sentence_shown_or_not(
     assert (said.passing, said.tone, said.actions) == (True, "neutral", (("preview.toggle", "Show the run before"),))
     assert said.text.startswith(f"With {what}: “Bell” would enter; ")
     assert ("Whole chat: " in said.text) is of_note, "of a setting its field says it"
+    rings = next(each.id for each in window.session.project.index.entries if each.title == "Bell")
+    assert pane.model.change(rings).words == "+ came in"
     assert sentence not in pane.summary.accessibleDescription()
     window.run("preview.toggle")
     (said,) = pane.summary.notes[:1]
     assert said == Said(
         f"This is the run without {what}.", "neutral", (("preview.toggle", "Show it as tried out"),), passing=True
     )
+    assert pane.model.change(rings) is None
     assert sentence not in pane.summary.accessibleDescription()
     window.run("preview.toggle")
     if of_note:

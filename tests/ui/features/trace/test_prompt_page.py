@@ -232,3 +232,36 @@ def test_what_the_host_alone_can_do_is_remarked() -> None:
         ("", "About this prompt"), ("", "remark: It was late."), ("", f"macros: {last[2].text}"),
     ]  # fmt: skip
     assert not any(row.remark for row in prompt_rows(prompt, trace, lore_only=True))
+
+
+def test_the_side_of_a_part_says_where_it_comes_from_or_that_it_was_lost(
+    listed: tuple[QListView, PromptList], theme: Theme
+) -> None:
+    model = listed[1]
+    model.set_rows([
+        PromptRow("User", head=True), PromptRow("Skarn", "keyword", 20, "x", "green", entry=1),
+        PromptRow("Rules", "chat", 10, "x", ground="good_soft", message=4),
+        PromptRow("Bell", "keyword", 5, fill="green", entry=2, lost="no room"),
+    ])  # fmt: skip
+    looks = [model.index(row, 0).data(LOOK) for row in range(4)]
+    assert [look.side for look in looks] == ["", "green", "good_soft", "hatched"]
+    assert [look.ground for look in looks] == ["raised", "", "", ""]
+    assert [(look.rule, look.ring) for look in looks] == [("top", True), ("", True), ("", True), ("", True)]
+    assert [look.strips[0].height for look in looks] == [26, 24, 24, 24]
+    titles = [look.strips[0].left[-1] for look in looks]
+    assert [(title.text, title.bold) for title in titles] == [
+        ("User", True), ("Skarn", True), ("Rules", False), ("Bell", True),
+    ]  # fmt: skip
+    chips = [look.strips[0].left[0] for look in looks[1:]]
+    assert [(chip.text, chip.fill, chip.ground) for chip in chips] == [
+        ("keyword", "green", "neutral_soft"), ("chat", "", "good_soft"), ("no room", "green", "neutral_soft"),
+    ]  # fmt: skip
+    assert [look.body.tone for look in looks[1:]] == ["text", "text_muted", "text"]
+    assert [look.body.most for look in looks[1:]] == [FOLDED_LINES] * 3
+    model.toggle(1)
+    model.toggle(0)  # there is nothing to unfold of who speaks
+    assert model.index(1, 0).data(LOOK).body.most == 0
+    model.toggle(1)
+    assert model.index(1, 0).data(LOOK).body.most == FOLDED_LINES
+    model.toggle(9)
+    assert [model.place_of_entry(entry) for entry in (1, 2, 7, None)] == [1, 3, -1, -1]

@@ -8,7 +8,7 @@ from PySide6.QtGui import QFontMetricsF
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.features.tuning.search_pane import PointChart, Points, TuningPane
-from lorestudio.ui.shell.qt import HORIZONTAL
+from lorestudio.ui.shell.qt import ALIGNMENT, HORIZONTAL, V_RIGHT
 from lorestudio.ui.shell.theme import Theme, scaled
 from tests.ui.drawing import drawn, words_drawn
 
@@ -144,6 +144,21 @@ def test_what_may_be_turned_and_how_is_asked_for_by_buttons(pane: TuningPane) ->
     assert told == ["tuning.add", "tuning.start", "tuning.stop"]
     heads = [pane.model.headerData(place, HORIZONTAL) for place in range(pane.model.columnCount())]
     assert (heads[:2], heads[3], heads[5]) == (["Point", "Settings"], "held out", "held out")
+    right = [pane.model.headerData(at, HORIZONTAL, ALIGNMENT) == V_RIGHT for at in range(pane.model.columnCount())]
+    assert right == [False, False, True, True, True, True]
+    high = pane.over.fontMetrics().lineSpacing()
+    assert (pane.over.height(), pane.bar.maximumHeight(), pane.bar.isTextVisible()) == (3 * high + 14, 4, False)
+    told.clear()
+    for act in pane.acts.values():
+        act.setEnabled(True)
+        act.click()
+    assert told == [f"tuning.{name}" for name in pane.acts]
+    pane.resize(700, 700)
+    pane.show()
+    parts = (pane.over, pane.way, pane.start, pane.state, pane.chart, pane.view, pane.acts["look"])
+    tops = [part.mapTo(pane, QPoint()).y() for part in parts]
+    assert tops == sorted(tops)
+    assert pane.story.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
 
 
 def test_tab_leaves_the_lines(pane: TuningPane, qtbot: QtBot) -> None:

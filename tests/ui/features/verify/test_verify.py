@@ -200,3 +200,13 @@ def test_another_system_is_given_its_own_settings(window: MainWindow, qtbot) -> 
     take(window, settings={"limit": 3})
     assert (window.session.choice.system, window.session.choice.settings.limit) == ("hybrid", 3)
     assert window.session.project.settings.scan_depth == 2
+
+
+def test_of_another_chat_nothing_is_told_that_was_compared_before(window: MainWindow, qtbot) -> None:
+    feature = window.features.verify
+    window.run("verify.compare")
+    window.session.set_project(replace(window.session.project, chat_path=Path("Other.jsonl")))
+    compared(window, qtbot)
+    assert feature.found is None
+    assert feature.pane.pages.currentWidget() is feature.pane.empty
+    assert window.chat.model.index(2, 0).data(ITEM).badge is None

@@ -23,8 +23,11 @@ from lorestudio.studio.tryout.preview import HeldRuns
 from lorestudio.studio.tryout.why_not import Holds
 from lorestudio.trace.held_run import WouldState
 from lorestudio.trace.journey import PHASES
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, MARK, TOOLTIP, VERTICAL
+from lorestudio.trace.scores import Similarities, Similarity
+from lorestudio.ui.features.why_not.pane import SimilarityTable
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, LOOK, MARK, TOOLTIP, VERTICAL
 from tests.ui.conftest import drain, settle
+from tests.ui.drawing import at_the_right
 from tests.ui.worlds import ENTRIES, RULES, SKARN, make_project
 
 
@@ -377,3 +380,38 @@ def test_the_threshold_is_drawn_through_all_rows(hybrid: MainWindow, theme: Them
     fills = {image.pixelColor(x, y).name() for x in range(0, image.width(), 2) for y in range(0, image.height(), 2)}
     assert theme.fill("green")[0].name() in fills  # the one that was taken
     assert theme.fill("grey")[0].name() in fills  # those that were not
+
+
+# ---- similarities alone ---------------------------------------------------------------------------------------------
+
+BARS = Similarities(0.5, 1, (
+    Similarity(1, "Skarn", 0.75, 1, True, "Taken"), Similarity(2, "Bell", 0.25, 2, False, "Below the threshold"),
+    Similarity(3, "Crown", -0.25, 3, False, "Below the threshold"),
+))  # fmt: skip
+
+
+def test_bars_of_similarities_begin_at_nothing_and_are_to_scale(qapp: object) -> None:
+    table = SimilarityTable()
+    assert table.rowCount() == 0
+    table.set_similarities(BARS)
+    looks = [table.index(row, SCORE).data(LOOK) for row in range(3)]
+    told, bars = zip(*(look.strips[0].left for look in looks), strict=True)
+    assert [(each.text, each.right, each.width) for each in told] == [
+        (score, True, 46) for score in ("0.750", "0.250", "-0.250")
+    ]  # fmt: skip
+    # from -0.25 to 1 there are five quarters
+    assert [bar.parts for bar in bars] == [((0.2, 0.8, "green"),), ((0.2, 0.4, "grey"),), ((0.0, 0.2, "grey"),)]
+    assert {bar.line for bar in bars} == {0.6}
+    assert at_the_right(table) == [0]
+    assert table.index(1, 0).data(ACCESSIBLE_TEXT) == (
+        "Bell: similarity 0.250, threshold 0.5, number 2: Below the threshold"
+    )
+    table.set_similarities(None)
+    assert (table.rowCount(), table._bar(BARS.entries[0])) == (0, None)
+
+
+def test_a_scale_reaches_as_far_as_the_threshold(qapp: object) -> None:
+    table = SimilarityTable()
+    table.set_similarities(replace(BARS, threshold=2.0, entries=BARS.entries[:2]))
+    bar = table.index(0, SCORE).data(LOOK).strips[0].left[1]
+    assert (bar.parts, bar.line) == (((0.0, 0.375, "green"),), 1.0)

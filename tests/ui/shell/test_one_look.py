@@ -1,0 +1,94 @@
+"""What holds for every pane of the window, so that they look and behave as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtWidgets import QLabel, QProgressBar, QScrollArea, QTabWidget, QTextBrowser, QWidget
+
+from lorestudio.ui.shell.main_window import MainWindow
+from tests.ui.conftest import drain
+from tests.ui.worlds import make_project
+
+
+@pytest.fixture
+def window(share_window: Callable[..., MainWindow]) -> MainWindow:
+    """With all of its panes made."""
+
+    def prepare(window: MainWindow) -> None:
+        for dock in window.docks.values():
+            assert dock.pane is not None
+        drain()
+
+    return share_window(lambda folder: make_project(folder / "vault"), prepare=prepare)
+
+
+def path_of(widget: QWidget) -> str:
+    """Where a widget is, for whoever reads that a test has failed."""
+    found = []
+    at: QWidget | None = widget
+    while at is not None:
+        found.append(at.accessibleName() or type(at).__name__)
+        at = at.parentWidget()
+    return " < ".join(found)
+
+
+def test_pages_within_a_pane_have_flat_tabs(window: MainWindow) -> None:
+    tabs = window.findChildren(QTabWidget)
+    assert len(tabs) > 6
+    assert [path_of(each) for each in tabs if not each.documentMode()] == []
+
+
+def test_links_are_followed_by_the_program_and_not_by_the_text(window: MainWindow) -> None:
+    texts = window.findChildren(QTextBrowser)
+    assert len(texts) > 2
+    with_links = [each for each in texts if "Explanation" in each.accessibleName() or "call" in each.accessibleName()]
+    assert len(with_links) > 1
+    assert [path_of(each) for each in window.features.why_not.pane.findChildren(QTextBrowser) if each.openLinks()] == []
+    assert not window.trace.ai.overview.openLinks()
+
+
+def test_bars_of_progress_have_their_words_beside_them(window: MainWindow) -> None:
+    bars = window.findChildren(QProgressBar)
+    assert len(bars) > 3
+    assert [path_of(each) for each in bars if each.isTextVisible()] == []
+
+
+def test_what_scrolls_is_as_wide_as_its_pane(window: MainWindow) -> None:
+    areas = window.findChildren(QScrollArea)
+    assert len(areas) > 5
+    assert [path_of(each) for each in areas if not each.widgetResizable()] == []
+
+
+def test_words_beside_buttons_stay_in_one_line(window: MainWindow) -> None:
+    features = window.features
+    graph, timeline = features.graph.pane, features.timeline
+    lines: dict[str, QLabel] = {
+        "tokens of the bench": features.bench.pane.tokens,
+        "budget": window.budget.slider.label,
+        "edges": graph.lists.edges_title,
+        "hits": graph.bar.hits,
+        "depth": graph.bar.scope.text,
+        "found by the model": window.trace.ai.found,
+        "seconds": window.trace.live.seconds,
+        "state of the entry": window.why._state,
+        "progress": graph.strip.label,
+        "only some rows": window.trace.only.label,
+        "vault": window.status._vault,
+        "broken": window.status._broken,
+        "run": window.status._run,
+    }
+    assert [name for name, each in lines.items() if each.wordWrap()] == []
+    names = [each for each in timeline.compare.findChildren(QLabel) if each.text() in {"A", "B"}]
+    assert [each.wordWrap() for each in names] == [False, False]
+    assert [each.buddy() for each in names] == list(timeline.compare.sides)
+
+
+def test_what_is_said_at_length_wraps_and_can_be_copied(window: MainWindow) -> None:
+    said = [
+        window.features.bench.pane.why,
+        window.features.tuning.scores.steps_words,
+        window.features.searching.pane.story,
+    ]
+    assert [each.wordWrap() for each in said] == [True] * 3
