@@ -147,8 +147,6 @@ class Composer(QWidget):
         """The choices for who writes replies: names with titles."""
         menu = self.reply_button.menu()
         menu.clear()
-        for old in self._writers.actions():
-            self._writers.removeAction(old)
         for name, title in names:
             action = menu.addAction(title)
             action.setCheckable(True)

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QStandardItem, QStandardItemModel
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QHelpEvent, QStandardItem, QStandardItemModel
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QListView
+from PySide6.QtWidgets import QListView, QStyleOptionViewItem, QToolTip
 from pytestqt.qtbot import QtBot
 
-from lorestudio.ui.features.chat.delegate import _AVATAR, _EDGE, _TOP, MOST_LINES, ChatDelegate
+from lorestudio.ui.features.chat.composer import MessageField
+from lorestudio.ui.features.chat.delegate import (
+    _AVATAR,
+    _EDGE,
+    _TOP,
+    LEAST_HEIGHT,
+    MOST_LINES,
+    ChatDelegate,
+    MessageDelegate,
+)
 from lorestudio.ui.features.chat.model import ChatRow, Speaker
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
@@ -179,3 +188,130 @@ def test_a_name_that_was_found_is_marked(qtbot: QtBot, theme: Theme) -> None:
     assert delegate.mark_at(body.topLeft() + QPointF(5, 5), rect, row) == named
     assert delegate.mark_at(body.topLeft() + QPointF(200, 5), rect, row) is None
     assert delegate.mark_at(body.topLeft() + QPointF(5, 30), rect, row) is None
+
+
+def test_the_letter_of_the_picture_is_a_large_one_and_hidden_messages_have_a_sign(qtbot: QtBot, theme: Theme) -> None:
+    rows = (ChatRow(0, "wren", Speaker.USER, "Hm."), ChatRow(1, "Ada", Speaker.HIDDEN, "Psst."))
+    view, _delegate = show(qtbot, theme, *rows)
+    assert "W" in words_drawn(view)
+    assert "A" not in words_drawn(view)
+    box = rect_of(view, 1)
+    signs = [each.box for each in drawn(view) if each.kind == "image"]
+    assert [box.contains(each) for each in signs] == [True]
+    assert signs[0].center().x() == pytest.approx(box.left() + _EDGE + _AVATAR / 2, abs=1)
+
+
+def test_a_badge_stands_between_the_swipes_and_the_number(qtbot: QtBot, theme: Theme) -> None:
+    plain, badge = ChatRow(0, "Ada", Speaker.CHARACTER, "Hm."), ("check", "good", "same")
+    more = ChatRow(1, "Ada", Speaker.CHARACTER, "Hm.", 0, 2, "nothing injected")
+    view, _delegate = show(
+        qtbot, theme, plain, *(ChatRow(2, "Ada", Speaker.CHARACTER, "Hm.", badge=badge), more,
+                               ChatRow(3, "Ada", Speaker.CHARACTER, "Hm.", 0, 2, "nothing injected", badge=badge)),
+    )  # fmt: skip
+
+    def signs(row: int) -> list[float]:
+        return sorted(each.box.left() for each in drawn(view) if each.kind == "image"
+                      and rect_of(view, row).contains(each.box.center()))  # fmt: skip
+
+    assert signs(0) == []
+    (alone,) = signs(1)
+    right = rect_of(view, 1).right() - _EDGE
+    assert right - 20 < alone < right
+    back, on = signs(2)
+    assert on - back > 20  # the count stands between the arrows
+    assert signs(3)[1:] == [back, on]
+    assert back - 30 < signs(3)[0] < back - 16
+
+
+def test_the_chosen_row_is_written_in_the_ink_of_its_ground(qtbot: QtBot, theme: Theme) -> None:
+    rows = (
+        ChatRow(0, "Ada", Speaker.CHARACTER, LONG, 0, 2, "2 entries · 40 tokens"),
+        ChatRow(1, "Wren", Speaker.HIDDEN, "Psst.", remark="line 3"),
+    )
+    view, _delegate = show(qtbot, theme, *rows)
+
+    def inks() -> dict[str, str]:
+        return {each.words: each.fill for each in drawn(view) if each.kind == "text"}
+
+    def color(name: str) -> str:
+        return theme.color(name).name()
+
+    before = inks()
+    assert before["… more (X shows all)"] == color("accent")
+    assert (before["Ada"], before["a word"]) == (color("text"), color("text"))
+    assert (before["#0"], before["#1 · hidden, not sent · ⚠ line 3"]) == (color("text_faint"), color("text_faint"))
+    view.setCurrentIndex(view.model().index(0, 0))
+    after = inks()
+    for words in ("… more (X shows all)", "Ada", "a word", "#0", "1/2"):
+        assert after[words] == color("on_accent_soft"), words
+    assert after["Psst."] == before["Psst."]
+    chips = [each.fill for each in drawn(view) if each.kind in {"path", "rect"}]
+    assert color("good_soft") not in chips  # the chip is set off from the ground of the chosen row
+    assert color("panel") in chips
+
+
+def test_a_row_that_is_none_takes_little_room_and_nothing_is_drawn(qtbot: QtBot, theme: Theme) -> None:
+    view, delegate = show(qtbot, theme)
+    view.model().appendRow(QStandardItem("stray words"))
+    assert words_drawn(view) == []
+    assert delegate.sizeHint(QStyleOptionViewItem(), view.model().index(0, 0)).height() == 20
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=rect_of(view, 0).center().toPoint())
+
+
+def test_a_row_is_as_tall_as_what_it_shows(qtbot: QtBot, theme: Theme) -> None:
+    texts = ("one", "one\ntwo", "a word\n" * (MOST_LINES - 1) + "end", LONG)
+    view, delegate = show(qtbot, theme, *(ChatRow(at, "Wren", Speaker.USER, text) for at, text in enumerate(texts)))
+    heights = [rect_of(view, row).height() for row in range(4)]
+    line = delegate._line_height()
+    assert heights[1] - heights[0] == pytest.approx(line, abs=1)
+    assert heights[2] - heights[0] == pytest.approx((MOST_LINES - 1) * line, abs=1)
+    assert heights[3] - heights[2] == pytest.approx(line, abs=1)  # of the fold
+    assert heights[0] > 2 * _TOP + delegate._header_height() + line
+
+
+def test_words_under_the_pointer_say_what_they_are(qtbot: QtBot, theme: Theme) -> None:
+    ring = KeyMark(4, 8, "ring", "“ring” is a <key>")
+    view, delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, "the ring", marks=(ring,)))
+    option = QStyleOptionViewItem()
+    option.rect = rect_of(view, 0).toRect()
+    body = delegate._body(rect_of(view, 0))
+    middle = body.top() + delegate._header_height() + 3 + delegate._line_height() / 2
+    told = []
+    for words in ("th", "the ri"):
+        at = QPointF(body.left() + QFontMetricsF(view.font()).horizontalAdvance(words), middle).toPoint()
+        event = QHelpEvent(QEvent.Type.ToolTip, at, view.viewport().mapToGlobal(at))
+        assert delegate.helpEvent(event, view, option, view.model().index(0, 0))
+        told.append(QToolTip.text())
+    QToolTip.hideText()
+    assert told == ["", "“ring” is a <key>"]
+
+
+# ---- a field over a message ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "top"), [("Hm.", 0), (LONG, 0), ("Hm.", 560)])
+def test_the_field_lies_over_the_text_and_has_room_to_write(qtbot: QtBot, theme: Theme, text: str, top: int) -> None:
+    view, _delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, text))
+    delegate = MessageDelegate(theme, view)
+    option, index = QStyleOptionViewItem(), view.model().index(0, 0)
+    field = delegate.createEditor(view.viewport(), option, index)
+    assert isinstance(field, MessageField)
+    option.rect = rect_of(view, 0).toRect().translated(0, top)
+    delegate.updateEditorGeometry(field, option, index)
+    where = field.geometry()
+    assert view.viewport().rect().contains(where)
+    assert where.height() >= LEAST_HEIGHT
+    assert (where.left(), where.right()) == (option.rect.left() + 40, option.rect.right() - 8)
+    if top == 0:
+        assert where.top() == 26  # below the name
+    delegate.setEditorData(field, index)
+    assert field.toPlainText() == text
+    told: list[tuple[int, str]] = []
+    delegate.edited.connect(lambda row, words: told.append((row, words)))
+    delegate.setModelData(field, view.model(), index)
+    field.setPlainText("Other.")
+    delegate.setEditorData(field, index)  # what is being written stays
+    delegate.setModelData(field, view.model(), index)
+    assert told == [(0, "Other.")]
+    assert view.model().index(0, 0).data(ITEM).text == text
+    field.deleteLater()
