@@ -158,7 +158,7 @@ class Painted(QStyledItemDelegate):
         super().__init__(view)
         self.states: dict[int, QStyle.StateFlag] = {}
 
-    def sizeHint(self, _option: QStyleOptionViewItem, _index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def sizeHint(self, _option: object, _index: object) -> QSize:  # noqa: N802 (Qt's name)
         return QSize(100, 30)
 
     def paint(

@@ -176,3 +176,24 @@ def test_what_another_program_writes_into_the_book_is_shown_and_run(
     settle(window)
     assert went_in(window) == ["Bell", "Gate"]
     assert window.features.notes.pane.heading.text() == "Gate"
+
+
+def test_the_order_of_a_lorebooks_entries_is_their_own(window: MainWindow) -> None:
+    before = entries(window)
+    window.features.vault.number(10)
+    settle(window)
+    assert entries(window) == before
+    assert "“order” of each entry" in window.status.currentMessage()
+    note = window.session.entry(window.selection.entry)
+    window.vault.dropped.emit((note,), note.vault, "somewhere")
+    settle(window)
+    assert entries(window) == before
+
+
+def test_an_entry_is_retitled_in_the_tree_at_once(window: MainWindow) -> None:
+    window.vault.retitled.emit(window.session.entry(window.selection.entry), "Great Bell")
+    settle(window)
+    assert [each["comment"] for each in entries(window).values()] == ["Great Bell", "Gate"]
+    window.run("vault.undo")
+    settle(window)
+    assert titles(window) == ["Bell", "Gate"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, Qt
-from PySide6.QtWidgets import QTreeView
+from PySide6.QtWidgets import QMenu, QTreeView
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
@@ -99,6 +99,62 @@ def test_the_folder_that_the_keyboard_is_in(window: MainWindow, pane: VaultPane)
     assert pane.folder == ("vault", "places")
     window.selection.choose_entry(None)
     assert pane.folder == ("", "")
+
+
+def test_without_a_match_there_is_no_step_and_it_is_said(window: MainWindow, pane: VaultPane, qtbot: QtBot) -> None:
+    window.selection.choose_entry(CROWN)
+    type_filter(pane, "nowhere", qtbot)
+    pane.step(1)
+    assert window.selection.entry == CROWN
+    assert (pane.matches.text(), pane.empty.title.text()) == ("0 of 5 entries", "Nothing found")
+    assert pane.empty.isVisibleTo(pane)
+    pane.filter.clear()
+    pane.apply_filter()
+    assert pane.tree.isVisibleTo(pane)
+    assert pane.matches.text() == "5 entries"
+
+
+def test_columns_are_chosen_below_their_button(pane: VaultPane) -> None:
+    pane.show_table(True)
+    assert pane.columns_button.isVisibleTo(pane)
+    pane.columns_button.click()
+    menu = next(each for each in pane.table.findChildren(QMenu) if each.isVisible())
+    assert menu.pos() == pane.columns_button.mapToGlobal(pane.columns_button.rect().bottomLeft())
+    menu.close()
+    pane.show_table(False)
+
+
+def test_folders_that_were_closed_stay_so_when_the_vault_is_read_again(window: MainWindow, pane: VaultPane) -> None:
+    places = next(each for each in pane.model.folder_rows() if pane.model.node(each).title == "places")
+    window.selection.choose_entry(BELL)
+    pane.tree.collapse(places)
+    pane.keep_selection()
+    pane.tree.collapseAll()
+    pane.restore_selection()
+    opened = [pane.model.node(each).title for each in pane.model.folder_rows() if pane.tree.isExpanded(each)]
+    assert "items" in opened
+    assert "places" not in opened
+    pane.tree.expand(places)
+
+
+@pytest.mark.parametrize("as_table", [False, True])
+def test_several_that_were_selected_are_found_again(window: MainWindow, pane: VaultPane, as_table: bool) -> None:
+    pane.show_table(as_table)
+    pane.view.selectAll()
+    wanted = {note_key(note) for note in pane.chosen}
+    assert len(wanted) == 7
+    pane.keep_selection()
+    pane.view.clearSelection()
+    assert pane.chosen == []
+    pane.restore_selection()
+    assert {note_key(note) for note in pane.chosen} == wanted
+    bell, skarn = (window.session.note_path(ENTRIES[each]) for each in (BELL, SKARN))
+    assert bell is not None
+    assert skarn is not None
+    pane.keep_selection((bell, skarn))  # what was made is selected instead
+    pane.restore_selection()
+    assert [note_key(note) for note in pane.chosen] == [note_key(ENTRIES[BELL]), note_key(ENTRIES[SKARN])]
+    pane.show_table(False)
 
 
 @pytest.mark.parametrize("as_table", [False, True])
