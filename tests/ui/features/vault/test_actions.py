@@ -677,7 +677,7 @@ def test_where_no_vault_is_open_a_new_note_says_what_it_needs(make_window) -> No
     assert not any(isinstance(one, Picker) and one.isVisible() for one in QApplication.topLevelWidgets())
 
 
-# ---- what is said of a change -----------------------------------------------------------------------------------------
+# ---- what is said of a change ----------------------------------------------------------------------------------------
 
 
 def test_a_small_change_is_told_in_passing_with_the_keys_that_take_it_back(window) -> None:
