@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QMenu, QMessageBox, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QMessageBox, QPlainTextEdit
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry
@@ -517,6 +517,29 @@ def test_a_preset_is_chosen_with_the_keyboard(shown, qtbot) -> None:
     pick(window, "Storm")
     settle(window, qtbot)
     assert window.session.project.controls.pins == (EntryRule("Silent"),)
+
+
+def test_a_preset_is_renamed_and_applied_from_the_list(shown, qtbot) -> None:
+    window = shown(ChatControls(pins=(EntryRule("Silent"),)))
+    save(window, qtbot, "Storm").accept()
+    settle(window, qtbot)
+    window.session.parts.adjust("away", controls=ChatControls())
+    window.run("presets.manage")
+    qtbot.waitUntil(lambda: bool(window.findChildren(PresetsDialog)))
+    (dialog,) = window.findChildren(PresetsDialog)
+    dialog.rename.click()
+    asked = next(each for each in dialog.findChildren(QDialog) if each.windowTitle() == "Rename the preset")
+    name = asked.findChild(QLineEdit)
+    assert name.text() == "Storm"
+    name.setText(" Gale  force ")
+    asked.accept()
+    settle(window, qtbot)
+    assert dialog.list.currentItem().text() == "Gale force"
+    dialog.apply.click()
+    settle(window, qtbot)
+    assert not window.findChildren(PresetsDialog)
+    assert window.session.project.controls.pins == (EntryRule("Silent"),)
+    assert window.features.controls.presets._dialog is None
 
 
 # ---- the line above the chat ----------------------------------------------------------------------------------------
