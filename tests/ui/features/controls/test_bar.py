@@ -314,3 +314,14 @@ def test_a_click_opens_the_chip_that_it_is_on(bar: ControlBar) -> None:
     for button in (bar.chips[1], bar.chips[0]):
         QTest.mouseClick(button, Qt.MouseButton.LeftButton, pos=QPoint(30, 8))
     assert opened == [("pins", "2"), ("pins", "1")]
+
+
+@pytest.mark.parametrize(("from_right", "removes"), [(16, True), (17, True), (18, False), (30, False)])
+def test_the_cross_begins_where_the_words_end(bar: ControlBar, from_right: int, removes: bool) -> None:
+    bar.set_chips([chip(1)])
+    told: list[str] = []
+    bar.removed.connect(lambda _key: told.append("removed"))
+    bar.opened.connect(lambda _key: told.append("opened"))
+    button = bar.chips[0]
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton, pos=QPoint(button.width() - from_right, 8))
+    assert told == ["removed" if removes else "opened"]
