@@ -784,7 +784,9 @@ def test_the_palette_finds_messages_and_leads_to_them(opened: MainWindow) -> Non
     ]  # fmt: skip
     key = found[1].key
     assert callable(key)
+    opened.docks["chat"].hide()
     key()
+    assert not opened.docks["chat"].isHidden()
     assert opened.selection.message == 1
 
 

@@ -123,6 +123,12 @@ def test_a_found_word_lies_under_the_pointer_where_it_is_drawn(qtbot: QtBot, the
     assert under("the ring an", 0) is None
     assert under("the ri", 2) is None
 
+    def at(y: float) -> KeyMark | None:
+        return delegate.mark_at(QPointF(body.left() + metrics.horizontalAdvance("the ri"), y), rect, row)
+
+    top = body.top() + delegate._header_height() + 3
+    assert (at(top - 1), at(top + 1), at(top + delegate._line_height() - 1)) == (None, ring, ring)
+
 
 def test_a_row_says_number_name_text_swipes_and_what_went_in(qtbot: QtBot, theme: Theme) -> None:
     rows = (

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt
 from PySide6.QtGui import QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Chat, Message
@@ -146,6 +146,20 @@ def test_an_opened_message_is_measured_again(view: MessageList) -> None:
     view.model().toggle_expanded(row)
     after = view.visualRect(view.model().index(row, 0)).height()
     assert after == true_height(view, row) > before
+
+
+def test_a_message_that_is_edited_comes_into_sight(view: MessageList) -> None:
+    window = view.window()
+    view.verticalScrollBar().setValue(view.verticalScrollBar().maximum() // 2)
+    view.setCurrentIndex(view.model().index(3, 0))
+    view.verticalScrollBar().setValue(view.verticalScrollBar().maximum() // 2)
+    assert row_at(view, 0) > 100
+    window.run("message.edit")
+    assert row_at(view, 0) <= 3
+    field = view.viewport().findChild(QPlainTextEdit)
+    assert view.viewport().rect().contains(field.geometry())
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    drain()
 
 
 # ---- a list of its own -----------------------------------------------------------------------------------------------

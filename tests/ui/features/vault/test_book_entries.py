@@ -197,3 +197,23 @@ def test_an_entry_is_retitled_in_the_tree_at_once(window: MainWindow) -> None:
     window.run("vault.undo")
     settle(window)
     assert titles(window) == ["Bell", "Gate"]
+
+
+@pytest.mark.parametrize("looks_at_second", [True, False])
+def test_a_new_entry_goes_into_the_book_that_is_looked_at_else_into_the_first(
+    make_window: Any, tmp_path: Path, looks_at_second: bool
+) -> None:
+    first, second = tmp_path / "First.json", tmp_path / "Second.json"
+    first.write_text(TEXT, "utf-8")
+    second.write_text(TEXT.replace("Bell", "Fog").replace("Gate", "Mist"), "utf-8")
+    made: MainWindow = make_window(open_project([first, second]))
+    made.keep_notes_safe(tmp_path / "notes")
+    settle(made)
+    if looks_at_second:
+        choose(made, "Fog")
+    else:
+        made.selection.choose_entry(None)
+    made.features.vault._new_entry("Oak")
+    settle(made)
+    held = {path.stem: "Oak" in path.read_text("utf-8") for path in (first, second)}
+    assert held == {"First": not looks_at_second, "Second": looks_at_second}
