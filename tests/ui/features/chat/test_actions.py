@@ -590,11 +590,22 @@ def test_a_preset_is_chosen_from_a_file_and_read_again_with_its_chat(
     preset = path.with_name("Mine.json")
     prompt = {"identifier": "main", "content": "Write.", "system_prompt": True}
     preset.write_text(json.dumps({"prompts": [prompt]}), "utf-8")
-    monkeypatch.setattr(dialogs, "choose_file", lambda *arguments: arguments[-1](preset))
+    asked: list[object] = []
+
+    def choose(_parent: object, title: str, start: str, _filters: str, chosen: Callable[[Path], None]) -> None:
+        asked.append((title.partition(",")[0], start))
+        chosen(preset)
+
+    monkeypatch.setattr(dialogs, "choose_file", choose)
     dialog = opened.features.chat.setups.edit()
     assert isinstance(dialog, PromptSetupDialog)
     dialog.preset.choose.click()
     qtbot.waitUntil(lambda: dialog.main.toPlainText() == "Write.", timeout=20_000)
+    dialog.preset.choose.click()
+    assert asked == [
+        ("Choose a preset of chat completion", ""), ("Choose a preset of chat completion", str(preset.parent)),
+    ]  # fmt: skip
+    settle(opened, qtbot)
     dialog.accept()
     other = path.with_name("other.jsonl")
     other.write_text(CHAT, "utf-8")
@@ -1046,3 +1057,49 @@ def test_a_branch_that_cannot_be_written_is_told_and_marks_nothing(
     assert any("disk is full" in text for text in opened.bars.texts)
     assert not opened.features.chat.files.unsaved
     assert [each.name for each in path.parent.iterdir()] == ["Ada.jsonl"]
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_card_that_cannot_be_read_is_said_in_its_dialog_or_in_the_window(
+    opened: MainWindow, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, is_open: bool
+) -> None:
+    card = path.with_name("Misty.json")
+    card.write_text("{", "utf-8")
+    monkeypatch.setattr(dialogs, "choose_file", lambda *given: given[-1](card))
+    dialog = opened.features.chat.setups.edit()
+    assert isinstance(dialog, PromptSetupDialog)
+    dialog.card.choose.click()
+    if is_open:
+        qtbot.waitUntil(lambda: "Misty.json" in dialog.problem.text(), timeout=20_000)
+        dialog.reject()
+    else:
+        dialog.reject()
+        drain()
+        qtbot.waitUntil(lambda: any("Misty.json" in text for text in opened.bars.texts), timeout=20_000)
+    settle(opened, qtbot)
+    assert opened.session.project is not None
+    assert opened.session.project.setup == PromptSetup()
+    assert any("Misty.json" in text for text in opened.bars.texts) is not is_open
+
+
+def test_without_a_project_there_is_no_prompt_to_set_up(make_window: Callable[..., MainWindow]) -> None:
+    window = make_window()
+    assert window.features.chat.setups.edit() is None
+    assert not window.commands.actions["chat.setup"].isEnabled()
+    assert list(window.features.chat._findable()) == []
+    assert not window.features.chat.composer.isVisibleTo(window)
+
+
+@pytest.mark.parametrize(("name", "file"), [("Ada", "Ada.jsonl"), ("", "chat.jsonl")])
+def test_a_chat_in_no_file_is_called_by_its_character(
+    opened: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, file: str
+) -> None:
+    asked = saving_to(monkeypatch, tmp_path / "x.jsonl")
+    project = opened.session.project
+    assert project is not None
+    assert project.chat is not None
+    opened.session.set_project(replace(project, chat=replace(project.chat, character_name=name), chat_path=None))
+    opened.run("chat.save_as")
+    assert Path(asked[0][0]).name == file
+    filters = asked[0][1].split(";;")
+    assert [each.partition("(")[2] for each in filters] == ["*.jsonl)", "*.txt)", "*)"]

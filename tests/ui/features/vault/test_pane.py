@@ -254,6 +254,7 @@ def test_notes_are_dropped_into_folders_and_titles_typed(tree: VaultTree) -> Non
     tree.dropped.connect(lambda *news: dropped.append(news))
     tree.retitled.connect(lambda *news: typed.append(news))
     data = tree.mimeData([row_of(tree, BELL), tree.index(0, 0)])
+    assert tree.mimeTypes() == data.formats()
     move, nowhere = Qt.DropAction.MoveAction, QModelIndex()
     assert not tree.dropMimeData(data, move, -1, -1, tree.index(1, 0))
     assert not tree.dropMimeData(data, move, -1, -1, nowhere)
