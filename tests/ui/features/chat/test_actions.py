@@ -1013,7 +1013,13 @@ def test_a_chat_that_was_thrown_away_is_not_offered_again(opened: MainWindow, tm
     settle(opened, qtbot)
     opened.features.chat.save_work()
     settle(opened, qtbot)
-    assert [each.name for each in (tmp_path / "kept" / "unsaved-chats").iterdir()] == ["Ada.jsonl"]
+    opened.features.chat.composer.written.emit("I fall.", Voice.CHARACTER)
+    settle(opened, qtbot)
+    opened.features.chat.save_work()  # the newer copy takes the place of the one before
+    settle(opened, qtbot)
+    (copy,) = (tmp_path / "kept" / "unsaved-chats").iterdir()
+    assert copy.name == "Ada.jsonl"
+    assert '"mes":"I fall."' in copy.read_text("utf-8")
     left: list[bool] = []
     assert opened.context.keep_chat(lambda: left.append(True))
     press("Throw away")
@@ -1088,6 +1094,25 @@ def test_without_a_project_there_is_no_prompt_to_set_up(make_window: Callable[..
     assert not window.commands.actions["chat.setup"].isEnabled()
     assert list(window.features.chat._findable()) == []
     assert not window.features.chat.composer.isVisibleTo(window)
+
+
+def test_without_a_chat_there_is_nothing_to_save_or_to_keep(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = make_window()
+    asked = saving_to(monkeypatch, tmp_path / "x.jsonl")
+    window.features.chat.keep_in(tmp_path / "kept")
+    files = window.features.chat.files
+    for project in (None, make_project(tmp_path / "vault", chat=False)):
+        if project is not None:
+            window.session.set_project(project)
+        files.save()
+        files.save_as()
+        window.features.chat.save_work()
+        settle(window, qtbot)
+        assert (files.unsaved, asked, files.ask_before_leaving(lambda: None)) == (False, [], False)
+    assert not (tmp_path / "x.jsonl").exists()
+    assert not (tmp_path / "kept" / "unsaved-chats").exists()
 
 
 @pytest.mark.parametrize(("name", "file"), [("Ada", "Ada.jsonl"), ("", "chat.jsonl")])
