@@ -372,6 +372,23 @@ def test_the_log_of_a_vault_that_was_left_meanwhile_is_not_used(stage: Stage, tm
     assert len(changed) == 2  # the other vault, and its log; nothing of the first
 
 
+def test_questions_are_about_the_notes_as_they_are_after_a_change_and_its_undo(stage: Stage) -> None:
+    stage.open()
+    answers: list[str] = []
+
+    def ask() -> None:
+        stage.work.ask(lambda vaults: vaults[0].index.notes["Bell.md"].text, answers.append)
+        stage.settle()
+
+    ask()
+    stage.change()
+    ask()
+    stage.work.undo()
+    stage.settle()
+    ask()
+    assert answers == [BELL, NEWER, BELL]
+
+
 def test_what_cannot_be_written_is_said_and_the_next_change_goes_on(stage: Stage) -> None:
     stage.open()
 

@@ -13,12 +13,14 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QMessageB
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
+from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.llm.errors import ErrorKind
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import PLACEHOLDER
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source
-from lorestudio.studio.prompt.setup import Persona, PromptSetup
+from lorestudio.studio.prompt.setup import Persona, PromptSetup, spelled, with_preset
+from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.features.chat import actions as chat_actions
 from lorestudio.ui.features.chat import reply as reply_work
 from lorestudio.ui.features.chat.composer import Composer
@@ -1086,6 +1088,32 @@ def test_a_card_that_cannot_be_read_is_said_in_its_dialog_or_in_the_window(
     assert opened.session.project is not None
     assert opened.session.project.setup == PromptSetup()
     assert any("Misty.json" in text for text in opened.bars.texts) is not is_open
+
+
+@pytest.mark.parametrize("meanwhile", ["nothing", "another choice", "another chat", "none"])
+def test_what_is_remembered_is_taken_only_where_nothing_else_was_chosen_meanwhile(
+    opened: MainWindow, path: Path, qtbot: QtBot, meanwhile: str
+) -> None:
+    preset = path.with_name("Mine.json")
+    prompt = {"identifier": "main", "content": "Write.", "system_prompt": True}
+    preset.write_text(json.dumps({"prompts": [prompt]}), "utf-8")
+    project = opened.session.project
+    assert project is not None
+    kept = with_preset(PromptSetup(), load_preset(preset), preset)
+    opened.settings.setValue(f"prompts/{chat_id(project)}", spelled(kept))
+    opened.features.chat.setups.restore(project)
+    mine = PromptSetup(persona=Persona("Quill"))
+    if meanwhile == "another choice":
+        opened.session.parts.take_setup(mine)
+    elif meanwhile == "another chat":
+        opened.session.set_project(make_project())
+    elif meanwhile == "none":
+        opened.session.close_project()
+    settle(opened, qtbot)
+    now = opened.session.project
+    if now is not None:
+        expected = {"nothing": kept, "another choice": mine, "another chat": PromptSetup()}
+        assert now.setup == expected[meanwhile]
 
 
 def test_without_a_project_there_is_no_prompt_to_set_up(make_window: Callable[..., MainWindow]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QHelpEvent, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QStandardItem, QStandardItemModel
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QListView, QStyleOptionViewItem, QToolTip
 from pytestqt.qtbot import QtBot
@@ -48,6 +48,15 @@ def rect_of(view: QListView, row: int) -> QRectF:
     return QRectF(view.visualRect(view.model().index(row, 0)))
 
 
+def release(view: QListView, delegate: ChatDelegate, row: int, place: QPointF) -> bool:
+    """Let a mouse button go there; whether that meant something to the delegate, and so nothing to the list."""
+    left, index = Qt.MouseButton.LeftButton, view.model().index(row, 0)
+    event = QMouseEvent(QEvent.Type.MouseButtonRelease, place, place, left, left, Qt.KeyboardModifier.NoModifier)
+    option = QStyleOptionViewItem()
+    option.rect = rect_of(view, row).toRect()
+    return delegate.editorEvent(event, view.model(), option, index)
+
+
 def test_the_picture_tells_who_speaks(qtbot: QtBot, theme: Theme) -> None:
     view, _delegate = show(qtbot, theme, *(ChatRow(place, "Wren", who, "Hm.") for place, who in enumerate(Speaker)))
     image = view.viewport().grab().toImage()
@@ -83,6 +92,9 @@ def test_the_arrows_lead_to_the_swipes_beside(qtbot: QtBot, theme: Theme, chip: 
     for row in (0, 1):
         for x in across:
             y = round(rect_of(view, row).top() + _TOP + delegate._header_height() / 2)
+            before = len(wanted)
+            assert release(view, delegate, row, QPointF(x, y)) is (len(wanted) > before)
+            del wanted[before:]
             QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(x, y))
     assert {row for row, _step in wanted} == {0}  # the other has one swipe
     steps = [step for _row, step in wanted]
@@ -102,6 +114,7 @@ def test_the_fold_line_opens_a_long_text_and_nothing_else_does(qtbot: QtBot, the
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton,
                          pos=QPoint(120, round(where.bottom()) - _TOP - above))  # fmt: skip
         assert wanted == ([row] if opens else [])
+        assert release(view, delegate, row, QPointF(120, where.bottom() - _TOP - above)) is opens
 
 
 def test_a_found_word_lies_under_the_pointer_where_it_is_drawn(qtbot: QtBot, theme: Theme) -> None:

@@ -136,6 +136,9 @@ def test_what_goes_into_the_chats_file(
     assert json.loads(path.read_text(encoding="utf-8"))["chat_metadata"]["deeplore_notebook"] == "n"
     same = ChatStateDialog(theme, jobs, path, known, known)
     qtbot.addWidget(same)
+    same.show()
+    assert same.list.geometry().bottom() < same.write.geometry().top()
+    assert same.rect().contains(same.write.geometry())
     qtbot.waitUntil(lambda: "nothing to write" in same.bar.label.text())
     assert not same.write.isEnabled()
     path.write_text("", encoding="utf-8")

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QMessageBox, QPlainTextEdit
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.chat.controls import ControlsPart, Preset
@@ -350,6 +350,20 @@ def test_a_chip_opens_what_it_stands_for(shown, qtbot) -> None:
     assert window.commands.actions["controls.file"] in menu.actions()
     menu.close()
     drain()
+
+
+def test_a_chip_leads_to_the_entry_of_its_own_vault(make_window) -> None:
+    notes = (Entry(0, "A.md", "v", "Tide"), Entry(1, "B.md", "w", "Tide"))
+    rules = (EntryRule("Tide", "w"), EntryRule("Tide"), EntryRule("Wasp", "w"))
+    project = replace(small_project(), index=VaultIndex(notes, vaults=("v", "w")), controls=ChatControls(pins=rules))
+    window = make_window(project, replay=False)
+    seen = []
+    for vault in ("w", "", "v"):
+        window.features.controls.bar.opened.emit(("pins", "Tide", vault))
+        seen.append(window.selection.entry)
+    assert seen == [1, 0, 0]
+    window.features.controls.bar.opened.emit(("pins", "Wasp", "w"))  # there is none
+    assert window.selection.entry == 0
 
 
 def test_pin_and_block_are_where_entries_are_looked_at(shown) -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, Qt
-from PySide6.QtWidgets import QMenu, QTreeView
+from PySide6.QtWidgets import QLineEdit, QMenu, QTreeView
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import Usage
 from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.vault.pane import VaultPane
@@ -22,6 +23,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.paint import fate_mark
 from lorestudio.ui.widgets.record_table import RecordView
+from tests.ui.conftest import drain
 from tests.ui.drawing import drawn, words_drawn
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, make_project, make_trace
 
@@ -286,6 +288,41 @@ def test_rows_of_the_tree_are_drawn(tree: VaultTree, theme: Theme, qtbot: QtBot)
     bare = len([each for each in drawn(view) if each.kind == "image"])
     tree.set_marks(lambda _entry: None, lambda _note: False)
     assert bare - len([each for each in drawn(view) if each.kind == "image"]) == MARKED
+
+
+def test_a_title_is_typed_over_where_it_stands(tree: VaultTree, theme: Theme, qtbot: QtBot) -> None:
+    view = QTreeView(editTriggers=QTreeView.EditTrigger.NoEditTriggers)
+    qtbot.addWidget(view)
+    view.setModel(tree)
+    view.setItemDelegate(TitleDelegate(theme, view))
+    view.resize(400, 500)
+    view.show()
+    view.edit(row_of(tree, BELL))
+    field = view.viewport().findChild(QLineEdit)
+    row = view.visualRect(row_of(tree, BELL))
+    assert (field.text(), field.geometry()) == ("Bell", row.adjusted(24, 0, 0, 0))  # behind the sign
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_a_long_title_takes_more_lines_where_rows_may_differ(theme: Theme, qtbot: QtBot, alike: bool) -> None:
+    long = replace(ENTRIES[BELL], title="The bell that rings at dawn over the harbour and the salt cliff " * 2)
+    made = VaultTree()
+    made.set_index(VaultIndex((replace(long, id=0), replace(ENTRIES[RULES], id=1)), vaults=("vault",)))
+    view = QTreeView(headerHidden=True)
+    qtbot.addWidget(view)
+    view.setModel(made)
+    view.setItemDelegate(TitleDelegate(theme, view))
+    view.setUniformRowHeights(alike)
+    view.resize(220, 400)
+    view.show()
+    rows = {made.index(row, 0).data(): view.visualRect(made.index(row, 0)).height() for row in range(2)}
+    assert (rows[long.title] > 2 * rows["Rules"]) is not alike
+    narrow = rows[long.title]
+    view.resize(900, 400)
+    view.scheduleDelayedItemsLayout()
+    drain()
+    wide = view.visualRect(made.index_of_note(replace(long, id=0))).height()
+    assert (wide < narrow) is not alike
 
 
 def test_cells_of_the_table_are_drawn(theme: Theme, qtbot: QtBot) -> None:
