@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.studio.chat.editing import Voice
-from lorestudio.ui.features.chat.composer import MOST_LINES, Composer, MessageField
+from lorestudio.ui.features.chat.composer import MOST_LINES, REPLY_LINES, Composer, MessageField
+from tests.ui.conftest import drain
 
 WRITERS = [("stand-in", "A placeholder"), ("", "I write myself"), ("Home", "Home · small")]
 
@@ -197,3 +199,106 @@ def test_what_came_of_a_reply_is_changed_kept_or_thrown_away(composer: Composer)
     assert not composer.deciding
     composer.begin_reply()
     assert (composer.deciding, composer.reply_label.text()) == (False, "")
+
+
+# ---- what stands where -----------------------------------------------------------------------------------------------
+
+
+def place(composer: Composer, widget: QWidget) -> QRect:
+    return QRect(widget.mapTo(composer, QPoint()), widget.size())
+
+
+def test_all_of_a_wide_composer_stands_in_one_line_and_the_field_has_the_room(composer: Composer) -> None:
+    composer.resize(900, 300)
+    drain()
+    voice, field, send, reply = (
+        place(composer, each) for each in (composer.voice, composer.field, composer.send, composer.reply_button)
+    )
+    assert 0 < voice.left() < voice.right() < field.left() < field.right() < send.left() < send.right() < reply.left()
+    assert reply.right() <= composer.width()
+    assert voice.top() == field.top()
+    assert field.width() > composer.width() / 2
+    composer.show_names("Wren of the Very Long Name", "Ada")
+    drain()
+    assert voice.width() < composer.voice.width() <= 150  # as wide as the names, and no wider
+
+
+def test_a_narrow_composer_has_its_field_above_and_goes_back(composer: Composer) -> None:
+    tops = []
+    for width in (900, 380, 370, 900):
+        composer.resize(width, 300)
+        drain()
+        voice, field, send = (place(composer, each) for each in (composer.voice, composer.field, composer.send))
+        tops.append((field.top() < voice.top(), voice.top() == send.top()))
+        assert field.isValid()
+        assert not field.intersects(voice)
+        assert not field.intersects(send)
+    assert tops == [(False, True), (True, True), (True, True), (False, True)]
+
+
+def test_what_is_told_and_what_came_of_a_reply_stand_above_the_field(composer: Composer) -> None:
+    assert composer.hint.isHidden()
+    composer.tell("A placeholder. <a href='profiles.edit'>Connect a model</a>")
+    composer.resize(700, 400)
+    drain()
+    assert place(composer, composer.hint).bottom() < place(composer, composer.field).top()
+    assert composer.hint.textFormat() is Qt.TextFormat.RichText
+    told = heard(composer)
+    composer.hint.linkActivated.emit("profiles.edit")
+    assert told == [("wanted", "profiles.edit")]
+    composer.begin_reply()
+    composer.ask_about("It broke off.", "Skarn")
+    drain()
+    text, said, keep, throw, field = (
+        place(composer, each)
+        for each in (composer.reply_text, composer.reply_label, composer.keep, composer.throw, composer.field)
+    )
+    assert 0 <= text.top() < text.bottom() < said.top() < said.bottom() < keep.top() < keep.bottom() < field.top()
+    assert throw.right() < keep.left()
+    lines = composer.reply_text.fontMetrics().lineSpacing()
+    assert REPLY_LINES * lines < text.height() < (REPLY_LINES + 2) * lines
+
+
+def test_the_field_says_what_it_is_for_and_what_its_keys_do(composer: Composer) -> None:
+    assert composer.field.placeholderText() == "Write a message…"
+    assert "Shift+Enter begins a new line" in composer.field.toolTip()
+    assert "is not searched" in composer.voice.toolTip()
+    assert "Enter" in composer.send.toolTip()
+    names = (composer.voice, composer.field, composer.reply_button, composer.reply_text, composer.hint)
+    assert [each.accessibleName() for each in names] == [
+        "Write as", "Message", "Get a reply, and choose who writes it", "What came of the reply",
+        "About the last reply",
+    ]  # fmt: skip
+
+
+def test_enter_in_the_field_sends_and_the_button_for_a_reply_asks_for_one(composer: Composer) -> None:
+    told = heard(composer)
+    QTest.keyClicks(composer.field, "I run")
+    QTest.keyClick(composer.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClicks(composer.field, "fast")
+    QTest.keyClick(composer.field, Qt.Key.Key_Return)
+    composer.reply_button.click()
+    assert told == [("written", "I run\nfast", Voice.YOU), ("wanted", "reply.get")]
+    at_arrow = QToolButton.ToolButtonPopupMode.MenuButtonPopup
+    assert composer.reply_button.popupMode() is at_arrow  # a click on the rest asks at once
+
+
+def test_the_field_is_as_high_as_its_lines_at_every_width(composer: Composer) -> None:
+    composer.field.setPlainText("Tell me of the fortress. " * 6)
+    heights = []
+    for width in (2000, 500, 2000, 500):
+        composer.resize(width, 300)
+        drain()
+        heights.append(composer.field.height())
+    assert heights[0] == heights[2] < heights[1] == heights[3]
+
+
+def test_larger_letters_make_the_field_higher(composer: Composer) -> None:
+    composer.field.setPlainText("Tell me of the fortress. " * 3)
+    drain()
+    low = composer.field.height()
+    font = composer.field.font()
+    font.setPointSizeF(font.pointSizeF() * 1.5)
+    composer.field.setFont(font)
+    drain()
+    assert composer.field.height() > 1.4 * low

@@ -118,7 +118,7 @@ def test_the_fold_line_opens_a_long_text_and_nothing_else_does(qtbot: QtBot, the
 
 
 def test_a_found_word_lies_under_the_pointer_where_it_is_drawn(qtbot: QtBot, theme: Theme) -> None:
-    text = "the ring and\nthe crown"
+    text = "the ring and\nthe crown fell"
     ring, crown = (KeyMark(text.index(word), text.index(word) + len(word), word, word) for word in ("ring", "crown"))
     row = ChatRow(0, "Wren", Speaker.USER, text, marks=(ring, crown))
     view, delegate = show(qtbot, theme, row)
@@ -139,6 +139,8 @@ def test_a_found_word_lies_under_the_pointer_where_it_is_drawn(qtbot: QtBot, the
     def at(y: float) -> KeyMark | None:
         return delegate.mark_at(QPointF(body.left() + metrics.horizontalAdvance("the ri"), y), rect, row)
 
+    assert under("the crow", 1) == crown
+    assert under("the crown fe", 1) is None
     top = body.top() + delegate._header_height() + 3
     assert (at(top - 1), at(top + 1), at(top + delegate._line_height() - 1)) == (None, ring, ring)
 

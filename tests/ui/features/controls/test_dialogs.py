@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QPushButton
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPushButton
 
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
@@ -133,6 +133,7 @@ def test_what_goes_into_the_chats_file(
     assert not dialog.write.isEnabled()
     qtbot.waitUntil(lambda: bool(written))
     assert written[0][1] == ChatControls(notebook="n")
+    assert dialog.result() == QDialog.DialogCode.Accepted
     assert json.loads(path.read_text(encoding="utf-8"))["chat_metadata"]["deeplore_notebook"] == "n"
     same = ChatStateDialog(theme, jobs, path, known, known)
     qtbot.addWidget(same)
