@@ -315,6 +315,8 @@ def test_a_branch_lies_beside_the_chat(opened: MainWindow, path: Path, qtbot: Qt
     assert '"main_chat":"Ada"' in branch.read_text()
     assert path.read_text() == CHAT
     assert opened.features.chat.files.unsaved  # the mark in the chat itself
+    assert any(branch.name in text and "Open chat…" in text for text in opened.bars.texts)
+    assert opened.session.parts.adjustments.undo_title == "mark of the branch at #1"
 
 
 # ---- replies ---------------------------------------------------------------------------------------------------------
@@ -1049,6 +1051,24 @@ def test_a_window_that_was_left_once_does_not_ask_again(opened: MainWindow, qtbo
     press("Throw away")
     assert (closed, opened.features.chat.settled) == ([True], True)
     assert not opened.features.chat.ask_before_closing(lambda: None)
+
+
+@pytest.mark.parametrize("another", [True, False])
+def test_a_branch_that_is_made_after_the_chat_was_left_marks_no_other(
+    opened: MainWindow, path: Path, qtbot: QtBot, another: bool
+) -> None:
+    opened.chat.choose(1)
+    opened.run("message.branch")
+    if another:
+        opened.session.set_project(make_project())
+    else:
+        opened.session.close_project()
+    settle(opened, qtbot)
+    assert len(list(path.parent.glob("Branch #1 - *.jsonl"))) == 1
+    assert opened.session.parts.adjustments.undo_title == ""
+    assert (opened.session.project is not None) is another
+    if another:
+        assert texts(opened)[-1] == "I run."
 
 
 def test_a_branch_that_cannot_be_written_is_told_and_marks_nothing(

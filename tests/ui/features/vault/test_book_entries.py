@@ -119,8 +119,10 @@ def test_a_new_entry_is_made_in_the_book_and_shown(window: MainWindow) -> None:
     window.run("note.new")
     dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible())
     dialog.findChild(QLineEdit).setText("Oak")
+    window.docks["entry"].hide()
     dialog.accept()
     settle(window)
+    assert not window.docks["entry"].isHidden()
     assert entries(window)["2"]["comment"] == "Oak"
     assert window.features.notes.pane.heading.text() == "Oak"
     assert titles(window) == ["Bell", "Oak", "Gate"]
