@@ -754,6 +754,22 @@ def test_an_edit_is_one_of_the_swipe_that_is_shown(opened: MainWindow, qtbot: Qt
     assert sorted(message.swipes[0]) == ["\n", "A", "a"]
 
 
+def test_who_leaves_the_field_has_finished_the_edit(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.activateWindow()
+    opened.chat.choose(1)
+    opened.run("message.edit")
+    field = opened.chat.view.viewport().findChild(QPlainTextEdit)
+    assert isinstance(field, QPlainTextEdit)
+    qtbot.waitUntil(field.hasFocus)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    field.setPlainText("The crown?")
+    opened.features.chat.composer.field.setFocus()
+    settle(opened, qtbot)
+    drain()
+    assert texts(opened)[1] == "The crown?"
+    assert opened.chat.view.viewport().findChild(QPlainTextEdit) is None
+
+
 def test_the_menu_on_a_message_is_about_it(opened: MainWindow) -> None:
     view = opened.chat.view
     opened.chat.choose(0)

@@ -103,6 +103,23 @@ def test_the_arrows_lead_to_the_swipes_beside(qtbot: QtBot, theme: Theme, chip: 
     assert len(steps) < len(across) / 2  # nothing beside the arrows does
 
 
+@pytest.mark.parametrize("chip", ["", "2 entries · 40 tokens"])
+@pytest.mark.parametrize("badge", [None, ("check", "good", "same")])
+def test_an_arrow_is_clicked_where_it_is_drawn(
+    qtbot: QtBot, theme: Theme, chip: str, badge: tuple[str, str, str] | None
+) -> None:
+    view, delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.CHARACTER, "Hm.", 1, 3, chip, badge=badge))
+    wanted: list[int] = []
+    delegate.swipe_wanted.connect(lambda _row, step: wanted.append(step))
+    signs = sorted((each.box.center() for each in drawn(view) if each.kind == "image"), key=lambda at: at.x())
+    for at in signs[-2:]:
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+    assert wanted == [-1, 1]
+    for at in signs[:-2]:
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+    assert len(wanted) == 2  # a badge is none
+
+
 def test_the_fold_line_opens_a_long_text_and_nothing_else_does(qtbot: QtBot, theme: Theme) -> None:
     rows = (ChatRow(0, "Wren", Speaker.USER, LONG), ChatRow(1, "Wren", Speaker.USER, "Short."))
     view, delegate = show(qtbot, theme, *rows)

@@ -191,6 +191,11 @@ def test_scripts_of_the_settings_file_stand_first_unless_they_were_chosen(qtbot:
         return [(item.text(0), item.text(1)) for item in found if item is not None]
 
     assert rows() == [("Global", "settings.json")]
+    item = made.scripts.topLevelItem(0)
+    assert item is not None
+    assert [item.toolTip(column) for column in range(3)] == [
+        "Global\n/x/", "settings.json", "Changes your words",
+    ]  # fmt: skip
     made.take(RegexScripts((one,)), Path("mine.json"))
     assert rows() == [("Global", "settings.json"), ("Aside", "mine.json")]
     made.take(host[1], host[0])

@@ -323,5 +323,9 @@ def test_the_cross_begins_where_the_words_end(bar: ControlBar, from_right: int, 
     bar.removed.connect(lambda _key: told.append("removed"))
     bar.opened.connect(lambda _key: told.append("opened"))
     button = bar.chips[0]
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton, pos=QPoint(button.width() - from_right, 8))
+    at = QPoint(button.width() - from_right, 8)
+    QTest.mousePress(button, Qt.MouseButton.LeftButton, pos=at)
+    assert button.isDown()
+    QTest.mouseRelease(button, Qt.MouseButton.LeftButton, pos=at)
+    assert not button.isDown()
     assert told == ["removed" if removes else "opened"]
