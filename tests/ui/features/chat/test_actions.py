@@ -188,9 +188,11 @@ def test_hiding_deleting_and_swipes(opened: MainWindow, qtbot: QtBot) -> None:
     window.run("swipe.choose")
     settle(window, qtbot)
     assert texts(window) == ["Welcome.", "a"]
+    assert window.session.parts.adjustments.undo_title == "swipe 1 of #1"
     window.run("swipe.delete")
     settle(window, qtbot)
     assert texts(window) == ["Welcome.", "b"]
+    assert window.session.parts.adjustments.undo_title == "delete swipe 1 of #1"
     assert not window.commands.actions["swipe.delete"].isEnabled()
 
 
@@ -1150,6 +1152,25 @@ def test_what_is_remembered_is_taken_only_where_nothing_else_was_chosen_meanwhil
     if now is not None:
         expected = {"nothing": kept, "another choice": mine, "another chat": PromptSetup()}
         assert now.setup == expected[meanwhile]
+
+
+def test_what_comes_with_a_chat_is_remembered_unless_something_is_already(opened: MainWindow, path: Path) -> None:
+    project = opened.session.project
+    assert project is not None
+    key = f"prompts/{chat_id(project)}"
+    opened.settings.remove(key)
+    brought = PromptSetup(persona=Persona("Quill", "Small."))
+    opened.session.set_project(replace(project, setup=brought))
+    assert opened.settings.value(key) == spelled(brought)
+    opened.session.set_project(replace(project, setup=PromptSetup(persona=Persona("Other"))))
+    assert opened.settings.value(key) == spelled(brought)
+
+
+def test_writing_a_message_brings_the_chat_into_sight(opened: MainWindow) -> None:
+    opened.docks["chat"].hide()
+    opened.run("compose.focus")
+    assert not opened.docks["chat"].isHidden()
+    assert opened.focusWidget() is opened.features.chat.composer.field
 
 
 def test_without_a_project_there_is_no_prompt_to_set_up(make_window: Callable[..., MainWindow]) -> None:

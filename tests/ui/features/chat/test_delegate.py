@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QStandardItem, QStandardItemModel
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QStandardItem,
+    QStandardItemModel,
+)
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QListView, QStyleOptionViewItem, QToolTip
+from PySide6.QtWidgets import QListView, QStyle, QStyleOptionViewItem, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.features.chat.composer import MessageField
@@ -293,7 +301,67 @@ def test_a_row_that_is_none_takes_little_room_and_nothing_is_drawn(qtbot: QtBot,
     view.model().appendRow(QStandardItem("stray words"))
     assert words_drawn(view) == []
     assert delegate.sizeHint(QStyleOptionViewItem(), view.model().index(0, 0)).height() == 20
-    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=rect_of(view, 0).center().toPoint())
+    assert not release(view, delegate, 0, rect_of(view, 0).center())
+
+
+class OneRow(QWidget):
+    """Draws a row in a state, as a list would."""
+
+    def __init__(self, delegate: ChatDelegate, index: QModelIndex, *states: QStyle.StateFlag) -> None:
+        super().__init__()
+        self._delegate, self._index, self._states = delegate, index, states
+        self.resize(420, 200)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+        option = QStyleOptionViewItem()
+        option.rect = self.rect()
+        for state in self._states:
+            option.state |= state
+        painter = QPainter(self)
+        self._delegate.paint(painter, option, self._index)
+        painter.end()
+
+
+def test_a_row_shows_the_mouse_the_choice_and_the_keyboard(qtbot: QtBot, theme: Theme) -> None:
+    view, delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, "Hm."))
+    over, chosen, keys = (
+        QStyle.StateFlag.State_MouseOver,
+        QStyle.StateFlag.State_Selected,
+        QStyle.StateFlag.State_HasFocus,
+    )
+    grounds, edges = {}, {}
+    for states in ((), (over,), (chosen,), (chosen, over), (keys,), (chosen, keys)):
+        row = OneRow(delegate, view.model().index(0, 0), *states)
+        qtbot.addWidget(row)
+        found = drawn(row)
+        grounds[states] = {each.fill for each in found if each.box.width() > 400 and each.box.height() > 190}
+        edges[states] = len(found)
+    hover, soft = theme.color("hover").name(), theme.color("accent_soft").name()
+    assert hover in grounds[over,]
+    assert hover not in grounds[()] | grounds[chosen,] | grounds[chosen, over]
+    assert all(soft in grounds[states] for states in grounds if chosen in states)
+    assert soft not in grounds[()] | grounds[over,] | grounds[keys,]
+    assert edges[chosen, keys] > edges[chosen,]  # the ring
+    assert edges[keys,] == edges[()]
+
+
+def test_found_words_have_a_ground_in_the_lines_that_they_stand_in(qtbot: QtBot, theme: Theme) -> None:
+    text = "the ring and\nthe crown fell"
+    plain = ChatRow(0, "Wren", Speaker.USER, text)
+    marks = (KeyMark(4, 8, "ring", "ring"), KeyMark(17, 22, "crown", "crown"))
+    view, _delegate = show(qtbot, theme, plain, ChatRow(1, "Wren", Speaker.USER, text, marks=marks))
+    shapes = {
+        row: [each.box for each in drawn(view) if each.kind in {"path", "rect", "polyline"}
+              and rect_of(view, row).contains(each.box) and 10 < each.box.width() < 100 and each.box.height() < 30]
+        for row in (0, 1)
+    }  # fmt: skip
+    metrics = QFontMetricsF(view.font())
+    extra = [box for box in shapes[1] if box.translated(0, -rect_of(view, 1).top()) not in
+             [known.translated(0, -rect_of(view, 0).top()) for known in shapes[0]]]  # fmt: skip
+    widths = sorted({round(box.width()) for box in extra})
+    assert len(extra) >= 2
+    assert widths[0] == pytest.approx(metrics.horizontalAdvance("ring"), abs=6)
+    assert widths[-1] == pytest.approx(metrics.horizontalAdvance("crown"), abs=6)
 
 
 def test_a_row_is_as_tall_as_what_it_shows(qtbot: QtBot, theme: Theme) -> None:
@@ -322,6 +390,8 @@ def test_words_under_the_pointer_say_what_they_are(qtbot: QtBot, theme: Theme) -
         told.append(QToolTip.text())
     QToolTip.hideText()
     assert told == ["", "“ring” is a <key>"]
+    asked = QHelpEvent(QEvent.Type.WhatsThis, at, view.viewport().mapToGlobal(at))
+    assert not delegate.helpEvent(asked, view, option, view.model().index(0, 0))
 
 
 # ---- a field over a message ------------------------------------------------------------------------------------------

@@ -127,6 +127,7 @@ def test_a_click_chooses_the_row_under_it(view: MessageList) -> None:
     rect = view.visualRect(view.model().index(500, 0))
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
     assert view.currentIndex().row() == 500
+    assert [index.row() for index in view.selectionModel().selectedIndexes()] == [500]
 
 
 @pytest.mark.dressed
@@ -295,3 +296,21 @@ def test_a_row_comes_into_sight_where_it_is_wanted(
     view.verticalScrollBar().setValue(start)
     view.scrollTo(view.model().index(row, 0), hint)
     assert view.verticalScrollBar().value() == value
+
+
+def test_rows_that_come_and_go_have_their_place(qtbot: QtBot) -> None:
+    view, _delegate = short_list(qtbot, 5)
+    model = view.model()
+    assert isinstance(model, QStandardItemModel)
+    for change, rows in (
+        (lambda: model.appendRow(QStandardItem("new")), 6),
+        (lambda: model.insertRow(0, QStandardItem("first")), 7),
+        (lambda: model.removeRows(0, 3), 4),
+        (model.clear, 0),
+    ):
+        change()
+        assert [view.visualRect(model.index(row, 0)).top() for row in range(rows)] == [30 * row for row in range(rows)]
+        assert view.indexAt(QPoint(5, 30 * rows - 1)).row() == rows - 1
+        assert not view.indexAt(QPoint(5, 30 * rows)).isValid()
+    view.setModel(None)
+    assert not view.indexAt(QPoint(5, 5)).isValid()

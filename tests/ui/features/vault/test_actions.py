@@ -89,6 +89,7 @@ def test_escape_leaves_the_title_as_it_was(window, vault) -> None:
     window.run("note.rename")
     field = field_in_the_tree(window)
     assert field is not None
+    assert not any(isinstance(one, QDialog) and one.isVisible() for one in QApplication.topLevelWidgets())
     field.setText("Skarn the Grey")
     QTest.keyClick(field, Qt.Key.Key_Escape)
     settle(window)
