@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from lorestudio.ui.features.controls.bar import ControlBar
 from lorestudio.ui.features.controls.chips import ControlChip
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.layouts import GAP
 from tests.ui.conftest import drain
 from tests.ui.drawing import drawn, words_drawn
 
@@ -305,6 +306,9 @@ def test_the_button_for_less_has_its_place_at_every_width(bar: ControlBar, narro
         if bar.more.isVisible():
             assert not any(bar.more.geometry().intersects(button.geometry()) for button in bar.chips)
             assert bar.rect().contains(bar.more.geometry())
+            last = bar.chips[-1].geometry()
+            beside = last.right() + 1 + GAP + bar.more.width() <= width - 8  # the margin at the side
+            assert (bar.more.y() == last.y()) is beside
 
 
 def test_a_click_opens_the_chip_that_it_is_on(bar: ControlBar) -> None:

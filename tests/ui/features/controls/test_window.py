@@ -13,11 +13,13 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QMessageB
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.chat.controls import ControlsPart, Preset
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.controls import chips as chip_watch
 from lorestudio.ui.features.controls.chat_dialogs import ChatTextDialog
 from lorestudio.ui.features.controls.chips import CHANGED, FOLDERS, UNUSABLE
 from lorestudio.ui.features.controls.presets import PresetsDialog, SavePresetDialog
@@ -364,6 +366,26 @@ def test_a_chip_leads_to_the_entry_of_its_own_vault(make_window) -> None:
     assert seen == [1, 0, 0]
     window.features.controls.bar.opened.emit(("pins", "Wasp", "w"))  # there is none
     assert window.selection.entry == 0
+
+
+def test_of_a_reply_that_was_not_run_nothing_is_tried(make_window, qtbot) -> None:
+    window = make_window(make_project(), replay=False, make_simulator=Simulator)
+    watch, told = window.features.controls.watch, []
+    window.chat.go_to_end(last=True)
+    watch.try_adding({("folders",): lambda controls: controls}, told.append, CancelToken())
+    assert window.session.jobs.idle
+    window.session.replays.run_all()
+    settle(window, qtbot)
+    watch.try_adding({}, told.append, CancelToken())
+    assert window.session.jobs.idle
+    assert told == []
+
+
+def test_a_failed_trial_is_noted_unless_nobody_waits_for_it(caplog: pytest.LogCaptureFixture) -> None:
+    chip_watch._failed(Cancelled())
+    assert caplog.records == []
+    chip_watch._failed(ValueError("the third stage broke"))
+    assert "the third stage broke" in caplog.text
 
 
 def test_pin_and_block_are_where_entries_are_looked_at(shown) -> None:
