@@ -412,6 +412,9 @@ def test_the_field_lies_over_the_text_and_has_room_to_write(qtbot: QtBot, theme:
     assert (where.left(), where.right()) == (option.rect.left() + 40, option.rect.right() - 8)
     if top == 0:
         assert where.top() == 26  # below the name
+    if text == LONG:
+        assert option.rect.contains(where)
+        assert where.height() > option.rect.height() - 40
     delegate.setEditorData(field, index)
     assert field.toPlainText() == text
     told: list[tuple[int, str]] = []

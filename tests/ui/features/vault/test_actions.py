@@ -754,8 +754,10 @@ def test_the_palette_finds_notes_by_title_and_keys_and_leads_to_them(window) -> 
     assert set(found) == {f"note:vault/{name}" for name in NOTES}
     bell = found["note:vault/Bell.md"]
     assert (bell.title, bell.detail, bell.more, bell.hint) == ("Bell", "bell", "bell", "Entry")
+    window.docks["entry"].hide()
     bell.key()
     settle(window)
+    assert not window.docks["entry"].isHidden()
     assert chosen_file(window) == "Bell.md"
 
 

@@ -15,7 +15,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.state import Usage
 from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.vault.pane import VaultPane
-from lorestudio.ui.features.vault.table import VaultTable, note_key
+from lorestudio.ui.features.vault.table import VaultTable, note_key, when_words
 from lorestudio.ui.features.vault.tree import TitleDelegate, VaultTree
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, EDIT, TOOLTIP
@@ -114,6 +114,23 @@ def test_without_a_match_there_is_no_step_and_it_is_said(window: MainWindow, pan
     pane.apply_filter()
     assert pane.tree.isVisibleTo(pane)
     assert pane.matches.text() == "5 entries"
+
+
+def test_tree_or_table_is_remembered_and_the_table_knows_when_files_were_changed(
+    window: MainWindow, pane: VaultPane, qtbot: QtBot
+) -> None:
+    pane.show_table(True)
+    assert window.settings.value("vault/view") == "table"
+    model = pane.table_model
+    column = model.column_of("modified")
+    qtbot.waitUntil(lambda: window.session.jobs.idle)
+    path = window.session.note_path(ENTRIES[BELL])
+    assert path is not None
+    row = model.place_of(note_key(ENTRIES[BELL]))
+    assert model.index(row, column).data() == when_words(path.stat().st_mtime)
+    assert all(model.index(each, column).data() for each in range(model.rowCount()))
+    pane.show_table(False)
+    assert window.settings.value("vault/view") == "tree"
 
 
 def test_columns_are_chosen_below_their_button(pane: VaultPane) -> None:
