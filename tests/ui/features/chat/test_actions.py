@@ -1041,6 +1041,7 @@ def test_a_chat_that_was_thrown_away_is_not_offered_again(opened: MainWindow, tm
     settle(opened, qtbot)
     (copy,) = (tmp_path / "kept" / "unsaved-chats").iterdir()
     assert copy.name == "Ada.jsonl"
+    assert copy.read_text("utf-8").split("\n")[:5] == CHAT.split("\n")  # its lines as they are, the broken one too
     assert '"mes":"I fall."' in copy.read_text("utf-8")
     left: list[bool] = []
     assert opened.context.keep_chat(lambda: left.append(True))
