@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 
 from lorestudio.ui.features.controls.bar import ControlBar
@@ -333,3 +334,16 @@ def test_the_cross_begins_where_the_words_end(bar: ControlBar, from_right: int, 
     QTest.mouseRelease(button, Qt.MouseButton.LeftButton, pos=at)
     assert not button.isDown()
     assert told == ["removed" if removes else "opened"]
+
+
+def test_a_chip_takes_the_keys_that_it_knows_and_leaves_the_others(bar: ControlBar) -> None:
+    bar.set_chips([chip(1), chip(2)])
+    none, keys = Qt.KeyboardModifier.NoModifier, Qt.Key
+
+    def takes(key: Qt.Key, held: Qt.KeyboardModifier = none) -> bool:
+        return bar.chip_key(bar.chips[0], QKeyEvent(QEvent.Type.KeyPress, key, held))
+
+    assert all(takes(key) for key in (keys.Key_Left, keys.Key_Down, keys.Key_End, keys.Key_Delete, keys.Key_F2))
+    assert not any(takes(key) for key in (keys.Key_A, keys.Key_Tab, keys.Key_Escape))
+    for held in (Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier):
+        assert not any(takes(key, held) for key in (keys.Key_Left, keys.Key_Delete, keys.Key_Return))

@@ -350,8 +350,11 @@ def test_a_chip_opens_what_it_stands_for(shown, qtbot) -> None:
     bar.opened.emit(CHANGED)
     (menu,) = (each for each in bar.findChildren(QMenu) if each.isVisible())
     assert window.commands.actions["controls.file"] in menu.actions()
+    button = next(each for each in bar.chips if each.chip.key == CHANGED)
+    assert menu.pos() == button.mapToGlobal(button.rect().bottomLeft())
     menu.close()
     drain()
+    assert menu not in bar.findChildren(QMenu)
 
 
 def test_a_chip_leads_to_the_entry_of_its_own_vault(make_window) -> None:
