@@ -9,8 +9,10 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.state.drafts import Draft, Drafts, LivePreview
 
 
 @pytest.fixture
@@ -95,3 +97,41 @@ def test_a_text_that_is_no_entry_leaves_the_trace_as_it_was(window, qtbot) -> No
     settle(window, qtbot)
     assert window.session.runs.trace(window.selection.generation) is saved
     assert not any(note.passing for note in window.trace.summary.notes)
+
+
+# ---- the texts alone -------------------------------------------------------------------------------------------------
+
+
+def test_who_follows_unsaved_texts_hears_of_each_that_is_another(qapp, tmp_path) -> None:
+    drafts, told = Drafts(), []
+    drafts.changed.connect(lambda path: told.append(("changed", path.name)))
+    drafts.typed.connect(lambda path: told.append(("typed", path.name)))
+    gate, tower = tmp_path / "Gate.md", tmp_path / "Tower.md"
+    drafts.keep(gate, Draft("One.", "a"))
+    drafts.keep(gate, Draft("One.", "b"))  # the file is another one, the text is not
+    drafts.keep(gate, Draft("Two.", "b"))
+    drafts.drop(tower)
+    assert told == [("changed", "Gate.md"), ("typed", "Gate.md"), ("typed", "Gate.md")]
+    assert (dict(drafts.all), drafts.get(gate), drafts.get(tower)) == (
+        {gate: Draft("Two.", "b")}, Draft("Two.", "b"), None,
+    )  # fmt: skip
+    told.clear()
+    drafts.drop(gate)
+    drafts.drop(gate)
+    assert told == [("changed", "Gate.md"), ("typed", "Gate.md")]
+    assert not drafts.all
+
+
+def test_a_preview_that_comes_when_all_was_taken_back_is_not_shown(make_session, tmp_path) -> None:
+    session, drafts, shown = make_session(), Drafts(), []
+    preview = LivePreview(drafts, session.jobs, lambda: session.project, lambda: None)
+    preview.previewed.connect(shown.append)
+    preview._show("late")
+    assert shown == []
+    preview.try_settings(DeepLoreSettings())
+    preview._show("in time")
+    assert shown == ["in time"]
+    preview.try_settings(None)
+    preview._show("late again")
+    assert shown[-1] is None
+    preview.deleteLater()

@@ -8,6 +8,7 @@ import pytest
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import open_project
 from lorestudio.ui.state.drafts import Draft, Drafts
@@ -309,3 +310,96 @@ def test_what_of_an_undo_can_still_be_done_is_asked(stage: Stage) -> None:
     stage.work.undo(only=error.others)
     stage.settle()
     assert (stage.text, skarn.read_bytes().decode()) == ("Somebody else's.\n", before)
+
+
+def test_what_is_asked_for_while_the_log_is_still_read_is_done_after_it(stage: Stage) -> None:
+    stage.session.set_project(open_project([stage.bell.parent]))
+    stage.work.undo()
+    stage.work.redo()
+    stage.work.trash(stage.told.append)
+    stage.work.delete_for_good([], lambda: stage.told.append("emptied"))
+    stage.change()
+    assert (stage.text, len(stage.done), stage.told) == (NEWER, 1, [])
+
+
+def test_the_log_of_the_open_vaults_is_the_windows_own(stage: Stage) -> None:
+    stage.open()
+    stage.change()
+    assert stage.work.log_of(stage.work.folders).undo_title == "Toll"
+    assert stage.work.log_of(stage.work.folders) is stage.work.log_of(stage.work.folders)
+    assert stage.work.log_of(()) is not stage.work.log_of(stage.work.folders)
+
+
+def test_unsaved_text_of_any_note_is_saved_before_an_undo(stage: Stage) -> None:
+    stage.open()
+    stage.change()
+    skarn = stage.bell.parent / "Skarn.md"
+    stage.drafts.keep(skarn, Draft("Typed.\n", None))
+    stage.problems = ["Skarn.md is locked."]
+    stage.work.undo()
+    stage.settle()
+    assert stage.told == ["Nothing was changed, because unsaved text could not be saved first: Skarn.md is locked."]
+    assert stage.text == NEWER
+    stage.problems = []
+    stage.work.undo()
+    stage.settle()
+    assert (stage.text, skarn.read_text("utf-8")) == (BELL, "Typed.\n")
+
+
+def test_what_a_crash_left_half_done_is_mended_told_and_read_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mended = ["Bell.md was put back as it was."]
+    monkeypatch.setattr(ChangeLog, "mend_interrupted", lambda _log: (*mended,))
+    read: list[bool] = []
+    monkeypatch.setattr(stage.session.reading, "reload", lambda: read.append(True))
+    stage.open()
+    assert (stage.told, read) == (["Bell.md was put back as it was."], [True])
+    mended.clear()
+    stage.work.use(stage.bell.parent.parent / "elsewhere")
+    stage.settle()
+    assert len(read) == 1
+
+
+def test_the_log_of_a_vault_that_was_left_meanwhile_is_not_used(stage: Stage, tmp_path: Path) -> None:
+    changed: list[bool] = []
+    stage.session.set_project(open_project([stage.bell.parent]))
+    other = write_vault(tmp_path / "other")
+    stage.work.changed.connect(lambda: changed.append(True))
+    stage.session.set_project(open_project([other]))
+    stage.settle()
+    assert stage.work.folders == (other,)
+    assert len(changed) == 2  # the other vault, and its log; nothing of the first
+
+
+def test_questions_are_about_the_notes_as_they_are_after_a_change_and_its_undo(stage: Stage) -> None:
+    stage.open()
+    answers: list[str] = []
+
+    def ask() -> None:
+        stage.work.ask(lambda vaults: vaults[0].index.notes["Bell.md"].text, answers.append)
+        stage.settle()
+
+    ask()
+    stage.change()
+    ask()
+    stage.work.undo()
+    stage.settle()
+    ask()
+    assert answers == [BELL, NEWER, BELL]
+
+
+def test_what_cannot_be_written_is_said_and_the_next_change_goes_on(stage: Stage) -> None:
+    stage.open()
+
+    def elsewhere(_vaults: object) -> Planned:
+        change = NoteFileChange(stage.bell, "what does not stand there\n", NEWER)
+        return Planned(ChangeSet("Toll", (change,)))
+
+    told: list[str] = []
+    stage.work.carry_out(elsewhere, refused=told.append)
+    stage.settle()
+    assert len(told) == 1
+    assert (stage.text, stage.done, stage.work.undo_title) == (BELL, [], "")
+    stage.change()
+    assert stage.text == NEWER

@@ -12,6 +12,7 @@ from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.sillytavern import parse_chat
+from lorestudio.studio.project.basis import basis_path
 from lorestudio.studio.project.project import open_project
 from lorestudio.ui.state import project_parts
 from tests.ui.worlds import make_chat, make_project
@@ -251,3 +252,98 @@ def test_what_answers_rest_on_is_kept_beside_the_chat_but_not_in_the_program(
         assert session.project.basis.hidden, "it holds anyway"
     assert [path.parent for path in kept] == [tmp_path]
     assert [text.rstrip(".") for text in said] == ["the disk is full"]
+
+
+def test_tokens_that_were_counted_for_another_vault_are_not_taken(
+    session: Session, qtbot: QtBot, tmp_path: Path
+) -> None:
+    make_project(tmp_path / "other")
+    session.parts.count_with("")
+    other = open_project([tmp_path / "other"])
+    session.set_project(other)
+    ready(session, qtbot)
+    assert session.project == other
+    assert session.activity == ""
+
+
+def test_tokens_are_counted_again_where_notes_were_taken_in_meanwhile(
+    session: Session, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer = open_project([tmp_path / "vault"], tmp_path / "chat.jsonl")
+    counted: list[str] = []
+    known = type(session.project).with_tokenizer
+    monkeypatch.setattr(
+        type(session.project), "with_tokenizer",
+        lambda project, tokenizer: counted.append(tokenizer) or known(project, tokenizer),
+    )  # fmt: skip
+    session.parts.count_with("")
+    session.set_project(newer)
+    ready(session, qtbot)
+    assert counted == ["", ""]
+    assert session.activity == ""
+
+
+def test_without_a_chat_nothing_is_taken_of_its_file(make_session: Callable[..., Session], tmp_path: Path) -> None:
+    session = make_session(replay=False)
+    written = write_chat(tmp_path / "chat.jsonl", HEADER, *LINES)
+    loaded = parse_chat(written.read_text("utf-8"), written)
+    for project in (None, make_project(tmp_path / "vault", chat=False)):
+        if project is not None:
+            session.set_project(project)
+        before = session.project
+        session.parts.header_saved(loaded)
+        session.parts.file_written(loaded.chat, loaded.document, "", lambda old, _before, _now: old, lambda *_: True)
+        session.parts.chat_saved(written, loaded.document, loaded.chat, PINS)
+        session.parts.undo()
+        session.parts.redo()
+        assert session.project is before
+
+
+def test_what_answers_rest_on_goes_along_to_the_file_that_a_chat_is_saved_to(
+    session: Session, qtbot: QtBot, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.jsonl"
+    project = session.project
+    assert project is not None
+    assert project.chat is not None
+    session.parts.chat_saved(other, ChatDocument(), project.chat, project.controls)
+    ready(session, qtbot)
+    assert not basis_path(other).exists()  # nobody has said anything
+    session.parts.adjust("hidden", basis=project.basis.saying(0, 0, 1))
+    ready(session, qtbot)
+    kept = basis_path(other).read_bytes()
+    third = tmp_path / "third.jsonl"
+    assert session.project is not None
+    assert session.project.chat is not None
+    session.parts.chat_saved(third, ChatDocument(), session.project.chat, project.controls)
+    ready(session, qtbot)
+    assert basis_path(third).read_bytes() == kept
+
+
+def test_settings_that_were_read_for_another_vault_are_not_taken(
+    session: Session, qtbot: QtBot, tmp_path: Path
+) -> None:
+    make_project(tmp_path / "other")
+    project = session.project
+    assert project is not None
+    session.parts.adjust("another tag", settings=project.settings.model_copy(update={"lorebook_tag": "other"}))
+    other = open_project([tmp_path / "other"])
+    session.set_project(other)
+    ready(session, qtbot)
+    assert session.project == other
+
+
+def test_settings_that_decide_how_notes_are_read_are_taken_once_they_were(
+    session: Session, qtbot: QtBot, tmp_path: Path
+) -> None:
+    project = session.project
+    assert project is not None
+    assert len(project.index.entries) == 5
+    session.parts.adjust("another tag", settings=project.settings.model_copy(update={"lorebook_tag": "other"}))
+    assert session.project is project
+    ready(session, qtbot)
+    assert session.project.index.entries == ()
+    assert session.project.settings.lorebook_tag == "other"
+    session.parts.undo()
+    ready(session, qtbot)
+    assert len(session.project.index.entries) == 5

@@ -18,7 +18,7 @@ from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.ranges import MessageRange
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
-from lorestudio.ui.state.replay_worker import _forget_failures, _remarks
+from lorestudio.ui.state.replay_worker import Finished, WantedReplay, _forget_failures, _remarks
 from lorestudio.ui.state.session import Session
 from tests.ui.worlds import FakeSimulator, make_project, make_trace
 
@@ -243,3 +243,69 @@ def test_runs_from_before_a_change_are_taken_over_also_in_the_second_step(
     session.replays.run_all()
     ready(session, qtbot)
     assert [tally.words for _name, tally in ended] == ["0 run, 1 kept", "1 run, 3 kept"]
+
+
+def test_a_replay_that_was_agreed_to_begins_only_while_it_is_what_is_chosen(session: Session, qtbot: QtBot) -> None:
+    finished = Finished(WantedReplay(session.choice.effective))
+    session.replays.choose(mode=Mode.TWO_STAGE)
+    ready(session, qtbot)
+    made = session.runs.chosen
+    session.replays.begin(finished)
+    assert not session.busy
+    assert session.runs.chosen is made
+    session.replays.begin(replace(finished, wanted=replace(finished.wanted, choice=session.choice.effective)))
+    assert session.busy
+    ready(session, qtbot)
+
+
+def test_while_a_vault_is_read_nothing_is_run(session: Session) -> None:
+    session.set_activity("Reading…")
+    session.replays.run_all()
+    assert (session.activity, session.runs.replaying, session.jobs.idle) == ("Reading…", False, True)
+    session.set_activity("")
+
+
+def test_what_was_run_is_kept_when_the_window_is_closed_in_the_middle(
+    session: Session, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved: list[object] = []
+    monkeypatch.setattr(session.replays._replayer, "save", saved.append)
+    session.replays.run_all()
+    qtbot.waitUntil(lambda: len(session.runs.traces) > 0)
+    session.replays.close()
+    assert saved == [session.runs.chosen]
+    ready(session, qtbot)
+    session.replays.close()
+    assert len(saved) == 1
+
+
+def test_runs_that_cannot_be_kept_are_told(make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot) -> None:
+    (tmp_path / "runs").write_text("", "utf-8")
+    project = replace(make_project(tmp_path / "vault"), settings=DeepLoreSettings(enabled=True))
+    session = make_session(replay=False, make_simulator=Simulator, keep_in=tmp_path / "runs")
+    said = notices(session)
+    session.replays.automatic = True
+    session.set_project(project)
+    ready(session, qtbot)
+    assert any("could not be kept for the next start" in text for text in said)
+    assert len(session.runs.traces) == len(session.generations)
+    assert session.runs.finished() is not None
+
+
+def test_while_a_replay_runs_its_run_is_looked_at_and_none_afterwards(session: Session, qtbot: QtBot) -> None:
+    told = heard(session, "live_changed")
+    session.replays.run_all()
+    assert session.replays._look.isActive()
+    ready(session, qtbot)
+    assert told != []
+    assert session.replays.live is None
+    assert not session.replays._look.isActive()
+    assert not session.replays._rest.isActive()
+
+
+def test_another_project_has_no_tally_yet(session: Session, qtbot: QtBot, tmp_path: Path) -> None:
+    session.replays.run_all()
+    ready(session, qtbot)
+    assert session.replays.tally is not None
+    session.set_project(make_project(tmp_path / "other"))
+    assert session.replays.tally is None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.project.answering import ChatRequest
 from lorestudio.trace.model import Phase, StageRecord
-from lorestudio.ui.state.replay_worker import LiveBoard, live_trace
+from lorestudio.ui.state.choices import RunChoice
+from lorestudio.ui.state.replay_worker import MOST_SIMULATORS, LiveBoard, _remember, live_trace
 from tests.ui.worlds import DAWNKEEP, RULES, make_project, make_trace
 
 
@@ -51,3 +52,32 @@ def test_a_run_under_way_is_a_trace_whose_last_stage_has_not_decided() -> None:
     assert running.entered == running.left == done[-1].left
     assert trace.entries[DAWNKEEP].title == "Dawnkeep"
     assert RULES in trace.entries
+
+
+def test_between_two_stages_none_runs_and_without_a_generation_nothing_is_noted() -> None:
+    board, now = LiveBoard(), [Generation(5)]
+    board.heard("nobody asked")
+    assert board.look() is None
+    board.follow(lambda: now[0])
+    board.began("snapshot", Phase.LOAD)
+    board.finished(make_trace().stages[0])
+    live = board.look()
+    assert (live.stage, len(live.records)) == ("", 1)
+    assert live_trace(live, make_project().index, "deeplore", "").stages == make_trace().stages[:1]
+    now[0] = None
+    board.began("keywords", Phase.MATCH)
+    assert board.look() is None
+
+
+def test_only_some_simulators_are_kept_those_used_last() -> None:
+    kept = {}
+    choices = [RunChoice(system=f"system {at}") for at in range(MOST_SIMULATORS + 2)]
+    for at, choice in enumerate(choices):
+        _remember(kept, choice, at)
+        if at == 1:
+            _remember(kept, choices[0], "again")
+    assert len(kept) == MOST_SIMULATORS
+    assert list(kept) == choices[-MOST_SIMULATORS:]
+    _remember(kept, choices[-2], "newer")
+    assert list(kept)[-2:] == [choices[-1], choices[-2]]
+    assert len(kept) == MOST_SIMULATORS

@@ -27,10 +27,14 @@ _BORDER: Final = 5
 
 
 class MessageField(QPlainTextEdit):
-    """A text that Ctrl+Enter finishes and Escape gives up; with `sends` Enter does, and Shift+Enter breaks a line."""
+    """A text that Ctrl+Enter finishes and Escape gives up; with `sends` Enter does, and Shift+Enter breaks a line.
+
+    `widened` says that it has another width, at which its lines break elsewhere.
+    """
 
     finished = Signal()
     given_up = Signal()
+    widened = Signal()
 
     def __init__(self, parent: QWidget | None = None, *, sends: bool = False) -> None:
         super().__init__(parent)
@@ -51,6 +55,12 @@ class MessageField(QPlainTextEdit):
             self.given_up.emit()
         else:
             super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: lines are broken anew, which the document does not tell."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.widened.emit()
 
     def _finishes(self, event: QKeyEvent) -> bool:
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
@@ -92,7 +102,7 @@ class Composer(QWidget):
         self.field.setObjectName("Boxed")
         self.field.setPlaceholderText(tr("Write a message…"))
         self.field.textChanged.connect(self._changed)
-        self.field.document().documentLayout().documentSizeChanged.connect(self._changed)
+        self.field.widened.connect(self._changed)
         self.field.finished.connect(self.write)
         self.field.given_up.connect(self.left)
         self._buttons = self._make_buttons()
@@ -147,8 +157,6 @@ class Composer(QWidget):
         """The choices for who writes replies: names with titles."""
         menu = self.reply_button.menu()
         menu.clear()
-        for old in self._writers.actions():
-            self._writers.removeAction(old)
         for name, title in names:
             action = menu.addAction(title)
             action.setCheckable(True)

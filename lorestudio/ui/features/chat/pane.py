@@ -171,9 +171,6 @@ class ModeBar(QWidget):
     def _fill_sources(self) -> None:
         menu = self.source.menu()
         menu.clear()
-        for action in self._sources.actions():
-            self._sources.removeAction(action)
-            action.deleteLater()
         kinds = AnswerKind
         known = [Source(kinds.STAND_IN), Source(kinds.RECORDED)]
         known += [Source(kinds.PROVIDER, profile.name) for profile in self._profiles]

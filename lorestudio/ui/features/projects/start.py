@@ -111,9 +111,7 @@ class Card(QPushButton):
         self._content = column(row(self._picture, (words, 1), spacing=12), of=self, margins=(14, 9, 14, 9))
         for part in self.findChildren(QLabel):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         theme.changed.connect(self._paint)
         self._paint()
 
@@ -124,10 +122,6 @@ class Card(QPushButton):
     def minimumSizeHint(self) -> QSize:
         """Qt: as narrow as its longest word."""
         return self._content.minimumSize()
-
-    def heightForWidth(self, width: int) -> int:
-        """Qt: words that wrap need their height."""
-        return self._content.heightForWidth(width)
 
     def _paint(self) -> None:
         self._picture.setPixmap(glyph(self._icon, self._theme.palette.accent, 22))

@@ -16,6 +16,8 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.settings.studio import AttachSettings
 from lorestudio.studio.attach.captures import Captures, time_words
+from lorestudio.studio.attach.endpoint import Endpoint
+from lorestudio.ui.features.attach import dialog as attach_dialog
 from lorestudio.ui.features.attach.dialog import CaptureDialog, LiveCapture, LiveCaptureDialog, capture_text
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.session import Session
@@ -155,6 +157,43 @@ def test_the_address_of_before_is_offered_and_what_is_typed_stays(
     assert (dialog.state.text(), dialog.addresses.isVisible()) == ("Nothing listens.", False)
     assert dialog.provider.text() == "http://127.0.0.1:1/v1"
     assert live.kept.attachment.settings.port == port
+    dialog.close()
+
+
+def test_without_a_folder_nothing_is_read_compared_or_ended(live: LiveCapture, session: Session) -> None:
+    told: list[object] = []
+    live.whole("a", told.append)
+    live.compare(make_project(), session.choice, told.append, keep=False)
+    live.end()
+    live.close()
+    assert (told, session.jobs.idle, live.busy) == ([], True, False)
+
+
+def test_what_begins_to_listen_as_the_window_closes_stops_again(
+    opened: Any, live: LiveCapture, session: Session, qtbot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Any] = []
+    known = attach_dialog.attached
+
+    def attach(*given: Any) -> Any:
+        live.close()
+        begun.append(known(*given))
+        return begun[-1]
+
+    monkeypatch.setattr(attach_dialog, "attached", attach)
+    stopped: list[Any] = []
+    known_stop = Endpoint.stop
+
+    def stop(endpoint: Endpoint) -> None:
+        stopped.append(endpoint)
+        known_stop(endpoint)
+
+    monkeypatch.setattr(Endpoint, "stop", stop)
+    dialog = opened()
+    live.listen("http://127.0.0.1:1/v1")
+    qtbot.waitUntil(lambda: session.jobs.idle and not live.busy)
+    assert stopped == begun
+    live.endpoint = None
     dialog.close()
 
 

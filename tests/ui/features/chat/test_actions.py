@@ -9,20 +9,24 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QDialog, QMessageBox, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QMessageBox, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
+from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.llm.errors import ErrorKind
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import PLACEHOLDER
 from lorestudio.studio.chat.editing import Voice
-from lorestudio.studio.project.answering import ChatReply, ChatRequest, LlmError, Source
-from lorestudio.studio.prompt.setup import Persona, PromptSetup
+from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source
+from lorestudio.studio.prompt.setup import Persona, PromptSetup, spelled, with_preset
+from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.ui.features.chat import actions as chat_actions
 from lorestudio.ui.features.chat import reply as reply_work
 from lorestudio.ui.features.chat.composer import Composer
 from lorestudio.ui.features.chat.prompt_setup import PromptSetupDialog
 from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.widgets import dialogs
 from lorestudio.vault.file_lock import OpenVaults
 from tests.ui.conftest import drain
@@ -184,9 +188,11 @@ def test_hiding_deleting_and_swipes(opened: MainWindow, qtbot: QtBot) -> None:
     window.run("swipe.choose")
     settle(window, qtbot)
     assert texts(window) == ["Welcome.", "a"]
+    assert window.session.parts.adjustments.undo_title == "swipe 1 of #1"
     window.run("swipe.delete")
     settle(window, qtbot)
     assert texts(window) == ["Welcome.", "b"]
+    assert window.session.parts.adjustments.undo_title == "delete swipe 1 of #1"
     assert not window.commands.actions["swipe.delete"].isEnabled()
 
 
@@ -311,6 +317,8 @@ def test_a_branch_lies_beside_the_chat(opened: MainWindow, path: Path, qtbot: Qt
     assert '"main_chat":"Ada"' in branch.read_text()
     assert path.read_text() == CHAT
     assert opened.features.chat.files.unsaved  # the mark in the chat itself
+    assert any(branch.name in text and "Open chat…" in text for text in opened.bars.texts)
+    assert opened.session.parts.adjustments.undo_title == "mark of the branch at #1"
 
 
 # ---- replies ---------------------------------------------------------------------------------------------------------
@@ -588,11 +596,22 @@ def test_a_preset_is_chosen_from_a_file_and_read_again_with_its_chat(
     preset = path.with_name("Mine.json")
     prompt = {"identifier": "main", "content": "Write.", "system_prompt": True}
     preset.write_text(json.dumps({"prompts": [prompt]}), "utf-8")
-    monkeypatch.setattr(dialogs, "choose_file", lambda *arguments: arguments[-1](preset))
+    asked: list[object] = []
+
+    def choose(_parent: object, title: str, start: str, _filters: str, chosen: Callable[[Path], None]) -> None:
+        asked.append((title.partition(",")[0], start))
+        chosen(preset)
+
+    monkeypatch.setattr(dialogs, "choose_file", choose)
     dialog = opened.features.chat.setups.edit()
     assert isinstance(dialog, PromptSetupDialog)
     dialog.preset.choose.click()
     qtbot.waitUntil(lambda: dialog.main.toPlainText() == "Write.", timeout=20_000)
+    dialog.preset.choose.click()
+    assert asked == [
+        ("Choose a preset of chat completion", ""), ("Choose a preset of chat completion", str(preset.parent)),
+    ]  # fmt: skip
+    settle(opened, qtbot)
     dialog.accept()
     other = path.with_name("other.jsonl")
     other.write_text(CHAT, "utf-8")
@@ -642,7 +661,7 @@ def test_notes_that_cannot_be_had_leave_the_reply_as_it_is(
 
     async def fails(self: Answers, request: ChatRequest) -> ChatReply:
         if request.kind == "notepad":
-            raise LlmError(ErrorKind.TIMEOUT, "It took too long.")
+            raise LlmError(ErrorKind.TIMED_OUT, "It took too long.")
         return ChatReply("He lied.")
 
     monkeypatch.setattr(Answers, "answer", fails)
@@ -652,3 +671,546 @@ def test_notes_that_cannot_be_had_leave_the_reply_as_it_is(
     assert texts(opened)[-1] == "He lied."
     assert opened.session.project is not None
     assert opened.session.project.controls.notepad == ""
+
+
+# ---- what is done with messages --------------------------------------------------------------------------------------
+
+
+def test_a_message_is_put_in_after_the_chosen_one_by_the_other_side(opened: MainWindow, qtbot: QtBot) -> None:
+    for place, is_user in ((1, False), (0, True)):
+        opened.chat.choose(place)
+        opened.run("message.insert")
+        settle(opened, qtbot)
+        project = opened.session.project
+        assert project is not None
+        assert project.chat is not None
+        made = project.chat.messages[place + 1]
+        assert (made.text, made.is_user, opened.selection.message) == ("", is_user, place + 1)
+        assert opened.session.parts.adjustments.undo_title == f"message after #{place}"
+        field = opened.chat.view.viewport().findChild(QPlainTextEdit)
+        assert isinstance(field, QPlainTextEdit)  # it waits for its words
+        assert field.accessibleName() == f"Text of message {place + 1}"
+        qtbot.keyClick(field, Qt.Key.Key_Escape)
+        drain()
+
+
+def test_hiding_is_a_step_that_the_same_action_takes_back(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.chat.choose(0)
+    action = opened.commands.actions["message.hide"]
+    told = []
+    for _twice in range(2):
+        told.append(action.text())
+        opened.run("message.hide")
+        settle(opened, qtbot)
+        told.append(opened.session.parts.adjustments.undo_title)
+    assert told == ["Hide from the model", "hide #0", "Show to the model", "show #0"]
+    assert not opened.commands.actions["message.since"].isEnabled()
+
+
+def test_a_deleted_message_is_said_to_come_back(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.chat.choose(1)
+    opened.run("message.delete")
+    settle(opened, qtbot)
+    assert opened.statusBar().currentMessage() == "Message #1 was deleted. Ctrl+Z brings it back."
+    assert opened.selection.message == 1
+    opened.run("adjust.undo")
+    settle(opened, qtbot)
+    assert texts(opened) == ["Welcome.", "The fortress?", "b"]
+
+
+def test_an_edit_that_changes_nothing_or_is_given_up_is_no_step(opened: MainWindow, qtbot: QtBot) -> None:
+    for key, modifier in (
+        (Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier),
+        (Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier),
+    ):
+        opened.chat.choose(1)
+        opened.run("message.edit")
+        field = opened.chat.view.viewport().findChild(QPlainTextEdit)
+        assert isinstance(field, QPlainTextEdit)
+        if key == Qt.Key.Key_Escape:
+            field.setPlainText("Nothing of this.")
+        qtbot.keyClick(field, key, modifier)
+        drain()
+        assert opened.chat.view.viewport().findChild(QPlainTextEdit) is None
+    settle(opened, qtbot)
+    assert texts(opened)[1] == "The fortress?"
+    assert not opened.features.chat.files.unsaved
+
+
+def test_an_edit_is_one_of_the_swipe_that_is_shown(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.chat.choose(2)
+    opened.run("swipe.previous")
+    opened.run("message.edit")
+    field = opened.chat.view.viewport().findChild(QPlainTextEdit)
+    assert isinstance(field, QPlainTextEdit)
+    assert field.toPlainText() == "a"
+    qtbot.keyClicks(field, "A")
+    qtbot.keyClick(field, Qt.Key.Key_Return)  # makes a new line
+    qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    settle(opened, qtbot)
+    project = opened.session.project
+    assert project is not None
+    assert project.chat is not None
+    message = project.chat.messages[2]
+    assert (message.swipe, message.swipes[1]) == (1, "b")
+    assert sorted(message.swipes[0]) == ["\n", "A", "a"]
+
+
+def test_who_leaves_the_field_has_finished_the_edit(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.activateWindow()
+    opened.chat.choose(1)
+    opened.run("message.edit")
+    field = opened.chat.view.viewport().findChild(QPlainTextEdit)
+    assert isinstance(field, QPlainTextEdit)
+    qtbot.waitUntil(field.hasFocus)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    field.setPlainText("The crown?")
+    opened.features.chat.composer.field.setFocus()
+    settle(opened, qtbot)
+    drain()
+    assert texts(opened)[1] == "The crown?"
+    assert opened.chat.view.viewport().findChild(QPlainTextEdit) is None
+
+
+def test_the_menu_on_a_message_is_about_it(opened: MainWindow) -> None:
+    view = opened.chat.view
+    opened.chat.choose(0)
+    rect = view.visualRect(opened.chat.model.index(2))
+    view.customContextMenuRequested.emit(rect.center())
+    (menu,) = (each for each in view.findChildren(QMenu) if each.isVisible())
+    assert opened.selection.message == 2
+    offered = [action.text() for action in menu.actions() if action.isEnabled() and not action.isSeparator()]
+    assert "Edit message" in offered
+    assert "Delete this swipe" in offered
+    assert "Branch from here" in offered
+    assert menu.actions()[0].text() == "Edit message"
+    assert menu.pos().y() == view.viewport().mapToGlobal(rect.center()).y()
+    menu.close()
+    drain()
+    assert not view.findChildren(QMenu)
+    view.customContextMenuRequested.emit(QPoint(5, 5000))  # below all messages
+    (menu,) = (each for each in view.findChildren(QMenu) if each.isVisible())
+    assert opened.selection.message == 2
+    menu.close()
+    drain()
+
+
+def test_what_can_be_done_depends_on_the_message(opened: MainWindow) -> None:
+    names = ("message.edit", "message.delete", "message.branch", "swipe.write", "swipe.delete", "swipe.choose")
+    enabled = {}
+    for place in (1, 2, 3):
+        opened.chat.choose(place)
+        opened.context.update_actions()
+        enabled[place] = [name for name in names if opened.commands.actions[name].isEnabled()]
+    assert enabled == {
+        1: ["message.edit", "message.delete", "message.branch"],  # the person's own words have no swipes
+        2: ["message.edit", "message.delete", "message.branch", "swipe.write", "swipe.delete"],
+        3: [],  # the reply to come
+    }
+
+
+def test_the_palette_finds_messages_and_leads_to_them(opened: MainWindow) -> None:
+    opened.chat.choose(0)
+    found = [each for each in opened.features.chat._findable() if each.name.startswith("message:")]
+    assert [(each.title, each.detail) for each in found] == [
+        ("#0 Ada", "Welcome."), ("#1 Wren", "The fortress?"), ("#2 Ada", "b"),
+    ]  # fmt: skip
+    key = found[1].key
+    assert callable(key)
+    opened.docks["chat"].hide()
+    key()
+    assert not opened.docks["chat"].isHidden()
+    assert opened.selection.message == 1
+
+
+def test_lines_that_cannot_be_read_are_shown_as_they_stand_in_the_file(opened: MainWindow) -> None:
+    opened.run("chat.broken")
+    dialog = opened.findChildren(QDialog)[-1]
+    shown = dialog.findChild(QPlainTextEdit)
+    assert isinstance(shown, QPlainTextEdit)
+    assert dialog.windowTitle() == "Lines that cannot be read"
+    intro, line = shown.toPlainText().split("\n\n")
+    assert "stay in the file as they are" in intro
+    assert line.startswith("Line 3 ")
+    assert line.endswith(':\n{"mes": cut off')
+    dialog.close()
+
+
+def test_a_new_chat_begins_with_the_name_that_is_said(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    opened.run("chat.new")
+    dialog = opened.findChildren(QDialog)[-1]
+    name = dialog.findChild(QLineEdit)
+    assert isinstance(name, QLineEdit)
+    assert name.text() == "Ada"  # as in the chat before
+    name.setText("Quill")
+    dialog.accept()
+    settle(opened, qtbot)
+    project = opened.session.project
+    assert project is not None
+    assert project.chat is not None
+    assert (project.chat.character_name, project.chat.user_name, project.chat_path) == ("Quill", "Wren", None)
+    assert opened.focusWidget() is opened.features.chat.composer.field
+    assert path.read_text("utf-8") == CHAT
+
+
+def test_the_chosen_reply_of_a_chat_that_is_opened_is_the_last(opened: MainWindow) -> None:
+    assert opened.selection.message == 2
+    assert opened.chat.view.hasFocus()
+
+
+def test_another_reply_by_hand_is_an_empty_swipe_to_write(opened: MainWindow, qtbot: QtBot) -> None:
+    composer = opened.features.chat.composer
+    composer.writer_chosen.emit("")
+    assert composer.reply_button.toolTip() == "Replies: I write replies myself"
+    opened.chat.choose(0)
+    opened.run("reply.again")
+    settle(opened, qtbot)
+    project = opened.session.project
+    assert project is not None
+    assert project.chat is not None
+    assert (project.chat.messages[2].swipes, opened.selection.message) == (("a", "b", ""), 2)
+    field = opened.chat.view.viewport().findChild(QPlainTextEdit)
+    assert isinstance(field, QPlainTextEdit)
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    drain()
+    opened.run("reply.get")
+    assert composer.field.hasFocus()
+    assert opened.statusBar().currentMessage().startswith("Write the reply")
+
+
+def test_a_reason_against_a_reply_is_said_in_its_place(
+    opened: MainWindow, answer: Callable[..., None], qtbot: QtBot
+) -> None:
+    answer("Skarn circles.")
+    asked: list[Source] = []
+
+    def why(source: Source) -> Notice:
+        asked.append(source)
+        return Notice("The bell is cracked.", "warning")
+
+    opened.features.chat.hindrances.append(why)
+    opened.run("reply.get")
+    settle(opened, qtbot)
+    assert asked == [Source(AnswerKind.RECORDED)]
+    assert "The bell is cracked." in opened.bars.texts
+    assert (texts(opened)[-1], ASKED) == ("b", [])
+    opened.features.chat.composer.writer_chosen.emit("")
+    opened.run("reply.get")
+    assert len(asked) == 1  # nobody hinders who writes by hand
+
+
+def test_the_line_below_the_chat_tells_file_and_length(opened: MainWindow, qtbot: QtBot) -> None:
+    note = opened.docks["chat"].bar._note
+    assert note.text() == "Ada.jsonl · 3 messages"
+    opened.features.chat.composer.written.emit("I run.", Voice.CHARACTER)
+    settle(opened, qtbot)
+    assert note.text() == "Ada.jsonl · ● not saved · 4 messages"
+
+
+def test_only_the_persons_own_words_are_answered_at_once(
+    opened: MainWindow, answer: Callable[..., None], qtbot: QtBot
+) -> None:
+    answer("Skarn circles.")
+    composer = opened.features.chat.composer
+    composer.written.emit("She nods.", Voice.CHARACTER)
+    settle(opened, qtbot)
+    assert (texts(opened)[-1], ASKED) == ("She nods.", [])
+    assert opened.selection.message == 4  # the reply to come
+    assert composer.field.hasFocus()
+
+
+def test_whether_the_controls_are_unfolded_is_remembered(opened: MainWindow) -> None:
+    said = []
+    for _twice in range(2):
+        opened.chat.run_line.click()
+        said.append(opened.settings.value("chat/unfolded"))
+    assert said == ["true", "false"]
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+def saving_to(monkeypatch: pytest.MonkeyPatch, path: Path) -> list[tuple[str, str]]:
+    """Whoever asks for a new file gets this one; what the dialog would begin with, and its filters."""
+    asked: list[tuple[str, str]] = []
+
+    def choose(
+        _parent: object, _title: str, start: str, filters: str, _suffix: str, chosen: Callable[[Path], None]
+    ) -> None:
+        asked.append((start, filters))
+        chosen(path)
+
+    monkeypatch.setattr(dialogs, "choose_new_file", choose)
+    return asked
+
+
+def test_a_chat_is_saved_elsewhere_and_lives_there_from_then_on(
+    opened: MainWindow, path: Path, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other" / "Mine.jsonl"
+    other.parent.mkdir()
+    other.write_text("Something else.", "utf-8")  # the dialog has asked about it
+    asked = saving_to(monkeypatch, other)
+    opened.features.chat.composer.written.emit("I run.", Voice.CHARACTER)
+    settle(opened, qtbot)
+    opened.run("chat.save_as")
+    settle(opened, qtbot)
+    assert path.read_text("utf-8") == CHAT
+    assert '"mes":"I run."' in other.read_text("utf-8")
+    assert opened.session.project is not None
+    assert opened.session.project.chat_path == other
+    assert any(text.startswith("The chat was saved to Mine.jsonl.") for text in opened.bars.texts)
+    assert Path(asked[0][0]).name == "Ada.jsonl"
+    opened.run("chat.save_as")  # begins beside the file that was chosen last
+    settle(opened, qtbot)
+    assert Path(asked[1][0]) == other
+
+
+def test_a_chat_without_a_file_asks_for_one_before_it_is_left(
+    opened: MainWindow, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened.session.set_project(make_project(tmp_path / "more"))
+    settle(opened, qtbot)
+    asked = saving_to(monkeypatch, tmp_path / "New.jsonl")
+    left: list[bool] = []
+    opened.features.chat.composer.written.emit("I run.", Voice.CHARACTER)
+    settle(opened, qtbot)
+    assert opened.docks["chat"].bar._note.text().startswith("new chat · ● not saved · 8 ")
+    assert opened.context.keep_chat(lambda: left.append(True))
+    press("Save chat")
+    settle(opened, qtbot)
+    assert (Path(asked[0][0]).name, left) == ("Ada.jsonl", [True])
+    assert '"mes":"I run."' in (tmp_path / "New.jsonl").read_text("utf-8")
+
+
+def test_a_chat_that_cannot_be_written_is_told_and_stays_unsaved(
+    opened: MainWindow, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("", "utf-8")
+    saving_to(monkeypatch, tmp_path / "file" / "Mine.jsonl")
+    left: list[bool] = []
+    opened.features.chat.composer.written.emit("I run.", Voice.CHARACTER)
+    settle(opened, qtbot)
+    opened.features.chat.files.save_as(lambda: left.append(True))
+    settle(opened, qtbot)
+    assert any("Mine.jsonl" in text for text in opened.bars.texts)
+    assert opened.features.chat.files.unsaved
+    assert left == []
+
+
+@pytest.mark.parametrize("can", [True, False])
+def test_a_chat_that_an_earlier_run_kept_is_saved_where_it_is_wanted(
+    opened: MainWindow, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, can: bool
+) -> None:
+    kept = tmp_path / "kept" / "unsaved-chats" / "Old.jsonl"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(CHAT.encode())
+    target = tmp_path / "Old.jsonl" if can else tmp_path / "nowhere" / "Old.jsonl"
+    (tmp_path / "nowhere").write_text("", "utf-8")
+    asked = saving_to(monkeypatch, target)
+    opened.features.chat.keep_in(tmp_path / "kept")
+    assert "Old.jsonl" in box().text()
+    press("Save as")
+    settle(opened, qtbot)
+    assert Path(asked[0][0]).name == "Old.jsonl"
+    assert kept.exists() is not can
+    assert target.exists() is can
+    if can:
+        assert target.read_bytes() == CHAT.encode()
+    else:
+        assert any("Old.jsonl" in text for text in opened.bars.texts)
+
+
+def test_where_nothing_was_kept_nobody_is_asked(opened: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    opened.features.chat.keep_in(tmp_path / "kept")
+    assert not any(each.isVisible() for each in opened.findChildren(QMessageBox))
+    opened.features.chat.save_work()  # all is saved: nothing to keep
+    settle(opened, qtbot)
+    assert not (tmp_path / "kept" / "unsaved-chats").exists()
+
+
+def test_a_chat_that_was_thrown_away_is_not_offered_again(opened: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    opened.features.chat.keep_in(tmp_path / "kept")
+    opened.features.chat.composer.written.emit("I run.", Voice.CHARACTER)
+    settle(opened, qtbot)
+    opened.features.chat.save_work()
+    settle(opened, qtbot)
+    opened.features.chat.composer.written.emit("I fall.", Voice.CHARACTER)
+    settle(opened, qtbot)
+    opened.features.chat.save_work()  # the newer copy takes the place of the one before
+    settle(opened, qtbot)
+    (copy,) = (tmp_path / "kept" / "unsaved-chats").iterdir()
+    assert copy.name == "Ada.jsonl"
+    assert copy.read_text("utf-8").split("\n")[:5] == CHAT.split("\n")  # its lines as they are, the broken one too
+    assert '"mes":"I fall."' in copy.read_text("utf-8")
+    left: list[bool] = []
+    assert opened.context.keep_chat(lambda: left.append(True))
+    press("Throw away")
+    assert left == [True]
+    assert not list((tmp_path / "kept" / "unsaved-chats").iterdir())
+
+
+def test_the_version_before_is_kept_and_its_folder_told(opened: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    opened.features.chat.keep_in(tmp_path / "kept")
+    opened.features.chat.composer.written.emit("I run.", Voice.CHARACTER)
+    settle(opened, qtbot)
+    opened.run("chat.save")
+    settle(opened, qtbot)
+    (backup,) = (each for each in (tmp_path / "kept" / "chats").rglob("*") if each.is_file())
+    assert backup.read_text("utf-8") == CHAT
+    assert any(str(backup.parent) in text for text in opened.bars.texts)
+
+
+def test_a_window_that_was_left_once_does_not_ask_again(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.features.chat.composer.written.emit("I run.", Voice.CHARACTER)
+    settle(opened, qtbot)
+    closed: list[bool] = []
+    assert opened.features.chat.ask_before_closing(lambda: closed.append(True))
+    assert not opened.features.chat.settled
+    press("Throw away")
+    assert (closed, opened.features.chat.settled) == ([True], True)
+    assert not opened.features.chat.ask_before_closing(lambda: None)
+
+
+@pytest.mark.parametrize("another", [True, False])
+def test_a_branch_that_is_made_after_the_chat_was_left_marks_no_other(
+    opened: MainWindow, path: Path, qtbot: QtBot, another: bool
+) -> None:
+    opened.chat.choose(1)
+    opened.run("message.branch")
+    if another:
+        opened.session.set_project(make_project())
+    else:
+        opened.session.close_project()
+    settle(opened, qtbot)
+    assert len(list(path.parent.glob("Branch #1 - *.jsonl"))) == 1
+    assert opened.session.parts.adjustments.undo_title == ""
+    assert (opened.session.project is not None) is another
+    if another:
+        assert texts(opened)[-1] == "I run."
+
+
+def test_a_branch_that_cannot_be_written_is_told_and_marks_nothing(
+    opened: MainWindow, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_arguments: object) -> Path:
+        message = "the disk is full"
+        raise OSError(message)
+
+    monkeypatch.setattr(chat_actions, "save_branch", fails)
+    opened.chat.choose(1)
+    opened.run("message.branch")
+    settle(opened, qtbot)
+    assert any("disk is full" in text for text in opened.bars.texts)
+    assert not opened.features.chat.files.unsaved
+    assert [each.name for each in path.parent.iterdir()] == ["Ada.jsonl"]
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_card_that_cannot_be_read_is_said_in_its_dialog_or_in_the_window(
+    opened: MainWindow, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, is_open: bool
+) -> None:
+    card = path.with_name("Misty.json")
+    card.write_text("{", "utf-8")
+    monkeypatch.setattr(dialogs, "choose_file", lambda *given: given[-1](card))
+    dialog = opened.features.chat.setups.edit()
+    assert isinstance(dialog, PromptSetupDialog)
+    dialog.card.choose.click()
+    if is_open:
+        qtbot.waitUntil(lambda: "Misty.json" in dialog.problem.text(), timeout=20_000)
+        dialog.reject()
+    else:
+        dialog.reject()
+        drain()
+        qtbot.waitUntil(lambda: any("Misty.json" in text for text in opened.bars.texts), timeout=20_000)
+    settle(opened, qtbot)
+    assert opened.session.project is not None
+    assert opened.session.project.setup == PromptSetup()
+    assert any("Misty.json" in text for text in opened.bars.texts) is not is_open
+
+
+@pytest.mark.parametrize("meanwhile", ["nothing", "another choice", "another chat", "none"])
+def test_what_is_remembered_is_taken_only_where_nothing_else_was_chosen_meanwhile(
+    opened: MainWindow, path: Path, qtbot: QtBot, meanwhile: str
+) -> None:
+    preset = path.with_name("Mine.json")
+    prompt = {"identifier": "main", "content": "Write.", "system_prompt": True}
+    preset.write_text(json.dumps({"prompts": [prompt]}), "utf-8")
+    project = opened.session.project
+    assert project is not None
+    kept = with_preset(PromptSetup(), load_preset(preset), preset)
+    opened.settings.setValue(f"prompts/{chat_id(project)}", spelled(kept))
+    opened.features.chat.setups.restore(project)
+    mine = PromptSetup(persona=Persona("Quill"))
+    if meanwhile == "another choice":
+        opened.session.parts.take_setup(mine)
+    elif meanwhile == "another chat":
+        opened.session.set_project(make_project())
+    elif meanwhile == "none":
+        opened.session.close_project()
+    settle(opened, qtbot)
+    now = opened.session.project
+    if now is not None:
+        expected = {"nothing": kept, "another choice": mine, "another chat": PromptSetup()}
+        assert now.setup == expected[meanwhile]
+
+
+def test_what_comes_with_a_chat_is_remembered_unless_something_is_already(opened: MainWindow, path: Path) -> None:
+    project = opened.session.project
+    assert project is not None
+    key = f"prompts/{chat_id(project)}"
+    opened.settings.remove(key)
+    brought = PromptSetup(persona=Persona("Quill", "Small."))
+    opened.session.set_project(replace(project, setup=brought))
+    assert opened.settings.value(key) == spelled(brought)
+    opened.session.set_project(replace(project, setup=PromptSetup(persona=Persona("Other"))))
+    assert opened.settings.value(key) == spelled(brought)
+
+
+def test_writing_a_message_brings_the_chat_into_sight(opened: MainWindow) -> None:
+    opened.docks["chat"].hide()
+    opened.run("compose.focus")
+    assert not opened.docks["chat"].isHidden()
+    assert opened.focusWidget() is opened.features.chat.composer.field
+
+
+def test_without_a_project_there_is_no_prompt_to_set_up(make_window: Callable[..., MainWindow]) -> None:
+    window = make_window()
+    assert window.features.chat.setups.edit() is None
+    assert not window.commands.actions["chat.setup"].isEnabled()
+    assert list(window.features.chat._findable()) == []
+    assert not window.features.chat.composer.isVisibleTo(window)
+
+
+def test_without_a_chat_there_is_nothing_to_save_or_to_keep(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = make_window()
+    asked = saving_to(monkeypatch, tmp_path / "x.jsonl")
+    window.features.chat.keep_in(tmp_path / "kept")
+    files = window.features.chat.files
+    for project in (None, make_project(tmp_path / "vault", chat=False)):
+        if project is not None:
+            window.session.set_project(project)
+        files.save()
+        files.save_as()
+        window.features.chat.save_work()
+        settle(window, qtbot)
+        assert (files.unsaved, asked, files.ask_before_leaving(lambda: None)) == (False, [], False)
+    assert not (tmp_path / "x.jsonl").exists()
+    assert not (tmp_path / "kept" / "unsaved-chats").exists()
+
+
+@pytest.mark.parametrize(("name", "file"), [("Ada", "Ada.jsonl"), ("", "chat.jsonl")])
+def test_a_chat_in_no_file_is_called_by_its_character(
+    opened: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, file: str
+) -> None:
+    asked = saving_to(monkeypatch, tmp_path / "x.jsonl")
+    project = opened.session.project
+    assert project is not None
+    assert project.chat is not None
+    opened.session.set_project(replace(project, chat=replace(project.chat, character_name=name), chat_path=None))
+    opened.run("chat.save_as")
+    assert Path(asked[0][0]).name == file
+    filters = asked[0][1].split(";;")
+    assert [each.partition("(")[2] for each in filters] == ["*.jsonl)", "*.txt)", "*)"]

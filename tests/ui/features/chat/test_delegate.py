@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QStandardItem, QStandardItemModel
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QStandardItem,
+    QStandardItemModel,
+)
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QListView
+from PySide6.QtWidgets import QListView, QStyle, QStyleOptionViewItem, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
-from lorestudio.ui.features.chat.delegate import _AVATAR, _EDGE, _TOP, MOST_LINES, ChatDelegate
+from lorestudio.ui.features.chat.composer import MessageField
+from lorestudio.ui.features.chat.delegate import (
+    _AVATAR,
+    _EDGE,
+    _TOP,
+    LEAST_HEIGHT,
+    MOST_LINES,
+    ChatDelegate,
+    MessageDelegate,
+)
 from lorestudio.ui.features.chat.model import ChatRow, Speaker
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
@@ -37,6 +54,15 @@ def show(qtbot: QtBot, theme: Theme, *rows: ChatRow) -> tuple[QListView, ChatDel
 
 def rect_of(view: QListView, row: int) -> QRectF:
     return QRectF(view.visualRect(view.model().index(row, 0)))
+
+
+def release(view: QListView, delegate: ChatDelegate, row: int, place: QPointF) -> bool:
+    """Let a mouse button go there; whether that meant something to the delegate, and so nothing to the list."""
+    left, index = Qt.MouseButton.LeftButton, view.model().index(row, 0)
+    event = QMouseEvent(QEvent.Type.MouseButtonRelease, place, place, left, left, Qt.KeyboardModifier.NoModifier)
+    option = QStyleOptionViewItem()
+    option.rect = rect_of(view, row).toRect()
+    return delegate.editorEvent(event, view.model(), option, index)
 
 
 def test_the_picture_tells_who_speaks(qtbot: QtBot, theme: Theme) -> None:
@@ -74,12 +100,32 @@ def test_the_arrows_lead_to_the_swipes_beside(qtbot: QtBot, theme: Theme, chip: 
     for row in (0, 1):
         for x in across:
             y = round(rect_of(view, row).top() + _TOP + delegate._header_height() / 2)
+            before = len(wanted)
+            assert release(view, delegate, row, QPointF(x, y)) is (len(wanted) > before)
+            del wanted[before:]
             QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(x, y))
     assert {row for row, _step in wanted} == {0}  # the other has one swipe
     steps = [step for _row, step in wanted]
     assert steps == sorted(steps)  # back first, then on
     assert {-1, 1} == set(steps)
     assert len(steps) < len(across) / 2  # nothing beside the arrows does
+
+
+@pytest.mark.parametrize("chip", ["", "2 entries · 40 tokens"])
+@pytest.mark.parametrize("badge", [None, ("check", "good", "same")])
+def test_an_arrow_is_clicked_where_it_is_drawn(
+    qtbot: QtBot, theme: Theme, chip: str, badge: tuple[str, str, str] | None
+) -> None:
+    view, delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.CHARACTER, "Hm.", 1, 3, chip, badge=badge))
+    wanted: list[int] = []
+    delegate.swipe_wanted.connect(lambda _row, step: wanted.append(step))
+    signs = sorted((each.box.center() for each in drawn(view) if each.kind == "image"), key=lambda at: at.x())
+    for at in signs[-2:]:
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+    assert wanted == [-1, 1]
+    for at in signs[:-2]:
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+    assert len(wanted) == 2  # a badge is none
 
 
 def test_the_fold_line_opens_a_long_text_and_nothing_else_does(qtbot: QtBot, theme: Theme) -> None:
@@ -93,10 +139,11 @@ def test_the_fold_line_opens_a_long_text_and_nothing_else_does(qtbot: QtBot, the
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton,
                          pos=QPoint(120, round(where.bottom()) - _TOP - above))  # fmt: skip
         assert wanted == ([row] if opens else [])
+        assert release(view, delegate, row, QPointF(120, where.bottom() - _TOP - above)) is opens
 
 
 def test_a_found_word_lies_under_the_pointer_where_it_is_drawn(qtbot: QtBot, theme: Theme) -> None:
-    text = "the ring and\nthe crown"
+    text = "the ring and\nthe crown fell"
     ring, crown = (KeyMark(text.index(word), text.index(word) + len(word), word, word) for word in ("ring", "crown"))
     row = ChatRow(0, "Wren", Speaker.USER, text, marks=(ring, crown))
     view, delegate = show(qtbot, theme, row)
@@ -113,6 +160,14 @@ def test_a_found_word_lies_under_the_pointer_where_it_is_drawn(qtbot: QtBot, the
     assert under("th", 0) is None
     assert under("the ring an", 0) is None
     assert under("the ri", 2) is None
+
+    def at(y: float) -> KeyMark | None:
+        return delegate.mark_at(QPointF(body.left() + metrics.horizontalAdvance("the ri"), y), rect, row)
+
+    assert under("the crow", 1) == crown
+    assert under("the crown fe", 1) is None
+    top = body.top() + delegate._header_height() + 3
+    assert (at(top - 1), at(top + 1), at(top + delegate._line_height() - 1)) == (None, ring, ring)
 
 
 def test_a_row_says_number_name_text_swipes_and_what_went_in(qtbot: QtBot, theme: Theme) -> None:
@@ -179,3 +234,195 @@ def test_a_name_that_was_found_is_marked(qtbot: QtBot, theme: Theme) -> None:
     assert delegate.mark_at(body.topLeft() + QPointF(5, 5), rect, row) == named
     assert delegate.mark_at(body.topLeft() + QPointF(200, 5), rect, row) is None
     assert delegate.mark_at(body.topLeft() + QPointF(5, 30), rect, row) is None
+
+
+def test_the_letter_of_the_picture_is_a_large_one_and_hidden_messages_have_a_sign(qtbot: QtBot, theme: Theme) -> None:
+    rows = (ChatRow(0, "wren", Speaker.USER, "Hm."), ChatRow(1, "Ada", Speaker.HIDDEN, "Psst."))
+    view, _delegate = show(qtbot, theme, *rows)
+    assert "W" in words_drawn(view)
+    assert "A" not in words_drawn(view)
+    box = rect_of(view, 1)
+    signs = [each.box for each in drawn(view) if each.kind == "image"]
+    assert [box.contains(each) for each in signs] == [True]
+    assert signs[0].center().x() == pytest.approx(box.left() + _EDGE + _AVATAR / 2, abs=1)
+
+
+def test_a_badge_stands_between_the_swipes_and_the_number(qtbot: QtBot, theme: Theme) -> None:
+    plain, badge = ChatRow(0, "Ada", Speaker.CHARACTER, "Hm."), ("check", "good", "same")
+    more = ChatRow(1, "Ada", Speaker.CHARACTER, "Hm.", 0, 2, "nothing injected")
+    view, _delegate = show(
+        qtbot, theme, plain, *(ChatRow(2, "Ada", Speaker.CHARACTER, "Hm.", badge=badge), more,
+                               ChatRow(3, "Ada", Speaker.CHARACTER, "Hm.", 0, 2, "nothing injected", badge=badge)),
+    )  # fmt: skip
+
+    def signs(row: int) -> list[float]:
+        return sorted(each.box.left() for each in drawn(view) if each.kind == "image"
+                      and rect_of(view, row).contains(each.box.center()))  # fmt: skip
+
+    assert signs(0) == []
+    (alone,) = signs(1)
+    right = rect_of(view, 1).right() - _EDGE
+    assert right - 20 < alone < right
+    back, on = signs(2)
+    assert on - back > 20  # the count stands between the arrows
+    assert signs(3)[1:] == [back, on]
+    assert back - 30 < signs(3)[0] < back - 16
+
+
+def test_the_chosen_row_is_written_in_the_ink_of_its_ground(qtbot: QtBot, theme: Theme) -> None:
+    rows = (
+        ChatRow(0, "Ada", Speaker.CHARACTER, LONG, 0, 2, "2 entries · 40 tokens"),
+        ChatRow(1, "Wren", Speaker.HIDDEN, "Psst.", remark="line 3"),
+    )
+    view, _delegate = show(qtbot, theme, *rows)
+
+    def inks() -> dict[str, str]:
+        return {each.words: each.fill for each in drawn(view) if each.kind == "text"}
+
+    def color(name: str) -> str:
+        return theme.color(name).name()
+
+    before = inks()
+    assert before["… more (X shows all)"] == color("accent")
+    assert (before["Ada"], before["a word"]) == (color("text"), color("text"))
+    assert (before["#0"], before["#1 · hidden, not sent · ⚠ line 3"]) == (color("text_faint"), color("text_faint"))
+    view.setCurrentIndex(view.model().index(0, 0))
+    after = inks()
+    for words in ("… more (X shows all)", "Ada", "a word", "#0", "1/2"):
+        assert after[words] == color("on_accent_soft"), words
+    assert after["Psst."] == before["Psst."]
+    chips = [each.fill for each in drawn(view) if each.kind in {"path", "rect"}]
+    assert color("good_soft") not in chips  # the chip is set off from the ground of the chosen row
+    assert color("panel") in chips
+
+
+def test_a_row_that_is_none_takes_little_room_and_nothing_is_drawn(qtbot: QtBot, theme: Theme) -> None:
+    view, delegate = show(qtbot, theme)
+    view.model().appendRow(QStandardItem("stray words"))
+    assert words_drawn(view) == []
+    assert delegate.sizeHint(QStyleOptionViewItem(), view.model().index(0, 0)).height() == 20
+    assert not release(view, delegate, 0, rect_of(view, 0).center())
+
+
+class OneRow(QWidget):
+    """Draws a row in a state, as a list would."""
+
+    def __init__(self, delegate: ChatDelegate, index: QModelIndex, *states: QStyle.StateFlag) -> None:
+        super().__init__()
+        self._delegate, self._index, self._states = delegate, index, states
+        self.resize(420, 200)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+        option = QStyleOptionViewItem()
+        option.rect = self.rect()
+        for state in self._states:
+            option.state |= state
+        painter = QPainter(self)
+        self._delegate.paint(painter, option, self._index)
+        painter.end()
+
+
+def test_a_row_shows_the_mouse_the_choice_and_the_keyboard(qtbot: QtBot, theme: Theme) -> None:
+    view, delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, "Hm."))
+    over, chosen, keys = (
+        QStyle.StateFlag.State_MouseOver,
+        QStyle.StateFlag.State_Selected,
+        QStyle.StateFlag.State_HasFocus,
+    )
+    grounds, edges = {}, {}
+    for states in ((), (over,), (chosen,), (chosen, over), (keys,), (chosen, keys)):
+        row = OneRow(delegate, view.model().index(0, 0), *states)
+        qtbot.addWidget(row)
+        found = drawn(row)
+        grounds[states] = {each.fill for each in found if each.box.width() > 400 and each.box.height() > 190}
+        edges[states] = len(found)
+    hover, soft = theme.color("hover").name(), theme.color("accent_soft").name()
+    assert hover in grounds[over,]
+    assert hover not in grounds[()] | grounds[chosen,] | grounds[chosen, over]
+    assert all(soft in grounds[states] for states in grounds if chosen in states)
+    assert soft not in grounds[()] | grounds[over,] | grounds[keys,]
+    assert edges[chosen, keys] > edges[chosen,]  # the ring
+    assert edges[keys,] == edges[()]
+
+
+def test_found_words_have_a_ground_in_the_lines_that_they_stand_in(qtbot: QtBot, theme: Theme) -> None:
+    text = "the ring and\nthe crown fell"
+    plain = ChatRow(0, "Wren", Speaker.USER, text)
+    marks = (KeyMark(4, 8, "ring", "ring"), KeyMark(17, 22, "crown", "crown"))
+    view, _delegate = show(qtbot, theme, plain, ChatRow(1, "Wren", Speaker.USER, text, marks=marks))
+    shapes = {
+        row: [each.box for each in drawn(view) if each.kind in {"path", "rect", "polyline"}
+              and rect_of(view, row).contains(each.box) and 10 < each.box.width() < 100 and each.box.height() < 30]
+        for row in (0, 1)
+    }  # fmt: skip
+    metrics = QFontMetricsF(view.font())
+    extra = [box for box in shapes[1] if box.translated(0, -rect_of(view, 1).top()) not in
+             [known.translated(0, -rect_of(view, 0).top()) for known in shapes[0]]]  # fmt: skip
+    widths = sorted({round(box.width()) for box in extra})
+    assert len(extra) >= 2
+    assert widths[0] == pytest.approx(metrics.horizontalAdvance("ring"), abs=6)
+    assert widths[-1] == pytest.approx(metrics.horizontalAdvance("crown"), abs=6)
+
+
+def test_a_row_is_as_tall_as_what_it_shows(qtbot: QtBot, theme: Theme) -> None:
+    texts = ("one", "one\ntwo", "a word\n" * (MOST_LINES - 1) + "end", LONG)
+    view, delegate = show(qtbot, theme, *(ChatRow(at, "Wren", Speaker.USER, text) for at, text in enumerate(texts)))
+    heights = [rect_of(view, row).height() for row in range(4)]
+    line = delegate._line_height()
+    assert heights[1] - heights[0] == pytest.approx(line, abs=1)
+    assert heights[2] - heights[0] == pytest.approx((MOST_LINES - 1) * line, abs=1)
+    assert heights[3] - heights[2] == pytest.approx(line, abs=1)  # of the fold
+    assert heights[0] > 2 * _TOP + delegate._header_height() + line
+
+
+def test_words_under_the_pointer_say_what_they_are(qtbot: QtBot, theme: Theme) -> None:
+    ring = KeyMark(4, 8, "ring", "“ring” is a <key>")
+    view, delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, "the ring", marks=(ring,)))
+    option = QStyleOptionViewItem()
+    option.rect = rect_of(view, 0).toRect()
+    body = delegate._body(rect_of(view, 0))
+    middle = body.top() + delegate._header_height() + 3 + delegate._line_height() / 2
+    told = []
+    for words in ("th", "the ri"):
+        at = QPointF(body.left() + QFontMetricsF(view.font()).horizontalAdvance(words), middle).toPoint()
+        event = QHelpEvent(QEvent.Type.ToolTip, at, view.viewport().mapToGlobal(at))
+        assert delegate.helpEvent(event, view, option, view.model().index(0, 0))
+        told.append(QToolTip.text())
+    QToolTip.hideText()
+    assert told == ["", "“ring” is a <key>"]
+    asked = QHelpEvent(QEvent.Type.WhatsThis, at, view.viewport().mapToGlobal(at))
+    assert not delegate.helpEvent(asked, view, option, view.model().index(0, 0))
+
+
+# ---- a field over a message ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "top"), [("Hm.", 0), (LONG, 0), ("Hm.", 560)])
+def test_the_field_lies_over_the_text_and_has_room_to_write(qtbot: QtBot, theme: Theme, text: str, top: int) -> None:
+    view, _delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, text))
+    delegate = MessageDelegate(theme, view)
+    option, index = QStyleOptionViewItem(), view.model().index(0, 0)
+    field = delegate.createEditor(view.viewport(), option, index)
+    assert isinstance(field, MessageField)
+    option.rect = rect_of(view, 0).toRect().translated(0, top)
+    delegate.updateEditorGeometry(field, option, index)
+    where = field.geometry()
+    assert view.viewport().rect().contains(where)
+    assert where.height() >= LEAST_HEIGHT
+    assert (where.left(), where.right()) == (option.rect.left() + 40, option.rect.right() - 8)
+    if top == 0:
+        assert where.top() == 26  # below the name
+    if text == LONG:
+        assert option.rect.contains(where)
+        assert where.height() > option.rect.height() - 40
+    delegate.setEditorData(field, index)
+    assert field.toPlainText() == text
+    told: list[tuple[int, str]] = []
+    delegate.edited.connect(lambda row, words: told.append((row, words)))
+    delegate.setModelData(field, view.model(), index)
+    field.setPlainText("Other.")
+    delegate.setEditorData(field, index)  # what is being written stays
+    delegate.setModelData(field, view.model(), index)
+    assert told == [(0, "Other.")]
+    assert view.model().index(0, 0).data(ITEM).text == text
+    field.deleteLater()

@@ -6,15 +6,18 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt
+from PySide6.QtGui import QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.records import replace
 from lorestudio.ui.features.chat.delegate import _AVATAR, _EDGE, _GAP
 from lorestudio.ui.features.chat.message_list import MessageList
 from lorestudio.ui.shell.main_window import MainWindow
+from tests.ui.conftest import drain
 from tests.ui.worlds import make_project
 
 ROWS = 2000
@@ -124,6 +127,7 @@ def test_a_click_chooses_the_row_under_it(view: MessageList) -> None:
     rect = view.visualRect(view.model().index(500, 0))
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
     assert view.currentIndex().row() == 500
+    assert [index.row() for index in view.selectionModel().selectedIndexes()] == [500]
 
 
 @pytest.mark.dressed
@@ -143,3 +147,170 @@ def test_an_opened_message_is_measured_again(view: MessageList) -> None:
     view.model().toggle_expanded(row)
     after = view.visualRect(view.model().index(row, 0)).height()
     assert after == true_height(view, row) > before
+
+
+def test_a_message_that_is_edited_comes_into_sight(view: MessageList) -> None:
+    window = view.window()
+    view.verticalScrollBar().setValue(view.verticalScrollBar().maximum() // 2)
+    view.setCurrentIndex(view.model().index(3, 0))
+    view.verticalScrollBar().setValue(view.verticalScrollBar().maximum() // 2)
+    assert row_at(view, 0) > 100
+    window.run("message.edit")
+    assert row_at(view, 0) <= 3
+    field = view.viewport().findChild(QPlainTextEdit)
+    assert view.viewport().rect().contains(field.geometry())
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    drain()
+
+
+# ---- a list of its own -----------------------------------------------------------------------------------------------
+
+
+class Painted(QStyledItemDelegate):
+    """Rows of 30 pixels, and of each how it was painted last."""
+
+    def __init__(self, view: MessageList) -> None:
+        super().__init__(view)
+        self.states: dict[int, QStyle.StateFlag] = {}
+
+    def sizeHint(self, _option: object, _index: object) -> QSize:  # noqa: N802 (Qt's name)
+        return QSize(100, 30)
+
+    def paint(
+        self, _painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        self.states[index.row()] = option.state
+
+    def rows(self, flag: QStyle.StateFlag) -> list[int]:
+        return sorted(row for row, state in self.states.items() if state & flag)
+
+
+def short_list(qtbot: QtBot, rows: int) -> tuple[MessageList, Painted]:
+    view = MessageList()
+    qtbot.addWidget(view)
+    model = QStandardItemModel(view)
+    for number in range(rows):
+        model.appendRow(QStandardItem(f"row {number}"))
+    delegate = Painted(view)
+    view.setItemDelegate(delegate)
+    view.setModel(model)
+    view.set_guess(lambda: [1] * rows, lambda _length, _width: 30)
+    view.setMouseTracking(True)
+    view.setFrameShape(MessageList.Shape.NoFrame)
+    view.resize(200, 300)
+    view.show()
+    qtbot.waitExposed(view)
+    return view, delegate
+
+
+def test_rows_are_painted_as_chosen_under_the_mouse_and_with_the_keyboard(qtbot: QtBot) -> None:
+    view, delegate = short_list(qtbot, 5)
+    flags = QStyle.StateFlag
+    view.setCurrentIndex(view.model().index(1, 0))
+    view.setFocus()
+    QTest.mouseMove(view.viewport(), QPoint(5, 75))  # over row 2
+    drain()
+    view.viewport().grab()
+    assert delegate.rows(flags.State_Enabled) == [0, 1, 2, 3, 4]
+    assert delegate.rows(flags.State_Selected) == [1]
+    assert delegate.rows(flags.State_MouseOver) == [2]
+    assert delegate.rows(flags.State_HasFocus) == [1]
+    QApplication.sendEvent(view, QEvent(QEvent.Type.Leave))
+    view.clearFocus()
+    view.viewport().grab()
+    assert delegate.rows(flags.State_MouseOver) == []
+    assert delegate.rows(flags.State_HasFocus) == []
+    assert delegate.rows(flags.State_Selected) == [1]
+
+
+def test_the_first_key_leads_to_the_first_row_and_others_to_the_ends(qtbot: QtBot) -> None:
+    view, _delegate = short_list(qtbot, 50)
+    view.selectionModel().clear()
+    seen = []
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_End, Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Home, Qt.Key.Key_Up,
+                Qt.Key.Key_PageDown, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp):  # fmt: skip
+        QTest.keyClick(view, key)
+        seen.append(view.currentIndex().row())
+    assert seen == [0, 49, 49, 48, 0, 0, 10, 20, 10]  # ten rows of 30 pixels are a page
+
+
+def test_a_page_is_one_row_at_least(qtbot: QtBot) -> None:
+    view, _delegate = short_list(qtbot, 5)
+    view.resize(200, 20)
+    drain()
+    seen = []
+    for key in (Qt.Key.Key_Home, Qt.Key.Key_PageDown, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp):
+        QTest.keyClick(view, key)
+        seen.append(view.currentIndex().row())
+    assert seen == [0, 1, 2, 1]
+
+
+def test_a_list_without_rows_takes_keys_and_clicks(qtbot: QtBot) -> None:
+    view, delegate = short_list(qtbot, 0)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_PageUp):
+        QTest.keyClick(view, key)
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
+    assert not view.currentIndex().isValid()
+    assert view.top() == (0, 0)
+    view.put_top(3, 0)
+    assert delegate.states == {}
+
+
+def test_a_click_below_all_rows_chooses_none(qtbot: QtBot) -> None:
+    view, _delegate = short_list(qtbot, 3)
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(5, 89))
+    assert view.currentIndex().row() == 2
+    assert not view.indexAt(QPoint(5, 90)).isValid()
+    assert not view.indexAt(QPoint(5, -1)).isValid()
+    assert view.indexAt(QPoint(5, 0)).row() == 0
+
+
+def test_what_is_on_top_is_put_there_again(qtbot: QtBot) -> None:
+    view, _delegate = short_list(qtbot, 50)
+    view.verticalScrollBar().setValue(100)
+    assert view.top() == (3, -10)
+    view.verticalScrollBar().setValue(0)
+    view.put_top(3, -10)
+    assert view.verticalScrollBar().value() == 100
+    view.put_top(99, 0)
+    assert view.verticalScrollBar().value() == 50 * 30 - 300
+
+
+@pytest.mark.parametrize(
+    ("start", "row", "hint", "value"),
+    [
+        (0, 5, MessageList.ScrollHint.EnsureVisible, 0),  # in sight already
+        (0, 9, MessageList.ScrollHint.EnsureVisible, 0),
+        (0, 10, MessageList.ScrollHint.EnsureVisible, 30),
+        (300, 9, MessageList.ScrollHint.EnsureVisible, 270),
+        (301, 10, MessageList.ScrollHint.EnsureVisible, 300),
+        (0, 5, MessageList.ScrollHint.PositionAtTop, 150),
+        (90, 9, MessageList.ScrollHint.PositionAtBottom, 0),
+        (0, 20, MessageList.ScrollHint.PositionAtCenter, 600 + 14 - 150),
+    ],
+)
+def test_a_row_comes_into_sight_where_it_is_wanted(
+    qtbot: QtBot, start: int, row: int, hint: MessageList.ScrollHint, value: int
+) -> None:
+    view, _delegate = short_list(qtbot, 50)
+    view.verticalScrollBar().setValue(start)
+    view.scrollTo(view.model().index(row, 0), hint)
+    assert view.verticalScrollBar().value() == value
+
+
+def test_rows_that_come_and_go_have_their_place(qtbot: QtBot) -> None:
+    view, _delegate = short_list(qtbot, 5)
+    model = view.model()
+    assert isinstance(model, QStandardItemModel)
+    for change, rows in (
+        (lambda: model.appendRow(QStandardItem("new")), 6),
+        (lambda: model.insertRow(0, QStandardItem("first")), 7),
+        (lambda: model.removeRows(0, 3), 4),
+        (model.clear, 0),
+    ):
+        change()
+        assert [view.visualRect(model.index(row, 0)).top() for row in range(rows)] == [30 * row for row in range(rows)]
+        assert view.indexAt(QPoint(5, 30 * rows - 1)).row() == rows - 1
+        assert not view.indexAt(QPoint(5, 30 * rows)).isValid()
+    view.setModel(None)
+    assert not view.indexAt(QPoint(5, 5)).isValid()

@@ -46,6 +46,33 @@ def test_each_menu_offers_all_there_is_and_ticks_what_is_chosen(qtbot: QtBot, th
     assert sum("Home" in text or "Work" in text for text in offered(bar.source)) == 2
     bar.show_choice(RunChoice(source=source), [HOME])  # a profile that was deleted is still what is chosen
     assert "Work" in ticked(bar.source)[0]
+    assert len(offered(bar.source)) == len(bar._sources.actions()) == 5
+
+
+def test_another_source_takes_the_tick_over(qtbot: QtBot, theme: Theme) -> None:
+    bar = shown(qtbot, theme, RunChoice(), HOME)
+    bar.show_choice(RunChoice(), [HOME])
+    for action in bar.source.menu().actions():
+        if action.isCheckable():
+            action.trigger()
+            assert ticked(bar.source) == [action.text()]
+
+
+def test_icons_say_whether_a_model_is_asked_and_who_answers(qtbot: QtBot, theme: Theme) -> None:
+    bar = shown(qtbot, theme, RunChoice())
+
+    def icon(button: QToolButton) -> object:
+        return button.icon().pixmap(16, 16).toImage()
+
+    for mode, name in ((Mode.KEYWORDS, "search"), (Mode.TWO_STAGE, "ai")):
+        bar.show_choice(RunChoice(mode=mode), ())
+        assert icon(bar.mode) == theme.icon(name).pixmap(16, 16).toImage()
+    for kind, name in ((AnswerKind.STAND_IN, "dash"), (AnswerKind.TYPED, "pencil"), (AnswerKind.PROVIDER, "server")):
+        bar.show_choice(RunChoice(source=Source(kind, "Home" if kind is AnswerKind.PROVIDER else "")), ())
+        assert icon(bar.source) == theme.icon(name).pixmap(16, 16).toImage()
+    assert icon(bar.switches) == theme.icon("switches", "text_muted").pixmap(16, 16).toImage()
+    bar.show_choice(RunChoice(fixed=frozenset({"fill_count"})), ())
+    assert icon(bar.switches) == theme.icon("switches", "accent").pixmap(16, 16).toImage()
 
 
 def test_a_choice_tells_what_was_chosen(qtbot: QtBot, theme: Theme) -> None:
@@ -120,5 +147,9 @@ def test_the_line_says_how_the_chat_is_run_and_what_a_press_does(qtbot: QtBot, t
     assert line.text().split(" · ")[2:] == ["typed", "0 choices"]
     line.say(RunChoice(system=OTHER), 0)
     assert line.text().count(" · ") == 1
+    icon = line.icon().pixmap(16, 16).toImage()
+    assert icon == theme.icon("chevron-down").pixmap(16, 16).toImage()
+    line.click()
+    assert line.icon().pixmap(16, 16).toImage() == theme.icon("chevron-right").pixmap(16, 16).toImage()
     line.resize(60, 24)
     assert line.text().count(" · ") == 0

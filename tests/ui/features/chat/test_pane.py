@@ -13,7 +13,7 @@ from lorestudio.domain.history import HiddenSince
 from lorestudio.domain.records import replace
 from lorestudio.studio.project.basis import KeptBasis
 from lorestudio.ui.features.chat.basis import BasisDialog
-from lorestudio.ui.features.chat.pane import ChatPane
+from lorestudio.ui.features.chat.pane import LONG_SECONDS, ChatPane
 from lorestudio.ui.features.chat.replay import RangeDialog
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.worlds import SKARN, make_project
@@ -124,6 +124,77 @@ def test_without_a_chat_the_pane_says_what_to_do(make_window: Callable[..., Main
     assert (pane.go.isEnabled(), pane.modes.isEnabled(), pane.run_line.isVisibleTo(pane)) == (False, True, True)
     window.session.set_project(make_project())
     assert (pane.view.isVisibleTo(pane), pane.go.isEnabled()) == (True, True)
+
+
+def test_stages_that_take_long_are_named_beside_the_progress(window: MainWindow, pane: ChatPane, monkeypatch) -> None:
+    told: list[tuple[str, float]] = []
+    monkeypatch.setattr(pane.strip, "show_stage", lambda stage, seconds: told.append((stage, seconds)))
+
+    class Live:
+        stage = "keywords"
+
+        def __init__(self, seconds: float) -> None:
+            self.elapsed = lambda: seconds
+
+    for seconds in (0.0, LONG_SECONDS - 0.1, LONG_SECONDS, 3.0):
+        monkeypatch.setattr(window.session.replays, "live", Live(seconds))
+        pane._show_live()
+    monkeypatch.setattr(window.session.replays, "live", None)
+    window.session.live_changed.emit()
+    assert told == [("keywords", LONG_SECONDS), ("keywords", 3.0)]
+
+
+def test_a_message_that_is_pointed_at_is_so_until_another_is_chosen(window: MainWindow, pane: ChatPane) -> None:
+    pane.choose(2)
+    pane.flash(4)
+    assert (pane.delegate._pointed, window.selection.message) == (4, 2)
+    pane.choose(5)
+    assert pane.delegate._pointed == -1
+
+
+def test_nothing_is_opened_or_stepped_where_nothing_is_chosen(window: MainWindow, pane: ChatPane) -> None:
+    window.selection.choose_message(None, None)
+    pane.toggle_expanded()
+    assert not any(pane.model.row(place).expanded for place in range(8))
+    assert (pane.go.text(), pane.view.currentIndex().isValid()) == ("", False)
+    for name in ("swipe.next", "swipe.previous", "message.expand", "replay.here", "replay.onward"):
+        window.context.update_actions()
+        assert not window.commands.actions[name].isEnabled(), name
+    pane.choose(0)
+
+
+def test_a_swipe_of_a_message_that_is_no_reply_is_shown_and_not_looked_at(window: MainWindow, pane: ChatPane) -> None:
+    pane.choose(5)
+    before = window.selection.generation
+    pane.step_swipe(0, 1)  # a greeting with one swipe
+    pane.step_swipe(0, -1)
+    assert (pane.model.viewed_swipe(0), window.selection.generation) == (0, before)
+
+
+def test_the_progress_strip_stands_while_something_runs(window: MainWindow, pane: ChatPane) -> None:
+    assert not pane.strip.isVisibleTo(pane)
+    window.session.set_activity("Reading the inn…")
+    assert pane.strip.isVisibleTo(pane)
+    assert "Reading the inn…" in pane.strip.label.text()
+    window.session.set_activity("")
+    assert not pane.strip.isVisibleTo(pane)
+
+
+def test_where_messages_were_changed_the_one_that_was_looked_at_is_so_again(
+    make_window: Callable[..., MainWindow],
+) -> None:
+    window = make_window(make_project(), replay=False)
+    pane, project = window.chat, window.session.project
+    assert project is not None
+    assert project.chat is not None
+    pane.choose(7)
+    fewer = replace(project.chat, messages=project.chat.messages[:3])
+    window.session.set_project(replace(project, chat=fewer), renewed="Some are gone.")
+    assert (window.selection.message, pane.view.currentIndex().row()) == (3, 3)
+    assert pane.view.hasAutoScroll()
+    pane.choose(1)
+    window.session.set_project(replace(project, chat=None), renewed="It is gone.")
+    assert pane.empty.isVisibleTo(pane)
 
 
 # ---- dialogs alone --------------------------------------------------------------------------------------------------

@@ -178,3 +178,70 @@ def test_a_file_that_cannot_be_read_is_told_in_the_dialog_until_another_one_is_t
 def test_a_script_whose_pattern_is_none_is_said_to_change_nothing() -> None:
     script = RegexScript("Bad", "/(/g", placement=frozenset({1}), prompt_only=True)
     assert script_words(script) == "Changes nothing: its pattern cannot be read"
+
+
+def test_scripts_of_the_settings_file_stand_first_unless_they_were_chosen(qtbot: QtBot) -> None:
+    one = RegexScript("Aside", "/x/", placement=frozenset({1}), prompt_only=True)
+    host = (Path("settings.json"), RegexScripts((replace(one, name="Global"),)))
+    made = PromptSetupDialog(PromptSetup(), "Wren", host=host)
+    qtbot.addWidget(made)
+
+    def rows() -> list[tuple[str, str]]:
+        found = [made.scripts.topLevelItem(at) for at in range(made.scripts.topLevelItemCount())]
+        return [(item.text(0), item.text(1)) for item in found if item is not None]
+
+    assert rows() == [("Global", "settings.json")]
+    item = made.scripts.topLevelItem(0)
+    assert item is not None
+    assert [item.toolTip(column) for column in range(3)] == [
+        "Global\n/x/", "settings.json", "Changes your words",
+    ]  # fmt: skip
+    made.take(RegexScripts((one,)), Path("mine.json"))
+    assert rows() == [("Global", "settings.json"), ("Aside", "mine.json")]
+    made.take(host[1], host[0])
+    assert rows() == [("Aside", "mine.json"), ("Global", "settings.json")]
+
+
+def test_what_is_chosen_is_named_and_can_be_dropped(dialog: PromptSetupDialog) -> None:
+    sources = (dialog.card, dialog.group, dialog.preset, dialog.regex)
+    assert not any(source.drop.isVisibleTo(source) for source in sources)
+    dialog.take(CharacterCard(CardData(name="Ada")), Path("ada.png"))
+    assert dialog.card.label.text() == "Ada (ada.png)"
+    assert [source.drop.isVisibleTo(source) for source in sources] == [True, False, False, False]
+    wanted: list[str] = []
+    dialog.file_wanted.connect(wanted.append)
+    for source in sources:
+        source.choose.click()
+    assert wanted == ["card", "group", "preset", "regex"]
+    dialog.card.drop.click()
+    assert dialog.card.label.text().startswith("No card")
+    dialog.take("no such thing", Path("x"))
+    assert chosen(dialog) == PromptSetup(persona=Persona("Quill"))
+
+
+def test_what_is_typed_stays_where_something_else_is_chosen(dialog: PromptSetupDialog) -> None:
+    dialog.name.setText(" Wren ")
+    dialog.persona.setPlainText("Small.\n")
+    dialog.context.setValue(4096)
+    dialog.reply.setValue(200)
+    dialog.take(CharacterCard(CardData(name="Ada")), Path("ada.png"))
+    setup = chosen(dialog)
+    assert (setup.persona, setup.context_size, setup.reply_tokens) == (Persona("Wren", "Small."), 4096, 200)
+    assert dialog.reply.minimum() == 1
+    assert dialog.context.specialValueText() == "not known: nothing gives way"
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({"min_depth": 0}, ""), ({"min_depth": 1}, " from depth 1"),
+        ({"max_depth": -1}, ""), ({"max_depth": 0}, " to depth 0"),
+    ],
+)  # fmt: skip
+def test_limits_that_limit_nothing_are_not_said(limits: dict[str, Any], words: str) -> None:
+    script = RegexScript("S", "/x/", placement=frozenset({1}), prompt_only=True, **limits)
+    assert script_words(script) == f"Changes your words{words}"
+
+
+def test_a_script_without_a_pattern_is_switched_off() -> None:
+    assert script_words(RegexScript("S", "", placement=frozenset({1}), prompt_only=True)) == "Switched off"

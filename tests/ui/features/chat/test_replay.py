@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+from types import SimpleNamespace
 
-from lorestudio.domain.chat import Chat, Message
+import pytest
+from PySide6.QtWidgets import QMessageBox
+
+from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.records import replace
+from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.ranges import MessageRange
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.chat.replay import RangeDialog
-from lorestudio.ui.state.replay_worker import ReplayNews
+from lorestudio.ui.state.replay_worker import Finished, ReplayNews, WantedReplay
 from lorestudio.ui.widgets.pane import MessageBar
 from tests.ui.conftest import drain
 
@@ -159,3 +164,66 @@ def test_notes_that_could_not_be_read_are_counted_above_the_run(window, qtbot, p
     idle(window, qtbot)
     window.chat.choose(6)
     assert said[-1].endswith("without 1 broken note")
+
+
+def test_a_range_that_ends_before_a_reply_is_told_and_nothing_is_run(window) -> None:
+    window.features.replay._replay(MessageRange(3, 3))
+    assert "No reply stands" in notices(window)
+    assert run(window) == []
+
+
+def test_to_this_message_runs_no_further(window, qtbot) -> None:
+    window.chat.choose(4)
+    window.run("replay.here")
+    idle(window, qtbot)
+    assert run(window) == [2, 4]
+    assert window.status.currentMessage() == "2 replies were run."
+    window.chat.choose(6)
+    window.run("replay.here")
+    idle(window, qtbot)
+    assert run(window) == [2, 4, 6]
+    assert window.status.currentMessage() == "1 reply was run; 2 were up to date."
+
+
+def test_what_runs_is_gone_to_and_stopped_with_word_of_it(window, monkeypatch) -> None:
+    stopped = []
+    monkeypatch.setattr(window.session.replays, "cancel", lambda: stopped.append("cancel"))
+    monkeypatch.setattr(window.chat.strip, "stopping", lambda: stopped.append("said"))
+    for live, message in ((None, 0), (SimpleNamespace(generation=Generation(4)), 4)):
+        window.chat.choose(0)
+        monkeypatch.setattr(window.session.replays, "live", live)
+        window.features.replay._follow()
+        assert window.selection.message == message
+    monkeypatch.setattr(window.session.replays, "live", None)
+    window.features.replay._cancel()
+    assert stopped == ["said", "cancel"]
+
+
+def test_what_a_replay_costs_is_said_before_it_begins(window, qtbot, monkeypatch) -> None:
+    begun = []
+    monkeypatch.setattr(window.session.replays, "begin", begun.append)
+    choice = replace(window.session.choice, source=Source(AnswerKind.PROVIDER, "Home"))
+    finished = Finished(WantedReplay(choice), "3 calls to the provider.")
+    for button in ("Cancel", "Ask Home"):
+        window.session.cost_known.emit(finished)
+        (box,) = (each for each in window.findChildren(QMessageBox) if each.isVisible())
+        assert (box.windowTitle(), box.text()) == ("Ask Home?", "3 calls to the provider.")
+        next(each for each in box.buttons() if each.text() == button).click()
+        drain()
+    assert begun == [finished]
+
+
+def test_a_number_is_asked_for_in_the_chat_and_swipes_are_walked_by_actions(window, project, qtbot) -> None:
+    window.run("message.number")
+    assert window.chat.go.hasFocus()
+    assert window.chat.go.selectedText() == window.chat.go.text()
+    messages = list(project.chat.messages)
+    messages[4] = replace(messages[4], swipes=("No.", "Nay."), swipe_id=0)
+    window.session.set_project(replace(project, chat=replace(project.chat, messages=tuple(messages))))
+    idle(window, qtbot)
+    window.chat.choose(4)
+    seen = []
+    for name in ("swipe.next", "swipe.next", "swipe.previous"):
+        window.run(name)
+        seen.append(window.chat.model.row(4).text)
+    assert seen == ["Nay.", "Nay.", "No."]

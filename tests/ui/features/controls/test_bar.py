@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 
 from lorestudio.ui.features.controls.bar import ControlBar
 from lorestudio.ui.features.controls.chips import ControlChip
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.layouts import GAP
 from tests.ui.conftest import drain
 from tests.ui.drawing import drawn, words_drawn
 
@@ -256,3 +258,92 @@ def test_a_chip_says_what_it_stands_for_and_shortens_in_a_narrow_bar(bar: Contro
     assert images == [1, 2, 1]  # what can be removed has a cross
     bar.set_narrow(True)
     assert words_drawn(bar.chips[0]) == ["Crown", "· filters 2"]
+
+
+def test_a_warning_has_a_ground_of_its_own(bar: ControlBar, theme: Theme) -> None:
+    odd = ControlChip(("x",), "warning", "Odd", "tip", tone="warning")
+    bar.set_chips([chip(1), odd])
+    grounds = [drawn(button)[1] for button in bar.chips]  # after the window's own
+    assert [(each.fill, each.edge) for each in grounds] == [
+        (theme.color("raised").name(), theme.color("border").name()),
+        (theme.color("warning_soft").name(), theme.color("warning").name()),
+    ]
+
+
+def test_the_chip_with_the_keyboard_is_drawn_so_and_shows_its_cross(bar: ControlBar, theme: Theme) -> None:
+    bar.set_chips([ControlChip(("x",), "star", "Pin", "tip", "filters 2", change=lambda controls: controls), chip(2)])
+    bar.focus_chip(0)
+    drain()
+    inks = [[each.fill for each in drawn(button) if each.kind == "text"] for button in bar.chips]
+    on = theme.color("on_accent_soft").name()
+    assert inks == [[on, on], [theme.color("text").name()]]
+    assert drawn(bar.chips[0])[1].fill == theme.color("accent_soft").name()
+
+
+def test_text_detail_and_cross_stand_beside_each_other_within_the_chip(bar: ControlBar) -> None:
+    bar.resize(900, 30)
+    made = ControlChip(("x",), "star", "Pin: The Crown", "tip", "filters 2", change=lambda controls: controls)
+    bar.set_chips([made, ControlChip(("y",), "star", "Pin: The Crown", "tip", "filters 2"), chip(3)])
+    wide, fixed, short = (button.sizeHint().width() for button in bar.chips)
+    assert wide > fixed > short - 40
+    for button in bar.chips[:2]:
+        text, detail = [each for each in drawn(button) if each.kind == "text"]
+        assert (text.words, detail.words) == ("Pin: The Crown", "· filters 2")
+        assert button.fontMetrics().horizontalAdvance(text.words) < detail.box.left() - text.box.left() < button.width()
+    icon, cross = [each.box for each in drawn(bar.chips[0]) if each.kind == "image"]
+    assert icon.right() < text.box.left()
+    assert detail.box.left() < cross.left() < cross.right() <= bar.chips[0].width()
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_the_button_for_less_has_its_place_at_every_width(bar: ControlBar, narrow: bool) -> None:
+    bar.set_chips([chip(number) for number in range(7)])
+    bar.set_narrow(narrow)
+    if not bar.more.isChecked():
+        bar.more.click()
+    for width in range(260, 700, 7):
+        bar.resize(width, 30)
+        drain()
+        if bar.more.isVisible():
+            assert not any(bar.more.geometry().intersects(button.geometry()) for button in bar.chips)
+            assert bar.rect().contains(bar.more.geometry())
+            last = bar.chips[-1].geometry()
+            beside = last.right() + 1 + GAP + bar.more.width() <= width - 8  # the margin at the side
+            assert (bar.more.y() == last.y()) is beside
+
+
+def test_a_click_opens_the_chip_that_it_is_on(bar: ControlBar) -> None:
+    bar.set_chips([chip(1), chip(2, fixed=True)])
+    opened: list[object] = []
+    bar.opened.connect(opened.append)
+    for button in (bar.chips[1], bar.chips[0]):
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton, pos=QPoint(30, 8))
+    assert opened == [("pins", "2"), ("pins", "1")]
+
+
+@pytest.mark.parametrize(("from_right", "removes"), [(16, True), (17, True), (18, False), (30, False)])
+def test_the_cross_begins_where_the_words_end(bar: ControlBar, from_right: int, removes: bool) -> None:
+    bar.set_chips([chip(1)])
+    told: list[str] = []
+    bar.removed.connect(lambda _key: told.append("removed"))
+    bar.opened.connect(lambda _key: told.append("opened"))
+    button = bar.chips[0]
+    at = QPoint(button.width() - from_right, 8)
+    QTest.mousePress(button, Qt.MouseButton.LeftButton, pos=at)
+    assert button.isDown()
+    QTest.mouseRelease(button, Qt.MouseButton.LeftButton, pos=at)
+    assert not button.isDown()
+    assert told == ["removed" if removes else "opened"]
+
+
+def test_a_chip_takes_the_keys_that_it_knows_and_leaves_the_others(bar: ControlBar) -> None:
+    bar.set_chips([chip(1), chip(2)])
+    none, keys = Qt.KeyboardModifier.NoModifier, Qt.Key
+
+    def takes(key: Qt.Key, held: Qt.KeyboardModifier = none) -> bool:
+        return bar.chip_key(bar.chips[0], QKeyEvent(QEvent.Type.KeyPress, key, held))
+
+    assert all(takes(key) for key in (keys.Key_Left, keys.Key_Down, keys.Key_End, keys.Key_Delete, keys.Key_F2))
+    assert not any(takes(key) for key in (keys.Key_A, keys.Key_Tab, keys.Key_Escape))
+    for held in (Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier):
+        assert not any(takes(key, held) for key in (keys.Key_Left, keys.Key_Delete, keys.Key_Return))

@@ -143,3 +143,42 @@ def test_what_is_not_in_the_file_and_what_of_it_is_not_usable() -> None:
 def test_the_name_says_how_to_remove_it() -> None:
     chip = chips(project())["blocks", "Tide", ""]
     assert chip.name == "Block: Tide. Delete removes it."
+
+
+class Counting:
+    """Counts a token a word, and how often it was asked."""
+
+    exact = True
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def count(self, text: str) -> int:
+        self.asked.append(text)
+        return len(text.split())
+
+
+def test_the_last_few_texts_are_counted_once() -> None:
+    counter = Counting()
+    names = NotedNames(replace(project(), counter=counter))
+    assert [names.tokens("two words") for _twice in range(2)] == [2, 2]
+    for number in range(4):
+        names.tokens(f"text {number}")
+    names.tokens("two words")
+    assert counter.asked.count("two words") == 1
+    names.tokens("one too many")
+    names.tokens("two words")
+    assert counter.asked.count("two words") == 2
+
+
+def test_an_exact_count_is_said_without_a_sign() -> None:
+    made = replace(project(settings={"notebook_enabled": True}), counter=Counting())
+    assert chips(made)[("notebook",)].detail == "3 tokens"
+
+
+def test_several_folders_are_one_chip() -> None:
+    found = chips(project())[FOLDERS]
+    assert found.text == "Folders: a +1"
+    assert "a (1)" in found.tip
+    assert "b (4)" in found.tip
+    assert chips(project(replace(FULL, folders=("a",))))[FOLDERS].text == "Folder: a"

@@ -10,8 +10,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QPushButton
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPushButton
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat.controls import BrokenPreset, ControlsPart, KnownPresets, Preset, PresetFolder
@@ -113,6 +114,7 @@ def test_what_goes_into_the_chats_file(
     known, now = ChatControls(), ChatControls(pins=(EntryRule("Lamp"),), notebook="n")
     dialog = ChatStateDialog(theme, jobs, path, now, known)
     qtbot.addWidget(dialog)
+    assert not dialog.write.isEnabled()  # nobody has read yet what there is to write
     written: list[tuple[object, ...]] = []
     dialog.written.connect(lambda *news: written.append(news))
     qtbot.waitUntil(lambda: bool(dialog.model.rows))
@@ -131,9 +133,13 @@ def test_what_goes_into_the_chats_file(
     assert not dialog.write.isEnabled()
     qtbot.waitUntil(lambda: bool(written))
     assert written[0][1] == ChatControls(notebook="n")
+    assert dialog.result() == QDialog.DialogCode.Accepted
     assert json.loads(path.read_text(encoding="utf-8"))["chat_metadata"]["deeplore_notebook"] == "n"
     same = ChatStateDialog(theme, jobs, path, known, known)
     qtbot.addWidget(same)
+    same.show()
+    assert same.list.geometry().bottom() < same.write.geometry().top()
+    assert same.rect().contains(same.write.geometry())
     qtbot.waitUntil(lambda: "nothing to write" in same.bar.label.text())
     assert not same.write.isEnabled()
     path.write_text("", encoding="utf-8")
@@ -240,3 +246,17 @@ def test_the_list_of_presets_says_what_they_hold_and_what_is_to_be_done(qtbot, t
     again.show()
     again.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Close).click()
     assert not again.isVisible()
+
+
+def test_the_list_goes_to_the_preset_that_is_named(qtbot, theme: Theme, tmp_path: Path) -> None:
+    three = tuple((Path(f"{name}.json"), replace(STORM, name=name)) for name in ("Calm", "Gale", "Storm"))
+    known = KnownPresets(three, KNOWN.broken)
+    dialog = PresetsDialog(theme, PresetFolder(tmp_path), known)
+    qtbot.addWidget(dialog)
+    assert [dialog.list.item(row).text() for row in range(dialog.list.count())] == [
+        "Calm", "Gale", "Storm", "bad.json cannot be used",
+    ]  # fmt: skip
+    for name, row in (("Gale", 1), ("Storm", 2), ("Gone", 0), ("", 0)):
+        dialog.show_presets(known, name)
+        assert dialog.list.currentRow() == row
+        assert dialog.current == three[row][1]

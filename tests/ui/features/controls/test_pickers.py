@@ -172,3 +172,13 @@ def test_who_can_be_the_active_character(chosen: str | None, said: dict[str, tup
     assert stage.take("Bo") == ("active character Bo", ChatControls(character="Bo"))
     stage.shown.wanted_new.emit("Eve")
     assert stage.steps[-1] == ("active character Eve", ChatControls(character="Eve"))
+
+
+def test_the_only_field_is_asked_for_its_value_at_once() -> None:
+    stage = Stage()
+    facts = NotedNames(stage.project)
+    era = facts.fields["era"]
+    vars(facts)["fields"] = {"era": era}
+    stage.pickers.field(stage.project, facts)
+    assert set(stage.shown.choices) == {"before", "after"}
+    assert stage.take("before") == (f"{era.label}: before", ChatControls(context={"era": ["before"]}))

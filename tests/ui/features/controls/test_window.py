@@ -9,15 +9,17 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QMenu, QMessageBox, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QMessageBox, QPlainTextEdit
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.chat.controls import ControlsPart, Preset
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.controls import chips as chip_watch
 from lorestudio.ui.features.controls.chat_dialogs import ChatTextDialog
 from lorestudio.ui.features.controls.chips import CHANGED, FOLDERS, UNUSABLE
 from lorestudio.ui.features.controls.presets import PresetsDialog, SavePresetDialog
@@ -348,8 +350,45 @@ def test_a_chip_opens_what_it_stands_for(shown, qtbot) -> None:
     bar.opened.emit(CHANGED)
     (menu,) = (each for each in bar.findChildren(QMenu) if each.isVisible())
     assert window.commands.actions["controls.file"] in menu.actions()
+    button = next(each for each in bar.chips if each.chip.key == CHANGED)
+    assert menu.pos() == button.mapToGlobal(button.rect().bottomLeft())
     menu.close()
     drain()
+    assert menu not in bar.findChildren(QMenu)
+
+
+def test_a_chip_leads_to_the_entry_of_its_own_vault(make_window) -> None:
+    notes = (Entry(0, "A.md", "v", "Tide"), Entry(1, "B.md", "w", "Tide"))
+    rules = (EntryRule("Tide", "w"), EntryRule("Tide"), EntryRule("Wasp", "w"))
+    project = replace(small_project(), index=VaultIndex(notes, vaults=("v", "w")), controls=ChatControls(pins=rules))
+    window = make_window(project, replay=False)
+    seen = []
+    for vault in ("w", "", "v"):
+        window.features.controls.bar.opened.emit(("pins", "Tide", vault))
+        seen.append(window.selection.entry)
+    assert seen == [1, 0, 0]
+    window.features.controls.bar.opened.emit(("pins", "Wasp", "w"))  # there is none
+    assert window.selection.entry == 0
+
+
+def test_of_a_reply_that_was_not_run_nothing_is_tried(make_window, qtbot) -> None:
+    window = make_window(make_project(), replay=False, make_simulator=Simulator)
+    watch, told = window.features.controls.watch, []
+    window.chat.go_to_end(last=True)
+    watch.try_adding({("folders",): lambda controls: controls}, told.append, CancelToken())
+    assert window.session.jobs.idle
+    window.session.replays.run_all()
+    settle(window, qtbot)
+    watch.try_adding({}, told.append, CancelToken())
+    assert window.session.jobs.idle
+    assert told == []
+
+
+def test_a_failed_trial_is_noted_unless_nobody_waits_for_it(caplog: pytest.LogCaptureFixture) -> None:
+    chip_watch._failed(Cancelled())
+    assert caplog.records == []
+    chip_watch._failed(ValueError("the third stage broke"))
+    assert "the third stage broke" in caplog.text
 
 
 def test_pin_and_block_are_where_entries_are_looked_at(shown) -> None:
@@ -517,6 +556,29 @@ def test_a_preset_is_chosen_with_the_keyboard(shown, qtbot) -> None:
     pick(window, "Storm")
     settle(window, qtbot)
     assert window.session.project.controls.pins == (EntryRule("Silent"),)
+
+
+def test_a_preset_is_renamed_and_applied_from_the_list(shown, qtbot) -> None:
+    window = shown(ChatControls(pins=(EntryRule("Silent"),)))
+    save(window, qtbot, "Storm").accept()
+    settle(window, qtbot)
+    window.session.parts.adjust("away", controls=ChatControls())
+    window.run("presets.manage")
+    qtbot.waitUntil(lambda: bool(window.findChildren(PresetsDialog)))
+    (dialog,) = window.findChildren(PresetsDialog)
+    dialog.rename.click()
+    asked = next(each for each in dialog.findChildren(QDialog) if each.windowTitle() == "Rename the preset")
+    name = asked.findChild(QLineEdit)
+    assert name.text() == "Storm"
+    name.setText(" Gale  force ")
+    asked.accept()
+    settle(window, qtbot)
+    assert dialog.list.currentItem().text() == "Gale force"
+    dialog.apply.click()
+    settle(window, qtbot)
+    assert not window.findChildren(PresetsDialog)
+    assert window.session.project.controls.pins == (EntryRule("Silent"),)
+    assert window.features.controls.presets._dialog is None
 
 
 # ---- the line above the chat ----------------------------------------------------------------------------------------

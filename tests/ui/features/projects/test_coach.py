@@ -111,3 +111,17 @@ def test_the_prompt_is_one_key_away(demo) -> None:
     settle(demo)
     assert demo.trace.tabs.tabText(demo.trace.tabs.currentIndex()) == "Prompt"
     assert demo.trace.prompt.prompt is not None
+
+
+def test_a_note_that_is_in_already_needs_no_larger_budget(demo, monkeypatch) -> None:
+    coach = demo.features.projects.coach
+    monkeypatch.setattr(coach, "_is_in", lambda: True)
+    coach._apply()
+    assert demo.session.parts.adjustments.undo_title == ""
+    monkeypatch.setattr(coach, "_is_in", lambda: False)
+    coach._apply()
+    settle(demo)
+    assert demo.session.parts.adjustments.undo_title.startswith("token budget of ")
+    coach._undo()
+    settle(demo)
+    assert demo.session.parts.adjustments.undo_title == ""

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QScreen
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 
 from lorestudio.domain.records import replace
 from lorestudio.studio.project.project import open_project
@@ -18,7 +18,7 @@ from lorestudio.ui.features.projects.actions import PasteDialog
 from lorestudio.ui.features.projects.folder_dialog import FolderDialog
 from lorestudio.ui.features.projects.start import DOORS, RecentProject, RecentProjects
 from lorestudio.ui.widgets.picker import Picker
-from tests.ui.conftest import settle
+from tests.ui.conftest import drain, settle
 from tests.ui.worlds import make_project
 
 if TYPE_CHECKING:
@@ -66,6 +66,21 @@ def test_the_door_that_has_the_keyboard_opens_with_enter_and_space(start, key) -
 
 
 @pytest.mark.long
+@pytest.mark.dressed
+@pytest.mark.parametrize("width", [700, 1300])
+def test_the_words_of_a_door_are_whole_at_every_width(make_window, width: int) -> None:
+    window = make_window()
+    window.resize(width, 900)
+    drain()
+    heights = set()
+    for card in window.welcome.cards.values():
+        heights.add(card.height())
+        for words in card.findChildren(QLabel):
+            assert words.height() >= words.heightForWidth(words.width())
+            assert card.rect().contains(words.geometry())
+    assert (len(heights) > 1) is (width < 1000)  # in a narrow window some take a line more
+
+
 def test_the_demo_is_a_copy_that_may_be_edited_and_comes_back(start, tmp_path) -> None:
     press(start, "demo.open")
     folder = tmp_path / "data" / "demo"
@@ -293,3 +308,68 @@ def test_closing_leads_to_the_start_and_the_panes_come_back_with_the_next_projec
     settle(window)
     assert {name for name, dock in window.docks.items() if not dock.isHidden()} == before
     assert window.welcome.isHidden()
+
+
+def test_a_lorebook_of_sillytaverns_folder_is_opened_alone(start, tmp_path, monkeypatch) -> None:
+    user = tmp_path / "SillyTavern" / "data" / "default-user"
+    (user / "worlds").mkdir(parents=True)
+    (user / "chats").mkdir()
+    book = user / "worlds" / "Town.json"
+    book.write_text(json.dumps(BOOK), "utf-8")
+    answer_file_dialog(monkeypatch, tmp_path / "SillyTavern")
+    press(start, "sillytavern.open")
+    settle(start)
+    (dialog,) = shown(FolderDialog)
+    dialog.field.setText("town")
+    dialog.accept()
+    settle(start)
+    assert start.session.project.book_paths == (book,)
+    assert [entry.title for entry in start.session.project.index.entries] == ["Fog"]
+    assert start.settings.value("folders/book") == str(book.parent)
+
+
+def test_a_pasted_chat_goes_to_the_vault_that_is_open(make_window, tmp_path) -> None:
+    window = make_window(make_project(tmp_path / "vault", chat=False))
+    window.keep_notes_safe(tmp_path / "data" / "notes")
+    window.run("chat.paste")
+    (dialog,) = shown(PasteDialog)
+    dialog.field.setPlainText('{"user_name":"Wren","character_name":"Ada"}\n{"name":"Ada","mes":"Hm."}')
+    dialog.accept()
+    settle(window)
+    project = window.session.project
+    assert project.vault_folders == (tmp_path / "vault",)
+    assert [message.text for message in project.chat.messages] == ["Hm."]
+    assert (project.chat_path.parent, project.chat_path.suffix) == (tmp_path / "data" / "pasted", ".jsonl")
+    assert project.chat_path.name.startswith("Ada ")
+    assert window.bars.texts == []  # it has its lore
+
+
+def test_that_the_chat_went_on_is_said_where_something_came(make_window) -> None:
+    window = make_window()
+    for messages, said in ((0, ""), (-1, ""), (1, "1 new message."), (2, "2 new messages.")):
+        window.status.clearMessage()
+        window.features.projects._say_more(messages)
+        assert window.status.currentMessage() == (f"The chat went on: {said}" if said else "")
+
+
+def test_what_was_opened_last_has_the_keyboard_and_says_where_it_lies(make_window, tmp_path) -> None:
+    window = make_window()
+    one = RecentProject(("/vaults/First",), "/chats/a.jsonl")
+    two = RecentProject((), "/chats/Second.jsonl")
+    wanted: list[RecentProject] = []
+    window.welcome.wanted.disconnect()
+    window.welcome.wanted.connect(wanted.append)
+    assert not window.welcome._before.isVisibleTo(window)
+    window.welcome.show_recent([one, two])
+    assert window.welcome._before.isVisibleTo(window)
+    cards = [window.welcome._recent.itemAt(place).widget() for place in range(2)]
+    assert [card.accessibleName() for card in cards] == ["First", "Second"]
+    assert [card.toolTip() for card in cards] == ["/vaults/First\n/chats/a.jsonl", "/chats/Second.jsonl"]
+    window.welcome.focus_first()
+    assert cards[0].hasFocus()
+    cards[1].click()
+    assert wanted == [two]
+    window.welcome.show_recent([])
+    assert not window.welcome._before.isVisibleTo(window)
+    window.welcome.focus_first()
+    assert window.welcome.cards["demo.open"].hasFocus()

@@ -113,6 +113,13 @@ def test_keys_say_what_they_find(theme: Theme, qtbot, searched: int, found: list
     assert [tip or "" for tip in tips] == ["#1", "", "#0, #1, #2, #3, #4, #5, #6, #7…"]
 
 
+def test_as_many_messages_as_are_named_are_all(theme: Theme, qtbot) -> None:
+    view = KeyCounts(theme)
+    qtbot.addWidget(view)
+    view.show_counts((KeyCount("tower", tuple(range(8)), now=True, proposed=True),), 9)
+    assert view.counted.index(0, 2).data(TOOLTIP) == "#0, #1, #2, #3, #4, #5, #6, #7"
+
+
 # ---- one proposal ---------------------------------------------------------------------------------------------------
 
 NOTHING = ("All is done", "Go home.")

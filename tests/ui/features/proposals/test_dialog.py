@@ -581,6 +581,98 @@ def test_closing_while_a_person_is_asked_takes_the_question_away(window, wait, q
     assert not [item for item in QApplication.topLevelWidgets() if isinstance(item, QuestionDialog)]
 
 
+def ask_by_hand(window, wait, qtbot, titles):
+    """Ask a person about these notes: the dialog and its first question."""
+    window.session.replays.choose(source=Source(AnswerKind.TYPED))
+    wait()
+    dialog = window.features.proposals.summaries([entry(window, title) for title in titles])
+    wait()
+    dialog.begin.click()
+    qtbot.waitUntil(lambda: any(isinstance(item, QuestionDialog) for item in QApplication.topLevelWidgets()))
+    (question,) = [item for item in QApplication.topLevelWidgets() if isinstance(item, QuestionDialog)]
+    return dialog, question
+
+
+def test_what_was_skipped_while_its_answer_was_awaited_stays_so(window, wait, qtbot) -> None:
+    dialog, question = ask_by_hand(window, wait, qtbot, ["Bell"])
+    row = row_of(dialog, "Bell")
+    row.state = RowState.SKIPPED
+    question.reply.setPlainText("It rings by itself.")
+    question.give.click()
+    wait()
+    assert (row.state, row.proposal) == (RowState.SKIPPED, None)
+
+
+def test_while_questions_are_under_way_nothing_else_is_asked_or_prepared(window, wait, qtbot) -> None:
+    dialog, question = ask_by_hand(window, wait, qtbot, ["Bell"])
+    work = dialog.work
+    work.prepare(source=Source())
+    work.start()
+    assert (work.source, work.asking, work.busy) == (Source(AnswerKind.TYPED), True, False)
+    question.reply.setPlainText("It rings by itself.")
+    question.give.click()
+    wait()
+    assert row_of(dialog, "Bell").proposal.after == "It rings by itself."
+
+
+def test_what_is_decided_cannot_be_edited_skipped_or_accepted_again(window, wait, tmp_path) -> None:
+    dialog = window.features.proposals.summaries()
+    wait()
+    row = row_of(dialog, "Bell")
+    dialog.work.accept([row])
+    wait()
+    written = text(tmp_path, "Bell")
+    dialog.work.edit(row, "Mine.")
+    dialog.work.skip(row)
+    dialog.work.accept([row])
+    assert not dialog.work.busy
+    wait()
+    assert (row.state, text(tmp_path, "Bell")) == (RowState.ACCEPTED, written)
+    crown = row_of(dialog, "Crown")  # left out
+    dialog.work.skip(crown)
+    dialog.work.lock(crown)
+    dialog.work.edit(crown, "Mine.")
+    assert not dialog.work.busy
+    wait()
+    assert (crown.state, crown.edited) == (RowState.LEFT_OUT, False)
+
+
+def test_another_use_leaves_what_was_accepted(window, wait) -> None:
+    dialog = window.features.proposals.keys([entry(window, "Dawnkeep")])
+    wait()
+    row = row_of(dialog, "Dawnkeep")
+    dialog.work.accept([row])
+    wait()
+    accepted = row.proposal
+    assert row.state is RowState.ACCEPTED
+    dialog.mode.setCurrentIndex(1)
+    dialog.mode.activated.emit(1)
+    wait()
+    assert row_of(dialog, "Dawnkeep").proposal is accepted
+    assert row_of(dialog, "Dawnkeep").state is RowState.ACCEPTED
+
+
+def test_what_was_typed_in_the_shown_note_is_not_read_over(window, wait, monkeypatch) -> None:
+    proposals, reverted = window.features.proposals, []
+    monkeypatch.setattr(proposals._entry, "revert", lambda: reverted.append(True))
+    for unsaved in (True, False):
+        monkeypatch.setattr(type(proposals._entry), "unsaved", unsaved)
+        dialog = proposals.summaries()
+        wait()
+        dialog.work.accept([next(row for row in dialog.work.rows if row.proposal is not None)])
+        wait()
+        assert reverted == ([] if unsaved else [True])
+
+
+def test_a_list_of_locked_notes_that_cannot_be_read_is_told(window, wait, tmp_path) -> None:
+    locks = tmp_path / "locks"
+    locks.mkdir()
+    window.features.proposals.locks = NoteLocks(locks)  # a folder is no list
+    window.features.proposals.load_locks()
+    wait()
+    assert any("locks" in told for told in window.bars.texts)
+
+
 # ---- keys and drafts ------------------------------------------------------------------------------------------------
 
 

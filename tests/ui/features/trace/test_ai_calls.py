@@ -241,10 +241,18 @@ def test_a_question_about_categories_that_failed_is_a_failure_too() -> None:
             replace(make_trace(), mode="two-stage", stages=(replace(selection(), note="nothing_to_offer"),)),
             "no entry for the AI",
         ),
+        (
+            replace(make_trace(), mode="two-stage", stages=(selection(why="it is paused"),)),
+            "Nobody was asked: it is paused.",
+        ),
     ],
 )
 def test_why_nobody_was_asked(trace, words: str) -> None:
     assert words in why_no_call(trace)
+
+
+def test_why_a_stage_did_without_its_cache_is_among_its_facts() -> None:
+    assert facts(stage_facts, selection(why="it is paused"), None, 0, asked=False)["Why"] == "it is paused"
 
 
 def test_where_a_switch_made_a_difference_is_said_once() -> None:

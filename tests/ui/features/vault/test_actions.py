@@ -6,13 +6,14 @@ import os
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 
 from lorestudio.studio.notes.renaming import OldKey
 from lorestudio.ui.features.notes.batch_dialog import Operation
 from lorestudio.ui.features.vault.table import note_key
+from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Picker
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.writer import temporary_name
@@ -88,6 +89,7 @@ def test_escape_leaves_the_title_as_it_was(window, vault) -> None:
     window.run("note.rename")
     field = field_in_the_tree(window)
     assert field is not None
+    assert not any(isinstance(one, QDialog) and one.isVisible() for one in QApplication.topLevelWidgets())
     field.setText("Skarn the Grey")
     QTest.keyClick(field, Qt.Key.Key_Escape)
     settle(window)
@@ -607,3 +609,181 @@ def test_that_links_are_read_is_said_only_while_they_are(window) -> None:
     window.status.flash("Saved.")
     window.features.vault.work.reading.emit("")
     assert window.status.currentMessage() == "Saved."
+
+
+# ---- what is refused, and why ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["note.move", "note.batch", "note.delete", "note.enable", "note.duplicate"])
+def test_notes_without_files_here_are_not_changed_and_it_is_said(window, vault, monkeypatch, name) -> None:
+    choose(window, "Bell.md")
+    before = len([one for one in QApplication.topLevelWidgets() if isinstance(one, QDialog) and one.isVisible()])
+    monkeypatch.setattr(window.session, "note_path", lambda _note: None)
+    window.run(name)
+    settle(window)
+    assert any("changed in Obsidian" in text for text in window.bars.texts)
+    after = [one for one in QApplication.topLevelWidgets() if isinstance(one, QDialog) and one.isVisible()]
+    assert len(after) == before
+    assert contents(vault) == NOTES
+
+
+def test_a_note_without_a_file_here_is_not_renamed(window, vault, monkeypatch) -> None:
+    choose(window, "Bell.md")
+    note = window.session.entry(window.selection.entry)
+    monkeypatch.setattr(window.session, "note_path", lambda _note: None)
+    window.vault.retitled.emit(note, "Great Bell")
+    settle(window)
+    assert any("cannot be renamed" in text for text in window.bars.texts)
+    assert contents(vault) == NOTES
+
+
+def test_notes_stay_in_their_vault_when_they_are_dragged(window, vault) -> None:
+    note = window.session.note_at(vault / "Bell.md")
+    window.vault.dropped.emit((note,), "another vault", "places")
+    settle(window)
+    assert contents(vault) == NOTES
+    assert any("dragged into another vault" in text for text in window.bars.texts)
+    window.vault.dropped.emit((note,), note.vault, "places")
+    settle(window)
+    assert "places/Bell.md" in contents(vault)
+
+
+def test_a_place_in_a_note_that_is_gone_is_not_shown(window, vault) -> None:
+    choose(window, "Bell.md")
+    for path in (vault / "Gone.md", None):
+        window.bars.drop("notes")
+        window.features.vault.jump(path, 1, 0, 1)
+        assert any("not in the vault any more" in text for text in window.bars.texts)
+        assert chosen_file(window) == "Bell.md"
+
+
+def test_a_place_in_a_note_is_shown_and_selected(window, vault) -> None:
+    line = NOTES["items/Crown.md"].splitlines().index("It lies in [[Dawnkeep|the keep]].") + 1
+    window.features.vault.jump(vault / "items/Crown.md", line, 3, 7)
+    settle(window)
+    assert chosen_file(window) == "items/Crown.md"
+    assert window.entry.editor.body.textCursor().selectedText() == "lies"
+    window.features.vault.jump(vault / "Bell.md", 0, 0, 0)
+    settle(window)
+    assert chosen_file(window) == "Bell.md"
+
+
+def test_where_no_vault_is_open_a_new_note_says_what_it_needs(make_window) -> None:
+    window = make_window()
+    window.features.vault.new_note("Moth")
+    assert window.bars.texts == ["Open a vault folder first; notes are made in it."]
+    assert not any(isinstance(one, QDialog) and one.isVisible() for one in QApplication.topLevelWidgets())
+    assert list(window.features.vault._findable()) == []
+    window.features.vault.open_switcher()
+    assert not any(isinstance(one, Picker) and one.isVisible() for one in QApplication.topLevelWidgets())
+
+
+# ---- what is said of a change ----------------------------------------------------------------------------------------
+
+
+def test_a_small_change_is_told_in_passing_with_the_keys_that_take_it_back(window) -> None:
+    keys = {
+        name: window.commands.actions[name].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        for name in ("vault.undo", "vault.redo")
+    }
+    choose(window, "Bell.md")
+    window.run("note.enable")
+    settle(window)
+    assert window.status.currentMessage() == f"Done: Switch Bell off. {keys['vault.undo']} takes it back."
+    undo(window)
+    assert window.status.currentMessage() == f"Undone: Switch Bell off. {keys['vault.redo']} makes it again."
+    window.run("vault.redo")
+    settle(window)
+    assert window.status.currentMessage().startswith("Done again: Switch Bell off. ")
+    assert window.bars.texts == []
+
+
+def test_a_copy_that_is_undone_is_not_begun_to_be_written(window, vault, monkeypatch) -> None:
+    begun = []
+    monkeypatch.setattr(window.features.vault._entry, "begin", begun.append)
+    choose(window, "Bell.md")
+    window.run("note.duplicate")
+    settle(window)
+    assert begun == [vault / "Bell 2.md"]
+    undo(window)
+    assert "Bell 2.md" not in contents(vault)
+    window.run("vault.redo")
+    settle(window)
+    assert len(begun) == 1
+
+
+def test_several_notes_are_switched_together_and_off_first(window, vault) -> None:
+    window.vault.show_table(True)
+    rows = [
+        window.vault.table_model.place_of(note_key(window.session.note_at(vault / name)))
+        for name in ("Bell.md", "Skarn.md")
+    ]
+    window.vault.table.select_places(rows, rows[0])
+    window.run("note.enable")
+    settle(window)
+    after = contents(vault)
+    assert "enabled: false" in after["Bell.md"]
+    assert "enabled: false" in after["Skarn.md"]
+    assert window.commands.actions["vault.undo"].text() == "Undo: Switch 2 notes off"
+    assert len(window.vault.chosen) == 2
+    window.run("note.enable")
+    settle(window)
+    assert window.commands.actions["vault.undo"].text() == "Undo: Switch 2 notes on"
+    assert "enabled: true" in contents(vault)["Skarn.md"]
+
+
+def test_how_often_entries_fired_is_saved_as_a_table(window, tmp_path, monkeypatch) -> None:
+    asked = []
+
+    def choose_file(_parent, _title, _start, filters, suffix, chosen) -> None:
+        asked.append((filters, suffix))
+        chosen(tmp_path / "usage.csv")
+
+    monkeypatch.setattr(dialogs, "choose_new_file", choose_file)
+    window.run("vault.usage")
+    settle(window)
+    assert asked == [("Tables (*.csv)", "csv")]
+    lines = (tmp_path / "usage.csv").read_text("utf-8-sig").splitlines()
+    assert len(lines) == 1 + len(window.session.project.index.entries)
+    assert any(line.startswith("vault,Bell.md,Bell,0,0,") for line in lines)
+    assert window.status.currentMessage() == "usage.csv was saved."
+
+
+def test_the_palette_finds_notes_by_title_and_keys_and_leads_to_them(window) -> None:
+    found = {each.name: each for each in window.features.vault._findable()}
+    assert set(found) == {f"note:vault/{name}" for name in NOTES}
+    bell = found["note:vault/Bell.md"]
+    assert (bell.title, bell.detail, bell.more, bell.hint) == ("Bell", "bell", "bell", "Entry")
+    window.docks["entry"].hide()
+    bell.key()
+    settle(window)
+    assert not window.docks["entry"].isHidden()
+    assert chosen_file(window) == "Bell.md"
+
+
+def test_after_a_deletion_the_next_note_is_looked_at_and_after_the_last_the_one_before(window, vault) -> None:
+    window.vault.show_table(True)
+    window.vault.table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+    names = [note.filename for note in window.vault.table_model.rows]
+    choose(window, names[1])
+    window.run("note.delete")
+    settle(window)
+    assert chosen_file(window) == names[2]
+    choose(window, names[-1])
+    window.run("note.delete")
+    settle(window)
+    assert chosen_file(window) == names[-2]
+
+
+def test_a_table_takes_room_and_gives_it_back(window) -> None:
+    window.show_pane("vault")
+    drain()
+    before = window.vault.width()
+    window.run("vault.table")
+    drain()
+    assert window.commands.actions["vault.table"].isChecked()
+    assert window.vault.width() > before
+    window.run("vault.table")
+    drain()
+    assert not window.commands.actions["vault.table"].isChecked()
+    assert window.vault.width() == before

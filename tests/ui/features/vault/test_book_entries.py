@@ -119,8 +119,10 @@ def test_a_new_entry_is_made_in_the_book_and_shown(window: MainWindow) -> None:
     window.run("note.new")
     dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible())
     dialog.findChild(QLineEdit).setText("Oak")
+    window.docks["entry"].hide()
     dialog.accept()
     settle(window)
+    assert not window.docks["entry"].isHidden()
     assert entries(window)["2"]["comment"] == "Oak"
     assert window.features.notes.pane.heading.text() == "Oak"
     assert titles(window) == ["Bell", "Oak", "Gate"]
@@ -176,3 +178,44 @@ def test_what_another_program_writes_into_the_book_is_shown_and_run(
     settle(window)
     assert went_in(window) == ["Bell", "Gate"]
     assert window.features.notes.pane.heading.text() == "Gate"
+
+
+def test_the_order_of_a_lorebooks_entries_is_their_own(window: MainWindow) -> None:
+    before = entries(window)
+    window.features.vault.number(10)
+    settle(window)
+    assert entries(window) == before
+    assert "“order” of each entry" in window.status.currentMessage()
+    note = window.session.entry(window.selection.entry)
+    window.vault.dropped.emit((note,), note.vault, "somewhere")
+    settle(window)
+    assert entries(window) == before
+
+
+def test_an_entry_is_retitled_in_the_tree_at_once(window: MainWindow) -> None:
+    window.vault.retitled.emit(window.session.entry(window.selection.entry), "Great Bell")
+    settle(window)
+    assert [each["comment"] for each in entries(window).values()] == ["Great Bell", "Gate"]
+    window.run("vault.undo")
+    settle(window)
+    assert titles(window) == ["Bell", "Gate"]
+
+
+@pytest.mark.parametrize("looks_at_second", [True, False])
+def test_a_new_entry_goes_into_the_book_that_is_looked_at_else_into_the_first(
+    make_window: Any, tmp_path: Path, looks_at_second: bool
+) -> None:
+    first, second = tmp_path / "First.json", tmp_path / "Second.json"
+    first.write_text(TEXT, "utf-8")
+    second.write_text(TEXT.replace("Bell", "Fog").replace("Gate", "Mist"), "utf-8")
+    made: MainWindow = make_window(open_project([first, second]))
+    made.keep_notes_safe(tmp_path / "notes")
+    settle(made)
+    if looks_at_second:
+        choose(made, "Fog")
+    else:
+        made.selection.choose_entry(None)
+    made.features.vault._new_entry("Oak")
+    settle(made)
+    held = {path.stem: "Oak" in path.read_text("utf-8") for path in (first, second)}
+    assert held == {"First": not looks_at_second, "Second": looks_at_second}

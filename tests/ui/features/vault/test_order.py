@@ -100,3 +100,39 @@ def test_totals_of_the_vault_and_of_what_is_chosen(window: MainWindow) -> None:
     assert window.vault.totals.text() == f"3 chosen: ≈ {3 * each} tokens"
     window.vault.table.select_places([0, 1], 0)
     assert window.vault.totals.text() == f"2 chosen: ≈ {2 * each} tokens · constants ≈ {each}"
+
+
+@pytest.mark.parametrize(("name", "steps"), [("A", -1), ("D", 1)])
+def test_at_the_end_of_the_order_there_is_nothing_to_move(window: MainWindow, name: str, steps: int) -> None:
+    row = next(at for at in range(4) if window.vault.table_model.index(at, 0).data(DISPLAY) == name)
+    window.vault.table.select_places([row], row)
+    window.run("note.earlier" if steps < 0 else "note.later")
+    settle(window)
+    assert priorities(window) == NOTES
+    assert window.commands.actions["vault.undo"].isEnabled() is False
+
+
+def test_an_order_that_is_so_already_is_said_to_be(window: MainWindow) -> None:
+    window.run("note.steps")
+    settle(window)
+    window.run("note.steps")
+    settle(window)
+    assert window.status.currentMessage() == "The priorities are in this order already."
+    assert priorities(window) == {"A": 10, "B": 20, "C": 30, "D": 40}
+
+
+def test_two_notes_are_moved_together(window: MainWindow) -> None:
+    window.vault.table.select_places([0, 1], 0)
+    window.run("note.later")
+    settle(window)
+    order = sorted(priorities(window), key=priorities(window).__getitem__)
+    assert order == ["C", "A", "B", "D"]
+    assert priorities(window)["C"] == 30
+
+
+def test_a_dragged_row_that_comes_where_it_was_changes_nothing(window: MainWindow) -> None:
+    for place in (1, 2):
+        drag(window, [1], place)
+    assert priorities(window) == NOTES
+    drag(window, [0, 1], 4)
+    assert sorted(priorities(window), key=priorities(window).__getitem__)[-2:] == ["A", "B"]

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, Qt
-from PySide6.QtWidgets import QTreeView
+from PySide6.QtWidgets import QLineEdit, QMenu, QTreeView
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import Usage
 from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.vault.pane import VaultPane
-from lorestudio.ui.features.vault.table import VaultTable, note_key
+from lorestudio.ui.features.vault.table import VaultTable, note_key, when_words
 from lorestudio.ui.features.vault.tree import TitleDelegate, VaultTree
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, EDIT, TOOLTIP
@@ -22,6 +23,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.paint import fate_mark
 from lorestudio.ui.widgets.record_table import RecordView
+from tests.ui.conftest import drain
 from tests.ui.drawing import drawn, words_drawn
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, make_project, make_trace
 
@@ -99,6 +101,79 @@ def test_the_folder_that_the_keyboard_is_in(window: MainWindow, pane: VaultPane)
     assert pane.folder == ("vault", "places")
     window.selection.choose_entry(None)
     assert pane.folder == ("", "")
+
+
+def test_without_a_match_there_is_no_step_and_it_is_said(window: MainWindow, pane: VaultPane, qtbot: QtBot) -> None:
+    window.selection.choose_entry(CROWN)
+    type_filter(pane, "nowhere", qtbot)
+    pane.step(1)
+    assert window.selection.entry == CROWN
+    assert (pane.matches.text(), pane.empty.title.text()) == ("0 of 5 entries", "Nothing found")
+    assert pane.empty.isVisibleTo(pane)
+    pane.filter.clear()
+    pane.apply_filter()
+    assert pane.tree.isVisibleTo(pane)
+    assert pane.matches.text() == "5 entries"
+
+
+def test_tree_or_table_is_remembered_and_the_table_knows_when_files_were_changed(
+    window: MainWindow, pane: VaultPane, qtbot: QtBot
+) -> None:
+    pane.show_table(True)
+    assert window.settings.value("vault/view") == "table"
+    model = pane.table_model
+    column = model.column_of("modified")
+    qtbot.waitUntil(lambda: window.session.jobs.idle)
+    path = window.session.note_path(ENTRIES[BELL])
+    assert path is not None
+    row = model.place_of(note_key(ENTRIES[BELL]))
+    assert model.index(row, column).data() == when_words(path.stat().st_mtime)
+    assert all(model.index(each, column).data() for each in range(model.rowCount()))
+    pane.show_table(False)
+    assert window.settings.value("vault/view") == "tree"
+
+
+def test_columns_are_chosen_below_their_button(pane: VaultPane) -> None:
+    pane.show_table(True)
+    assert pane.columns_button.isVisibleTo(pane)
+    pane.columns_button.click()
+    menu = next(each for each in pane.table.findChildren(QMenu) if each.isVisible())
+    assert menu.pos() == pane.columns_button.mapToGlobal(pane.columns_button.rect().bottomLeft())
+    menu.close()
+    pane.show_table(False)
+
+
+def test_folders_that_were_closed_stay_so_when_the_vault_is_read_again(window: MainWindow, pane: VaultPane) -> None:
+    places = next(each for each in pane.model.folder_rows() if pane.model.node(each).title == "places")
+    window.selection.choose_entry(BELL)
+    pane.tree.collapse(places)
+    pane.keep_selection()
+    pane.tree.collapseAll()
+    pane.restore_selection()
+    opened = [pane.model.node(each).title for each in pane.model.folder_rows() if pane.tree.isExpanded(each)]
+    assert "items" in opened
+    assert "places" not in opened
+    pane.tree.expand(places)
+
+
+@pytest.mark.parametrize("as_table", [False, True])
+def test_several_that_were_selected_are_found_again(window: MainWindow, pane: VaultPane, as_table: bool) -> None:
+    pane.show_table(as_table)
+    pane.view.selectAll()
+    wanted = {note_key(note) for note in pane.chosen}
+    assert len(wanted) == 7
+    pane.keep_selection()
+    pane.view.clearSelection()
+    assert pane.chosen == []
+    pane.restore_selection()
+    assert {note_key(note) for note in pane.chosen} == wanted
+    bell, skarn = (window.session.note_path(ENTRIES[each]) for each in (BELL, SKARN))
+    assert bell is not None
+    assert skarn is not None
+    pane.keep_selection((bell, skarn))  # what was made is selected instead
+    pane.restore_selection()
+    assert [note_key(note) for note in pane.chosen] == [note_key(ENTRIES[BELL]), note_key(ENTRIES[SKARN])]
+    pane.show_table(False)
 
 
 @pytest.mark.parametrize("as_table", [False, True])
@@ -198,6 +273,7 @@ def test_notes_are_dropped_into_folders_and_titles_typed(tree: VaultTree) -> Non
     tree.dropped.connect(lambda *news: dropped.append(news))
     tree.retitled.connect(lambda *news: typed.append(news))
     data = tree.mimeData([row_of(tree, BELL), tree.index(0, 0)])
+    assert tree.mimeTypes() == data.formats()
     move, nowhere = Qt.DropAction.MoveAction, QModelIndex()
     assert not tree.dropMimeData(data, move, -1, -1, tree.index(1, 0))
     assert not tree.dropMimeData(data, move, -1, -1, nowhere)
@@ -229,6 +305,41 @@ def test_rows_of_the_tree_are_drawn(tree: VaultTree, theme: Theme, qtbot: QtBot)
     bare = len([each for each in drawn(view) if each.kind == "image"])
     tree.set_marks(lambda _entry: None, lambda _note: False)
     assert bare - len([each for each in drawn(view) if each.kind == "image"]) == MARKED
+
+
+def test_a_title_is_typed_over_where_it_stands(tree: VaultTree, theme: Theme, qtbot: QtBot) -> None:
+    view = QTreeView(editTriggers=QTreeView.EditTrigger.NoEditTriggers)
+    qtbot.addWidget(view)
+    view.setModel(tree)
+    view.setItemDelegate(TitleDelegate(theme, view))
+    view.resize(400, 500)
+    view.show()
+    view.edit(row_of(tree, BELL))
+    field = view.viewport().findChild(QLineEdit)
+    row = view.visualRect(row_of(tree, BELL))
+    assert (field.text(), field.geometry()) == ("Bell", row.adjusted(24, 0, 0, 0))  # behind the sign
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_a_long_title_takes_more_lines_where_rows_may_differ(theme: Theme, qtbot: QtBot, alike: bool) -> None:
+    long = replace(ENTRIES[BELL], title="The bell that rings at dawn over the harbour and the salt cliff " * 2)
+    made = VaultTree()
+    made.set_index(VaultIndex((replace(long, id=0), replace(ENTRIES[RULES], id=1)), vaults=("vault",)))
+    view = QTreeView(headerHidden=True)
+    qtbot.addWidget(view)
+    view.setModel(made)
+    view.setItemDelegate(TitleDelegate(theme, view))
+    view.setUniformRowHeights(alike)
+    view.resize(220, 400)
+    view.show()
+    rows = {made.index(row, 0).data(): view.visualRect(made.index(row, 0)).height() for row in range(2)}
+    assert (rows[long.title] > 2 * rows["Rules"]) is not alike
+    narrow = rows[long.title]
+    view.resize(900, 400)
+    view.scheduleDelayedItemsLayout()
+    drain()
+    wide = view.visualRect(made.index_of_note(replace(long, id=0))).height()
+    assert (wide < narrow) is not alike
 
 
 def test_cells_of_the_table_are_drawn(theme: Theme, qtbot: QtBot) -> None:

@@ -1,0 +1,319 @@
+"""What is followed on disk, with nothing watched: whose news are taken, and what of a chat that was read again."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lorestudio.domain.chat import Message
+from lorestudio.domain.records import replace
+from lorestudio.domain.resources import resource
+from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.studio.project.library import LibraryNews, RefreshReason
+from lorestudio.studio.project.project import open_project
+from lorestudio.ui.state import project_files
+from lorestudio.ui.state.project_files import ChatFollower, VaultFollower
+from tests.ui.worlds import make_project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.ui.state.session import Session
+
+HEADER = {"user_name": "Wren", "character_name": "Ada"}
+LINES = ({"name": "Wren", "is_user": True, "mes": "Who rings?"}, {"name": "Ada", "is_user": False, "mes": "The bell."})
+MORE = {"name": "Wren", "is_user": True, "mes": "Again?"}
+PINS = ChatControls(pins=(EntryRule("Bell"),))
+
+
+class Watch:
+    """In place of a job that watches a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.cancelled = path, False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+@pytest.fixture
+def watches(monkeypatch: pytest.MonkeyPatch) -> list[Watch]:
+    made: list[Watch] = []
+
+    def watch(_jobs: object, path: Path, _changed: object, _owner: object) -> Watch:
+        made.append(Watch(path))
+        return made[-1]
+
+    monkeypatch.setattr(project_files, "watch_file", watch)
+    return made
+
+
+def write_chat(path: Path, *lines: object) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in (HEADER, *lines)), "utf-8")
+    return path
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Path:
+    return write_chat(tmp_path / "chat.jsonl", *LINES)
+
+
+@pytest.fixture
+def session(make_session: Callable[..., Session], watches: list[Watch], chat: Path, tmp_path: Path) -> Session:
+    make_project(tmp_path / "vault")
+    made = make_session(replay=False)
+    made.set_project(open_project([tmp_path / "vault"], chat))
+    return made
+
+
+@pytest.fixture
+def follower(session: Session) -> ChatFollower:
+    return ChatFollower(session, session.parts, session)
+
+
+def ready(session: Session, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: session.jobs.idle and not session.busy)
+
+
+def look(session: Session, follower: ChatFollower, qtbot: QtBot) -> list[int]:
+    told: list[int] = []
+    follower.went_on.connect(told.append)
+    follower.look()
+    ready(session, qtbot)
+    follower.went_on.disconnect()
+    return told
+
+
+def texts(session: Session) -> list[str]:
+    assert session.project is not None
+    assert session.project.chat is not None
+    return [each.text for each in session.project.chat.messages]
+
+
+def test_the_file_of_the_chat_that_is_shown_is_watched(
+    session: Session, follower: ChatFollower, watches: list[Watch], chat: Path, tmp_path: Path
+) -> None:
+    for _twice in range(2):
+        session.state_changed.emit()
+    assert [each.path for each in watches] == [chat]
+    assert session.project is not None
+    session.project = replace(session.project, chat_path=tmp_path / "other.jsonl")
+    session.state_changed.emit()
+    assert [(each.path, each.cancelled) for each in watches] == [(chat, True), (tmp_path / "other.jsonl", False)]
+    session.project = replace(session.project, chat_path=resource("demo") / "chat.jsonl")
+    session.state_changed.emit()
+    assert [each.cancelled for each in watches] == [True, True]
+    assert len(watches) == 2  # what comes with the program is written by nobody
+    session.project = None
+    session.state_changed.emit()
+    follower.look()
+    assert session.jobs.idle
+
+
+def test_new_messages_are_shown_and_counted(session: Session, follower: ChatFollower, chat: Path, qtbot: QtBot) -> None:
+    write_chat(chat, *LINES, MORE, MORE)
+    assert look(session, follower, qtbot) == [2]
+    assert texts(session) == ["Who rings?", "The bell.", "Again?", "Again?"]
+    assert session.parts.on_disk is not None
+    assert session.project is not None
+    assert session.parts.on_disk.chat == session.project.chat
+    assert look(session, follower, qtbot) == []  # nothing is new
+
+
+def test_a_file_whose_lines_are_written_otherwise_is_known_so_and_nothing_is_run(
+    session: Session, follower: ChatFollower, chat: Path, qtbot: QtBot
+) -> None:
+    project = session.project
+    chat.write_text("".join(json.dumps(line, indent=None, separators=(", ", " : ")) + "\n"
+                            for line in (HEADER, *LINES)), "utf-8")  # fmt: skip
+    replaced: list[object] = []
+    session.project_replaced.connect(lambda *given: replaced.append(given))
+    assert look(session, follower, qtbot) == []
+    assert session.project is not None
+    assert project is not None
+    assert session.project.document != project.document
+    assert session.project.chat is project.chat
+    assert replaced == []
+
+
+def test_what_was_chosen_here_for_the_chat_stays(
+    session: Session, follower: ChatFollower, chat: Path, qtbot: QtBot
+) -> None:
+    session.parts.adjust("pin Bell", controls=PINS)
+    write_chat(chat, *LINES, MORE)
+    look(session, follower, qtbot)
+    assert session.project is not None
+    assert session.project.controls == PINS
+    assert texts(session)[-1] == "Again?"
+
+
+def test_what_was_read_of_a_chat_that_was_left_or_saved_meanwhile_is_not_taken(
+    session: Session, follower: ChatFollower, chat: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
+    write_chat(chat, *LINES, MORE)
+    project = session.project
+    assert project is not None
+    assert project.chat is not None
+    read = open_project([tmp_path / "vault"], chat)
+    told: list[int] = []
+    follower.went_on.connect(told.append)
+    for now in (
+        replace(project, chat_path=tmp_path / "other.jsonl"),
+        replace(project, document=read.document),
+        None,
+    ):
+        session.project = now
+        follower._take(project, read)
+        assert session.project is now
+    session.project = project
+    assert told == []
+    follower._take(project, read)
+    assert told == [1]
+
+
+def test_to_a_chat_that_was_changed_here_what_is_new_is_added_and_else_it_is_said(
+    session: Session, follower: ChatFollower, chat: Path, qtbot: QtBot
+) -> None:
+    said: list[str] = []
+    session.notice.connect(lambda notice: said.append(notice.text))
+    assert session.project is not None
+    assert session.project.chat is not None
+    mine = replace(
+        session.project.chat, messages=(Message("Wren", "Mine.", is_user=True), *session.project.chat.messages)
+    )
+    session.parts.adjust("mine", chat=mine)
+    write_chat(chat, *LINES, MORE)
+    assert look(session, follower, qtbot) == [1]
+    assert texts(session) == ["Mine.", "Who rings?", "The bell.", "Again?"]
+    write_chat(chat, {**LINES[0], "mes": "Theirs."}, LINES[1], MORE)
+    assert look(session, follower, qtbot) == []
+    assert texts(session) == ["Mine.", "Who rings?", "The bell.", "Again?"]
+    assert len(said) == 1
+    assert "chat.jsonl was changed here and by another program." in said[0]
+
+
+# ---- vaults ----------------------------------------------------------------------------------------------------------
+
+
+def test_news_of_vaults_that_are_only_being_opened_are_told_once_they_are_followed(
+    session: Session, tmp_path: Path
+) -> None:
+    follower = VaultFollower(session.jobs, session.connections, tmp_path / "vaults.sqlite", session)
+    told: list[object] = []
+    follower.changed.connect(told.append)
+    follower.failed.connect(told.append)
+    assert session.project is not None
+    news = [LibraryNews(session.project.index, reason) for reason in (RefreshReason.OPENED, RefreshReason.MANUAL)]
+    mine, other, gone = (Watch(tmp_path / name) for name in ("mine", "other", "gone"))
+    jobs: Any = (mine, other, gone)
+    follower._hear(jobs[0], news[0])
+    follower._hear(jobs[1], news[1])
+    assert told == []
+    follower.take(jobs[0])
+    assert told == [news[0]]
+    follower.take(jobs[1])
+    assert told == [news[0]]  # of those nobody waited for
+    assert [each.cancelled for each in (mine, other)] == [True, False]
+    follower._hear(jobs[1], "the disk is gone")
+    assert told[1:] == ["the disk is gone"]
+    follower.take(None)
+
+
+def test_lorebooks_are_watched_while_they_are_shown(
+    make_session: Callable[..., Session], watches: list[Watch], tmp_path: Path
+) -> None:
+    books = [tmp_path / f"{name}.json" for name in ("One", "Two")]
+    for book in books:
+        book.write_text('{"entries": {}}', "utf-8")
+    session = make_session(replay=False, cache_file=tmp_path / "vaults.sqlite")
+    session.set_project(open_project([books[0]]))
+    session.set_project(open_project(books))
+    assert [(each.path, each.cancelled) for each in watches] == [(books[0], False), (books[1], False)]
+    session.set_project(open_project([books[1]]))
+    assert [(each.path, each.cancelled) for each in watches] == [(books[0], True), (books[1], False)]
+
+
+def test_a_book_that_was_changed_is_read_again_and_a_broken_one_waits(
+    session: Session, qtbot: QtBot, tmp_path: Path
+) -> None:
+    book = tmp_path / "One.json"
+    entry = {"uid": 0, "key": ["bell"], "comment": "Bell", "content": "It rings."}
+    book.write_text(json.dumps({"entries": {"0": entry}}), "utf-8")
+    session.set_project(open_project([book]))
+    said: list[str] = []
+    session.notice.connect(lambda notice: said.append(notice.text))
+    book.write_text(json.dumps({"entries": {"0": {**entry, "content": "It tolls."}}}), "utf-8")
+    session.reading._books_changed()
+    ready(session, qtbot)
+    assert session.project is not None
+    assert [each.content for each in session.project.index.entries] == ["It tolls."]
+    book.write_text("{", "utf-8")
+    session.reading._books_changed()
+    ready(session, qtbot)
+    assert said == []
+    session.reading.notes_written([book])  # written from here: that it is broken is told
+    ready(session, qtbot)
+    assert len(said) == 1
+    session.close_project()
+    session.reading._books_changed()
+    assert session.jobs.idle
+
+
+def test_notes_that_were_written_in_another_vault_are_not_taken_in(
+    session: Session, qtbot: QtBot, tmp_path: Path
+) -> None:
+    make_project(tmp_path / "other")
+    bell = tmp_path / "vault" / "Bell.md"
+    bell.write_text("---\ntags: [lorebook]\n---\nIt tolls.\n", "utf-8")
+    session.reading.notes_written([bell])
+    other = open_project([tmp_path / "other"])
+    session.set_project(other)
+    ready(session, qtbot)
+    assert session.project == other
+
+
+def test_notes_that_are_written_one_after_the_other_are_all_taken_in(
+    session: Session, qtbot: QtBot, tmp_path: Path
+) -> None:
+    for name in ("Bell", "Skarn"):
+        path = tmp_path / "vault" / f"{name}.md"
+        path.write_text(f"---\ntags: [lorebook]\n---\n{name} is new.\n", "utf-8")
+        session.reading.notes_written([path])
+    ready(session, qtbot)
+    assert session.project is not None
+    found = {each.title: each.content for each in session.project.index.entries}
+    assert (found["Bell"], found["Skarn"]) == ("Bell is new.", "Skarn is new.")
+
+
+def test_what_is_no_note_is_not_taken_in(session: Session, qtbot: QtBot, tmp_path: Path) -> None:
+    picture = tmp_path / "vault" / "map.png"
+    picture.write_bytes(b"\\x89PNG")
+    before = session.project
+    assert before is not None
+    session.reading.notes_written([picture, tmp_path / "elsewhere.md"])
+    ready(session, qtbot)
+    assert session.project is not None
+    assert session.project.index.entries == before.index.entries
+    assert [each.filename for each in session.project.index.left_out] == [
+        each.filename for each in before.index.left_out
+    ]
+
+
+def test_a_vault_that_is_closed_is_followed_no_longer(
+    make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path
+) -> None:
+    make_project(tmp_path / "vault")
+    session = make_session(replay=False, cache_file=tmp_path / "vaults.sqlite")
+    session.reading.open([tmp_path / "vault"])
+    qtbot.waitUntil(lambda: session.project is not None)
+    follows = session.reading._follower._follows if session.reading._follower is not None else None
+    assert follows is not None
+    assert not follows.cancelled
+    session.reading.close()
+    assert follows.cancelled
+    assert session.project is None
