@@ -26,6 +26,7 @@ from lorestudio.ui.features.notes.editor.fields import (
 from lorestudio.ui.features.notes.editor.form_row import NameButton
 from lorestudio.ui.features.notes.editor.schema import FieldKind, FieldSpec
 from lorestudio.ui.shell.theme import Theme
+from tests.ui.conftest import drain
 from tests.ui.drawing import drawn, words_drawn
 
 NUMBER = FieldSpec("priority", "Priority", FieldKind.NUMBER, "Help.", low=0, high=10, step=2)
@@ -380,3 +381,30 @@ def test_each_kind_has_its_field(qtbot: QtBot, theme: Theme) -> None:
     line.line.completer().fill("spr")
     assert line.line.completer().model().stringList() == ["spring", "late spring"]
     assert maker.make("x", FieldSpec("x", "X", FieldKind.LINE, "Help.")).line.completer() is None
+
+
+@pytest.mark.parametrize("pressed", [(), (Qt.Key.Key_Down,), (Qt.Key.Key_Down, Qt.Key.Key_Return)])
+def test_an_offer_that_stands_in_a_line_is_what_the_note_gets(
+    qtbot: QtBot, theme: Theme, pressed: tuple[Qt.Key, ...]
+) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    parent.show()
+    qtbot.waitExposed(parent)
+    spec = FieldSpec("season", "Season", FieldKind.LINE, "Help.", values=("autumn", "spring"))
+    made = FieldMaker(theme, FieldContext(), parent).make("season", spec)
+    made.show()
+    told: list[object] = []
+    made.changed.connect(told.append)
+    drain()
+    made.line.setFocus()
+    drain()
+    qtbot.keyClicks(made.line, "aut")
+    popup = made.line.completer().popup()
+    for key in pressed:
+        qtbot.keyClick(popup, key)
+    if not pressed:
+        offer = popup.visualRect(popup.model().index(0, 0))
+        qtbot.mouseClick(popup.viewport(), Qt.MouseButton.LeftButton, pos=offer.center())
+    assert (made.line.text(), told[-1]) == ("autumn", "autumn")
+    popup.hide()
