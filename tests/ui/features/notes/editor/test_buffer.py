@@ -166,3 +166,109 @@ def test_several_edits_of_one_step_mean_the_text_as_it_was(qapp, backwards: bool
     buffer.document.undo()
     assert buffer.text == text
     assert not buffer.document.isUndoAvailable()
+
+
+def test_a_text_that_turns_out_to_be_the_file_s_is_saved(qapp) -> None:
+    buffer = NoteBuffer(PATH, "one\r\n", "one")
+    typed(buffer, 0, "x")
+    told: list[bool] = []
+    buffer.dirty_changed.connect(lambda: told.append(buffer.dirty))
+    buffer.rebase("xone\r\n", "two")
+    assert (buffer.dirty, buffer.text, buffer.base, buffer.digest) == (False, "xone\r\n", "xone\r\n", "two")
+    assert told[-1] is False
+    buffer.rebase("other\n", "three")
+    assert (buffer.dirty, buffer.text, told[-1]) == (True, "xone\r\n", True)
+    typed(buffer, 0, "y")
+    assert buffer.text == "yxone\r\n"  # its own line ends, though the file has others
+
+
+def test_whether_there_is_something_to_save_is_told_as_it_changes(qapp) -> None:
+    buffer = NoteBuffer(PATH, PLAIN, "one")
+    told: list[bool] = []
+    buffer.dirty_changed.connect(lambda: told.append(buffer.dirty))
+    typed(buffer, 0, "x")
+    typed(buffer, 0, "y")
+    assert told == [True]
+    while buffer.document.isUndoAvailable():
+        buffer.document.undo()
+    assert told == [True, False]
+    typed(buffer, 0, "z")
+    buffer.saved(buffer.text, "two")
+    assert told[-1] is False
+    assert not buffer.document.isModified()
+
+
+def test_a_mark_in_the_text_is_kept_and_one_at_its_start_comes_and_goes(qapp) -> None:
+    """Qt drops a byte order mark from the start of whatever it is given."""
+    buffer = NoteBuffer(PATH, "abc\n", "d")
+    buffer.apply(TextEdit(1, 2, "\ufeffB"))
+    assert buffer.text == "a\ufeffBc\n"
+    buffer.document.undo()
+    assert buffer.text == "abc\n"
+    buffer.replace_all("\ufeffABC\n")
+    assert buffer.text == "\ufeffABC\n"
+    assert buffer.document.toPlainText() == "ABC\n"
+    buffer.replace_all("ABC\n")
+    assert buffer.text == "ABC\n"
+
+
+def test_an_edit_that_changes_nothing_is_no_step(qapp) -> None:
+    buffer = NoteBuffer(PATH, PLAIN, "d")
+    buffer.apply(TextEdit(0, 3, "---"))
+    assert not buffer.dirty
+    assert not buffer.document.isUndoAvailable()
+
+
+def test_only_characters_that_differ_are_touched(qapp) -> None:
+    """So that the caret in the body stays where it is."""
+    buffer = NoteBuffer(PATH, "one two three\n", "d")
+    caret, last = QTextCursor(buffer.document), QTextCursor(buffer.document)
+    caret.setPosition(2)
+    last.setPosition(10)
+    buffer.replace_all("one twelve three\n")
+    assert (caret.position(), last.position()) == (2, 13)
+
+
+def test_a_property_is_read_from_the_text_as_it_is_now(qapp) -> None:
+    buffer = NoteBuffer(PATH, PLAIN, "d")
+    assert buffer.note.find("priority").value == 20
+    buffer.apply(buffer.note.set("priority", 5))
+    assert buffer.note.find("priority").value == 5
+    buffer.take(PLAIN.replace("20", "7"), "two")
+    assert buffer.note.find("priority").value == 7
+    assert buffer.digest == "two"
+
+
+def test_where_the_body_begins_behind_closing_dashes_without_a_line_end(qapp) -> None:
+    assert not NoteBuffer(PATH, "---\na: 1\n---", "d").body_block.isValid()
+    assert NoteBuffer(PATH, "---\na: 1\n---\n", "d").body_block.text() == ""
+    assert NoteBuffer(PATH, "\ufeff---\r\na: 1\r\n---\r\nx", "d").body_block.text() == "x"
+
+
+def test_buffers_tell_of_their_notes_and_of_those_given_up(qapp) -> None:
+    buffers = Buffers()
+    changed: list[object] = []
+    dropped: list[object] = []
+    buffers.dirty_changed.connect(changed.append)
+    buffers.dropped.connect(dropped.append)
+    first, second = buffers.open(Path("0.md"), "text", "d"), buffers.open(Path("1.md"), "text", "d")
+    assert buffers.all() == (first, second)
+    buffers.use(first)
+    assert buffers.all() == (second, first)  # the one looked at is given up last
+    typed(second, 0, "x")
+    assert changed == [second]
+    again = buffers.open(Path("1.md"), "other", "e")
+    assert dropped == [second]
+    assert buffers.get(Path("1.md")) is again
+    buffers.drop(Path("nobody.md"))
+    assert dropped == [second]
+
+
+def test_so_many_clean_notes_are_kept_and_no_more(qapp) -> None:
+    buffers = Buffers()
+    for number in range(MOST_CLEAN + 1):
+        buffers.use(buffers.open(Path(f"{number}.md"), "text", "d"))
+    assert len(buffers.all()) == MOST_CLEAN + 1  # those, and the one looked at
+    buffers.use(buffers.open(Path("last.md"), "text", "d"))
+    assert buffers.get(Path("0.md")) is None
+    assert buffers.get(Path("1.md")) is not None
