@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
+from lorestudio.ui.features.notes import store as notes_store
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.store import NoteStore, OnDisk, look
 from lorestudio.ui.state.drafts import Draft, Drafts
@@ -159,10 +160,15 @@ def test_what_was_edited_is_given_up_and_the_file_read_again(store, told, buffer
     assert (again.text, told.last(), store._drafts.get(path)) == ("theirs", again, None)
 
 
-def test_an_unchanged_note_follows_its_file_and_a_changed_one_clashes(store, told, buffer, path, done) -> None:
+def test_an_unchanged_note_follows_its_file_and_a_changed_one_clashes(
+    store, told, buffer, path, done, monkeypatch
+) -> None:
+    looks: list[Path] = []
+    monkeypatch.setattr(notes_store, "look", lambda path: looks.append(path) or look(path))
+    store.check(path)
     store.check(path)
     done()
-    assert told.names == []
+    assert (told.names, looks) == ([], [path])
     path.write_text("theirs", encoding="utf-8")
     store.check(path)
     store.check(path)  # it is looked at already
@@ -369,6 +375,13 @@ def test_a_copy_is_kept_in_a_pause_and_dropped_once_the_note_is_saved(store, tol
     store.reopen(path)
     done()
     assert copies.asked == [("keep", path.name), ("drop", path.name)]
+    again = store.buffers.get(path)
+    typed(again, "c")
+    store.keep_now()
+    done()
+    store.reopen(path)
+    done()
+    assert (copies.kept, store.kept) == ({}, set())
 
 
 def test_a_note_that_was_undone_before_the_pause_is_not_kept(store, buffer, path, done) -> None:
