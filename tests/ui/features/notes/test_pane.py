@@ -568,6 +568,8 @@ def test_the_facts_of_an_entry_and_of_a_left_out_note(alone) -> None:
         assert pane.text.toPlainText() == "(Nothing of this note goes into the prompt.)"
         assert pane.bar.isVisible()
         assert pane.bar.tone == ("error" if name == "bad.md" else "neutral")
+    pane.toggle_text()
+    assert pane.text.toPlainText() == "(Nothing of this note goes into the prompt.)"
 
 
 def test_a_text_that_grows_is_shown_where_it_was_looked_at(alone) -> None:
@@ -600,8 +602,10 @@ def test_a_place_is_gone_to_in_the_view_that_shows_it(alone) -> None:
 def test_a_place_of_a_note_that_is_still_read_is_gone_to_once_it_is_there(alone) -> None:
     pane = alone.pane
     alone.selection.choose_entry(BELL)
+    assert (pane.source.toPlainText(), pane.source.isReadOnly()) == ("", True)
     pane.show_place(4, 3, 8)
     alone.settle()
+    assert not pane.source.isReadOnly()
     assert pane.source.textCursor().selectedText() == "rings"
     alone.selection.choose_entry(DAWNKEEP)
     pane.show_place(4, 2, 10)
@@ -795,8 +799,8 @@ def test_aliases_are_read_with_the_first_note_and_lead_to_theirs(make_alone, tmp
     alone.choose(bell.id)
     assert pane.editor.context.book is book  # of this state of the vault they are known
     other = write_vault(tmp_path / "other", {"Moth.md": "---\ntags: [lorebook]\nkeys: [moth]\n---\n# Moth\n\nGrey.\n"})
-    alone.session.set_project(open_project([other]))
     alone.selection.clear()
+    alone.session.set_project(open_project([other]))
     alone.settle()
     assert pane.editor.context.book.find("the red one") is None
     assert pane.empty.title.text() == "No entry chosen"
