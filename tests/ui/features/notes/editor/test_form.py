@@ -13,7 +13,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.features.notes.editor.body import TitleBook
 from lorestudio.ui.features.notes.editor.fields import FIRES, FieldContext, RawField
 from lorestudio.ui.features.notes.editor.form import PropertyForm
-from lorestudio.ui.features.notes.editor.form_row import Mend
+from lorestudio.ui.features.notes.editor.form_row import FieldRow, Mend
 from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
@@ -796,3 +796,90 @@ def test_tags_are_offered_the_entry_s_first(make_editor) -> None:
     assert {"lorebook-always", "lorebook-seed"} <= set(offered)
     line.completer().fill("")
     assert line.completer().model().stringList() == []
+
+
+# ---- looks of a row -------------------------------------------------------------------------------------------------
+
+
+def test_the_name_of_a_property_says_what_it_is_and_what_can_be_done(make_editor) -> None:
+    editor = make_editor(PLAIN.replace("priority", "mood: calm\npriority"))
+    row = editor.form.row("mood")
+    name = row.name
+    assert (name.text(), name.accessibleName()) == ("mood", "Property mood")
+    assert name.accessibleDescription() == name.toolTip() == "Nothing reads this property."
+    assert name.objectName() == "PropertyName"  # the stylesheet has room and letters for it
+    assert name.focusPolicy() is Qt.FocusPolicy.StrongFocus
+    assert not name.icon().isNull()
+    assert name.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+
+    def menu() -> QMenu | None:
+        return next((each for each in name.findChildren(QMenu) if each.isVisible()), None)
+
+    for ask in (
+        lambda: QTest.mouseClick(name, Qt.MouseButton.LeftButton),
+        lambda: name.customContextMenuRequested.emit(QPoint(3, 3)),
+    ):
+        ask()
+        shown = menu()
+        assert [(each.text(), each.shortcut().toString()) for each in shown.actions()] == [
+            ("Remove property", "Del"), ("Rename…", "F2"), ("Show in source", ""),
+        ]  # fmt: skip
+        shown.close()
+        drain()
+        assert name.findChildren(QMenu) == []
+    assert name.contextMenuPolicy() is Qt.ContextMenuPolicy.CustomContextMenu
+    QTest.keyClick(name, Qt.Key.Key_A)
+    assert menu() is None
+
+
+def test_names_stand_before_their_fields_and_remarks_below_them(make_editor) -> None:
+    editor = make_editor(PLAIN.replace("priority: 20", 'summary: A <b>.\npriority: "20"'))
+    row, other = editor.form.row("priority"), editor.form.row("summary")
+    assert row.name.width() == other.name.width()
+    for each in (row, other):
+        assert each.name.geometry().right() < each.field.x() <= each.name.geometry().right() + 7
+        assert each.field.geometry().right() == each.width() - 1
+        assert each.name.y() <= each.field.y() + 1
+    (button,) = row.findChildren(QPushButton)
+    said = next(each for each in row.findChildren(QLabel) if each.text() == row.remarks[0].text)
+    sign = next(each for each in row.findChildren(QLabel) if not each.pixmap().isNull())
+    places = [each.mapTo(row, QPoint(0, 0)) for each in (sign, said, button)]
+    assert all(place.y() >= row.field.geometry().bottom() for place in places)
+    assert row.field.x() <= places[0].x() < places[1].x() < places[2].x() < row.width()
+    assert sign.width() == 16
+    assert said.textFormat() is Qt.TextFormat.PlainText
+    assert editor.form.area.horizontalScrollBarPolicy() is Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+    assert not editor.form.add_button.icon().isNull()
+
+
+def test_icons_follow_the_theme(make_editor, theme) -> None:
+    editor = make_editor(PLAIN)
+    buttons = (editor.form.add_button, editor.form.row("keys").name)
+    light = [each.icon().pixmap(16).toImage() for each in buttons]
+    theme.choose("dark")
+    assert all(before != each.icon().pixmap(16).toImage() for before, each in zip(light, buttons, strict=True))
+
+
+def test_a_row_goes_with_its_button_though_it_was_just_written_in(make_editor) -> None:
+    editor = make_editor(PLAIN.replace("priority: 20", "group: x"))
+    line = field(editor, "group").line
+    line.selectAll()
+    write(line, "z")
+    assert "group: z" in editor.buffer.text
+    press(editor, "group", "Remove it")
+    assert "group" not in editor.form.names
+    assert remarks(editor, FIRES) == ""  # one thing is said by the tags
+    row = editor.form.row("tags")
+    press_all = [each.text() for each in row.findChildren(QPushButton)]
+    assert press_all == []
+
+
+def test_a_row_that_is_gone_is_seen_no_more(make_editor) -> None:
+    editor = make_editor(PLAIN)
+    row = editor.form.row("priority")
+    editor.buffer.apply(editor.buffer.note.remove("priority"))
+    editor.settle()
+    assert not row.isVisible()
+    count = len(editor.form.findChildren(FieldRow))
+    drain()
+    assert len(editor.form.findChildren(FieldRow)) == count - 1 == len(editor.form.names)
