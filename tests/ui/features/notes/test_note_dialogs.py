@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.studio.notes.note_files import plan_delete
 from lorestudio.studio.notes.renaming import OldKey
+from lorestudio.studio.project.project import open_project
 from lorestudio.ui.features.notes.note_dialogs import (
     EntriesDialog,
     MoveDialog,
@@ -25,7 +26,7 @@ from lorestudio.ui.features.notes.plan_dialog import PlanDialog
 from lorestudio.ui.shell.theme import Theme
 from tests.ui.conftest import drain
 from tests.ui.features.notes.conftest import Desk
-from tests.ui.vaults import NOTES, contents
+from tests.ui.vaults import NOTES, contents, write_vault
 
 
 @pytest.fixture
@@ -77,6 +78,9 @@ def test_a_note_is_made_where_it_was_said(new, desk) -> None:
     assert dialog.view.summary.text() == "Give the note a title; its file is called so too."
     assert not dialog.form.isRowVisible(dialog.vault)  # there is one only
     assert not dialog.view.files.isVisible()
+    fields = (dialog.title, dialog.folder, dialog.template)
+    assert [each.accessibleName() for each in fields] == ["Title", "Folder", "Template"]
+    assert all(each.isVisible() for each in fields)
     dialog.title.setText(" Moth ")
     dialog.folder.setText("places")
     assert not dialog.ok.isEnabled()
@@ -161,6 +165,36 @@ def test_a_folder_is_offered_by_any_part_of_its_name(new) -> None:
     dialog.reject()
 
 
+def test_of_several_vaults_one_is_chosen_with_its_folders(desk, theme, parent, tmp_path) -> None:
+    other = write_vault(tmp_path / "other", {"deep/Moth.md": "---\ntags: [lorebook]\n---\n# Moth\n"})
+    desk.session.set_project(open_project([desk.folder, other]))
+    desk.settle()
+    index = desk.session.project.index
+    names = [name for name, place in desk.session.project.folders.items() if place is not None]
+    dialog = NewNoteDialog(theme, desk.work, index, names, (names[1], "deep"), "Bee", parent)
+    dialog.show()
+    seen(dialog, desk)
+    assert dialog.form.isRowVisible(dialog.vault)
+    assert (dialog.vault.currentText(), dialog.path) == (names[1], other / "deep" / "Bee.md")
+    completer = dialog.folder.completer()
+    completer.setCompletionPrefix("de")
+    assert completer.currentCompletion() == "deep"
+    dialog.vault.setCurrentIndex(0)
+    assert not dialog.ok.isEnabled()
+    completer.setCompletionPrefix("pl")
+    assert completer.currentCompletion() == "places"
+    dialog.folder.setText("places")
+    desk.settle()  # its templates are read
+    seen(dialog, desk)
+    dialog.ok.click()
+    desk.settle()
+    assert (desk.folder / "places" / "Bee.md").exists()
+    unknown = NewNoteDialog(theme, desk.work, index, names, ("elsewhere", ""), "", parent)
+    assert unknown.vault.currentIndex() == 0
+    unknown.reject()
+    desk.settle()
+
+
 # ---- other names and places -----------------------------------------------------------------------------------------
 
 
@@ -173,6 +207,7 @@ def test_a_note_is_renamed_with_what_names_it(desk, theme, parent, qtbot: QtBot,
     dialog.show()
     desk.settle()
     assert (dialog.title.selectedText(), dialog.title.hasFocus()) == ("Skarn", True)
+    assert (dialog.title.accessibleName(), dialog.key.accessibleName()) == ("New title", "Key “Skarn”")
     assert dialog.form.isRowVisible(dialog.key)
     assert dialog.view.summary.text().startswith("Type another title.")
     assert not dialog.ok.isEnabled()
@@ -213,14 +248,17 @@ def test_where_no_key_is_the_title_nothing_is_asked_of_it(desk, theme, parent) -
 
 def test_notes_are_moved_to_a_folder(desk, theme, parent) -> None:
     paths = [desk.folder / "Skarn.md", desk.folder / "Bell.md"]
-    dialog = MoveDialog(theme, desk.work, paths, ["places"], "", parent)
+    dialog = MoveDialog(theme, desk.work, paths, ["places"], "here", parent)
     dialog.show()
     desk.settle()
     assert dialog.windowTitle() == "Move 2 notes"
-    assert dialog.folder.hasFocus()
+    assert (dialog.folder.hasFocus(), dialog.folder.selectedText()) == (True, "here")
     assert dialog.view.summary.text().startswith("Choose a folder")
     assert not dialog.ok.isEnabled()
+    seen(dialog, desk)
+    assert dialog.ok.isEnabled()
     dialog.folder.setText("beasts")
+    assert not dialog.ok.isEnabled()
     seen(dialog, desk)
     assert dialog.view.summary.text() == "2 notes move to another folder. No reference has to change."
     assert dialog.folder.accessibleName() == "Folder"
@@ -251,7 +289,13 @@ def test_deleted_notes_are_listed_and_put_back(trash, desk) -> None:
     assert trash.state.text() == "2 deleted notes"
     assert {trash.items.row(each).path.stem for each in range(2)} == {"Bell", "Skarn"}
     assert len(trash.chosen) == 1
+    trash.table.selectionModel().clear()
+    trash.table.chosen.emit(None)
+    assert (trash.back.isEnabled(), trash.gone.isEnabled()) == (False, False)
+    trash.table.select_places([0], 0)
+    trash.table.chosen.emit(trash.items.row(0))
     assert (trash.back.isEnabled(), trash.gone.isEnabled()) == (True, True)
+    assert trash.back.property("kind") == "primary"
     trash.table.select_places([0, 1], 0)
     trash.back.click()
     desk.settle()

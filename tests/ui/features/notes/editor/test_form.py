@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QLineEdit, QMenu, QPushButton
 
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.features.notes.editor.body import TitleBook
 from lorestudio.ui.features.notes.editor.fields import FIRES, FieldContext, RawField
@@ -883,3 +884,49 @@ def test_a_row_that_is_gone_is_seen_no_more(make_editor) -> None:
     count = len(editor.form.findChildren(FieldRow))
     drain()
     assert len(editor.form.findChildren(FieldRow)) == count - 1 == len(editor.form.names)
+
+
+def test_one_special_tag_is_named_and_several_are_told_apart(make_editor) -> None:
+    editor = make_editor(PLAIN.replace("[lorebook]", "[lorebook, lorebook-seed]"))
+    assert field(editor, FIRES).combo.currentText() == "as background of a new chat (seed)"
+    assert remarks(editor, FIRES) == ""
+    editor.buffer.replace_all(PLAIN.replace("[lorebook]", "[lorebook, lorebook-seed, lorebook-always]"))
+    editor.settle()
+    assert "seed, constant (the first wins)" in field(editor, FIRES).combo.currentText()
+
+
+def test_what_was_refused_is_said_until_something_is_written(make_editor) -> None:
+    editor = make_editor(PLAIN.replace("priority: 20", "priority: 20\nmood: calm\nother: x"))
+    editor.form._rename("mood", "other")
+    assert [each.tone for each in editor.form.row("mood").remarks] == ["error"]
+    line = field(editor, "priority").line
+    line.selectAll()
+    write(line, "7")
+    assert editor.form.row("mood").remarks == ()
+
+
+def test_undo_in_a_field_is_the_note_s(make_editor) -> None:
+    editor = make_editor(PLAIN)
+    line = field(editor, "priority").line
+    line.selectAll()
+    write(line, "7")
+    QTest.keySequence(line, QKeySequence(KEYS.Undo))
+    assert (editor.buffer.text, line.text()) == (PLAIN, "20")
+
+
+def test_what_cannot_be_edited_is_shown_as_it_is_now(make_editor) -> None:
+    editor = make_editor(PLAIN.replace("priority: 20", "nested:\n  x: 1"))
+    editor.buffer.replace_all(PLAIN.replace("priority: 20", "nested:\n  x: 2"))
+    editor.settle()
+    drain()
+    (raw,) = (each.text() for each in field(editor, "nested").findChildren(QLabel, "Raw"))
+    assert raw == "nested:\n  x: 2"
+
+
+@pytest.mark.parametrize("lenient", [True, False])
+def test_another_spelling_counts_only_where_the_rules_say_so(make_editor, lenient: bool) -> None:
+    editor = make_editor(PLAIN.replace("priority", "Priority"))
+    context = editor.context
+    rules = replace(context.rules, lenient=lenient)
+    editor.set_context(FieldContext(context.settings, rules, context.book))
+    assert ("priority" in editor.form.names, "Priority" in editor.form.names) == (lenient, not lenient)
