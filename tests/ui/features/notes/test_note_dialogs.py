@@ -10,7 +10,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.studio.notes.note_files import plan_delete
 from lorestudio.studio.notes.renaming import OldKey
 from lorestudio.studio.project.project import open_project
@@ -402,6 +404,29 @@ def test_plain_notes_become_entries_by_their_groups(make_desk, theme, parent) ->
     after = contents(desk.folder)
     assert "lorebook" in after["Moth.md"]
     assert after["people/Ada.md"] == PLAIN["people/Ada.md"]
+
+
+def test_notes_that_the_chat_names_come_first_and_are_ticked(make_desk, theme, parent) -> None:
+    desk = make_desk(PLAIN)
+    chat = Chat((Message("Wren", "A moth flies by.", is_user=True),), "Wren", "Ada")
+    dialog = EntriesDialog(theme, desk.work, replace(desk.session.project, chat=chat), parent)
+    dialog.show()
+    desk.settle()
+    groups = [dialog.groups.itemText(each) for each in range(dialog.groups.count())]
+    assert groups[:2] == ["Notes that the chat names (1)", "All notes (2)"]
+    assert [each.title for each in dialog.model.rows] == ["Moth"]
+    assert dialog.make.isEnabled()
+    assert dialog.list.view.hasFocus()
+    dialog.model.choose_all(all_of_them=False)
+    assert not dialog.make.isEnabled()
+    dialog.groups.setCurrentIndex(1)
+    assert {each.title for each in dialog.model.rows} == {"Moth", "Ada"}
+    assert not dialog.make.isEnabled()
+    dialog.groups.setCurrentIndex(0)
+    dialog.make.click()
+    desk.settle()
+    assert "lorebook" in contents(desk.folder)["Moth.md"]
+    assert contents(desk.folder)["people/Ada.md"] == PLAIN["people/Ada.md"]
 
 
 def test_where_every_note_is_an_entry_that_is_said(make_desk, theme, parent) -> None:

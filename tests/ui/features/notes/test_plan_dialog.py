@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QWidget
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -124,6 +124,9 @@ def seen(dialog: PlanDialog, desk: Desk) -> None:
 
 def test_nothing_is_done_before_it_was_looked_at(rewrite: Rewrite, desk: Desk) -> None:
     assert not rewrite.ok.isEnabled()
+    view = rewrite.view
+    shown = (rewrite.problem, view.split, view.remarks)
+    assert not any(each.isVisible() for each in shown)
     seen(rewrite, desk)
     assert (rewrite.view.summary.text(), rewrite.ok.isEnabled()) == ("Type something.", False)
     rewrite.words.setText("Loud.")
@@ -133,11 +136,27 @@ def test_nothing_is_done_before_it_was_looked_at(rewrite: Rewrite, desk: Desk) -
     desk.settle()
     assert (rewrite.view.summary.text(), rewrite.ok.isEnabled()) == ("1 note changes.", True)
     assert contents(desk.folder) == NOTES
+    assert view.files.geometry().right() < view.text.x()
+    rewrite.words.setText("Louder.")
+    assert (rewrite.ok.isEnabled(), rewrite._delay.isActive()) == (False, True)
     rewrite.words.clear()
     rewrite.go()
     seen(rewrite, desk)
     assert (rewrite.ok.isEnabled(), contents(desk.folder)) == (False, NOTES)
-    rewrite.reject()
+    rewrite.buttons.button(QDialogButtonBox.StandardButton.Cancel).click()
+    assert not rewrite.isVisible()
+
+
+def test_enter_does_what_was_seen_and_tab_leaves_what_is_only_read(rewrite: Rewrite, desk: Desk) -> None:
+    rewrite.words.setText("Loud.")
+    seen(rewrite, desk)
+    rewrite.view.text.setFocus()
+    QTest.keyClick(rewrite.view.text, Qt.Key.Key_Tab)
+    assert not rewrite.view.text.hasFocus()
+    rewrite.words.setFocus()
+    QTest.keyClick(rewrite.words, Qt.Key.Key_Return)
+    desk.settle()
+    assert contents(desk.folder)["Bell.md"] == NOTES["Bell.md"] + "Loud."
 
 
 def test_it_says_that_it_looks_where_nothing_was_said_before(rewrite: Rewrite, desk: Desk) -> None:

@@ -316,7 +316,6 @@ class RawField(Field):
     def __init__(self, raw: str, reason: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         text = label(self, _first_lines(raw), wrap=False, selectable=True)
-        text.setTextFormat(Qt.TextFormat.PlainText)
         text.setFont(fixed_font(self.font().pointSizeF() * 0.95))
         text.setObjectName("Raw")
         text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
