@@ -323,3 +323,41 @@ def test_what_is_in_the_way_of_a_wake_is_said(wake: Wake, words: str) -> None:
     row = notes_links._wake(VaultIndex(WAKING, vaults=("v",)), wake, 3, [Path("home")])
     assert (row.title, row.path, row.after) == ("D", None, words)  # its vault is not open
     assert notes_links._wake(VaultIndex(WAKING, vaults=("v",)), wake, 1, [Path("home")]).path == Path("home/b.md")
+
+
+def test_what_was_looked_at_is_saved_before_it_is_linked_and_nothing_else(
+    make_pane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pane, desk = make_pane()
+    asked: list[set[Path]] = []
+    monkeypatch.setattr(desk.work, "carry_out", lambda _plan, _done, *, about: asked.append(set(about)))
+    look(pane, desk, "Skarn.md")
+    backlinks, mentions = pane.model.groups[:2]
+    pane.tree.setCurrentIndex(pane.model.index_of(backlinks.children[0]))
+    pane.link_chosen()
+    assert asked == []
+    pane.tree.setCurrentIndex(pane.model.index_of(mentions.children[1]))
+    pane.link_chosen()
+    pane.link_all.click()
+    crown, bell = desk.folder / "items/Crown.md", desk.folder / "Bell.md"
+    assert asked == [{crown}, {crown, bell}]
+
+
+def test_other_keys_of_the_vault_wake_others(make_pane) -> None:
+    pane, desk = make_pane()
+
+    def woken() -> list[str]:
+        group = next(each for each in pane.model.groups if each.key is LinkSection.WAKES)
+        return sorted(row.title for row in group.children)
+
+    look(pane, desk, "Bell.md")
+    assert woken() == ["Dawnkeep", "Skarn"]
+    look(pane, desk, "Bell.md")
+    assert woken() == ["Dawnkeep", "Skarn"]
+    path = desk.folder / "Skarn.md"
+    path.write_text(path.read_text(encoding="utf-8").replace("[skarn]", "[wyrm]"), encoding="utf-8", newline="")
+    desk.session.set_project(open_project([desk.folder]))
+    desk.settle()
+    look(pane, desk, "Bell.md")
+    assert woken() == ["Dawnkeep"]
+    assert not pane._delay.isActive()  # it was looked at just now

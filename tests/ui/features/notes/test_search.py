@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QTest
 
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.search import SearchOptions, parse_query, search
-from lorestudio.studio.notes.vault_notes import read_vault_notes
+from lorestudio.studio.notes.search import SearchOptions, SearchQuery, parse_query, search
+from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
 from lorestudio.ui.features.notes import search as notes_search
 from lorestudio.ui.features.notes.search import SearchEnd, SearchPane, search_rows
 from lorestudio.ui.state.drafts import Draft
@@ -299,6 +300,7 @@ def test_it_begins_with_words_that_are_given_and_can_be_typed_over(make_pane) ->
     QTest.keyClick(pane.field, Qt.Key.Key_Return)
     assert pane.field.hasFocus()  # there is nothing to go to
     look_for(pane, desk, "fortress")
+    assert pane.field.hasFocus()
     QTest.keyClick(pane.field, Qt.Key.Key_Return)
     assert pane.tree.hasFocus()
 
@@ -379,6 +381,11 @@ def test_the_button_says_how_many_are_replaced_and_where_nothing_can_be_changed_
     pane.replace()
     desk.settle()
     assert contents(desk.folder) == NOTES
+    pane.model.set_checked(list(pane.model.lines()), True)
+    pane.field.clear()
+    pane.run()
+    assert (pane.apply.text(), pane.apply.isEnabled()) == ("Replace", False)
+    look_for(pane, desk, "fortress")
     pane.more.click()
     desk.settle()
     assert (pane.apply.isVisible(), pane.replacement.isVisible()) == (False, False)
@@ -388,6 +395,42 @@ def test_the_button_says_how_many_are_replaced_and_where_nothing_can_be_changed_
     pane.more.click()
     desk.settle()
     assert not pane.apply.isEnabled()
+
+
+def test_only_notes_with_something_ticked_are_changed(make_pane, monkeypatch) -> None:
+    pane, desk = make_pane()
+    asked: list[list[Path]] = []
+    monkeypatch.setattr(desk.work, "carry_out", lambda _plan, _done, _refused, paths: asked.append(paths))
+    look_for(pane, desk, "fortress")
+    pane.more.click()
+    desk.settle()
+    pane.model.set_checked(pane.model.groups[1].children, False)
+    pane.replace()
+    assert asked == [[desk.folder / "Bell.md"]]
+    pane.model.set_checked(list(pane.model.lines()), False)
+    pane.replace()
+    assert len(asked) == 1
+
+
+def test_a_search_that_takes_long_is_stopped_with_its_button(make_pane, monkeypatch, qtbot) -> None:
+    pane, desk = make_pane()
+    begun, gate = threading.Event(), threading.Event()
+
+    def slow(vault: VaultNotes, query: SearchQuery, cancel: CancelToken):
+        yield next(iter(search(vault, query, cancel)))
+        begun.set()
+        gate.wait(5)
+        heed(cancel)
+
+    monkeypatch.setattr(notes_search, "search", slow)
+    pane.field.setText("fortress")
+    pane.run()
+    qtbot.waitUntil(begun.is_set)
+    assert pane.stop.isVisible()
+    pane.stop.click()
+    gate.set()
+    desk.settle()
+    assert (pane.state.text(), pane.stop.isVisible()) == ("Stopped. 1 place in 1 note", False)
 
 
 def test_enter_in_the_field_for_replacing_replaces(make_pane) -> None:
