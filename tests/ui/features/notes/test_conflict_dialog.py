@@ -76,7 +76,15 @@ def test_what_both_have_changed_has_to_be_chosen(ask) -> None:
     assert (told, dialog.isVisible()) == ([], True)
     pick(dialog, 0, "Mine")
     assert dialog.take.toolTip() == "1 place is not decided yet."
+    pick(dialog, 1, "Mine")
     pick(dialog, 1, "Both, mine first")
+    assert [choices for _head, choices in cards(dialog)] == [
+        {"Mine": True, "On disk": False, "Both, mine first": False},
+        {"Mine": False, "On disk": False, "Both, mine first": True},
+    ]
+    mine, theirs, both = dialog.findChildren(QFrame, "Card")[0].findChildren(QRadioButton)
+    assert mine.x() < theirs.x()
+    assert mine.y() == theirs.y() < both.y()
     wanted = "one\nmine\nthree\nfour\nMY\nHIS\n"
     assert dialog.text == dialog.outcome.toPlainText() == wanted
     pick(dialog, 0, "On disk")

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QFrame, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.studio.notes.changes.snapshots import NoteSnapshot
@@ -156,7 +156,8 @@ def test_a_history_that_is_closed_while_it_is_read_is_no_matter(safety, parent, 
     settle()
     kept.gate.clear()
     dialog.show_versions(kept.list(PATH))
-    dialog.reject()
+    assert dialog.list.count() == 1
+    dialog.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Close).click()
     drain()
     kept.gate.set()
     settle()
@@ -229,7 +230,11 @@ def test_found_texts_have_a_card_each(offered, notes) -> None:
         ("Restore", "Restore: Bell.md"), ("Compare", "Compare: Bell.md"), ("Discard", "Discard: Bell.md"),
     ]  # fmt: skip
     assert [each.property("kind") for each in buttons] == ["primary", None, None]
-    offered.reject()
+    places = [each.x() for each in buttons]
+    assert places == sorted(set(places))
+    assert places[0] > shown["Bell.md"].findChildren(QLabel)[0].x()
+    offered.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Close).click()
+    assert not offered.isVisible()
 
 
 def test_a_found_text_is_compared_and_stays(offered, settle, notes, tmp_path: Path) -> None:
@@ -237,7 +242,7 @@ def test_a_found_text_is_compared_and_stays(offered, settle, notes, tmp_path: Pa
     press(cards(offered)["Skarn.md"], "Compare")
     settle()
     assert offered.diff.isVisible()
-    assert offered.diff.height() > 0
+    assert offered.diff.summary.text() == "2 lines differ"  # one of each
     assert offered.width() >= 860
     assert set(cards(offered)) == {"Bell.md", "Skarn.md"}
     notes[1].write_bytes(b"\xff\xfe broken")

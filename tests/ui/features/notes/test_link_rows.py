@@ -284,6 +284,10 @@ def test_it_looks_only_while_it_is_in_sight(make_pane, qtbot: QtBot) -> None:
     pane.show()
     qtbot.waitUntil(lambda: pane.empty.title.text() == "No links")
     desk.settle()
+    assert not pane._delay.isActive()
+    desk.session.project_changed.emit()
+    assert pane._delay.isActive()
+    pane.hide()
 
 
 def test_a_note_that_is_linked_from_nowhere_says_so(make_pane) -> None:
