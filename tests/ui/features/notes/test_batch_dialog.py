@@ -218,3 +218,30 @@ def test_a_property_is_taken_with_its_value_and_its_items_are_offered(make_alone
     assert single.value.text() == "yes"
     single.reject()
     desk.settle()
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"), [("on", "true"), (" YES ", "true"), ("1", "true"), ("Off", "false"), ("0", "false")]
+)
+def test_a_flag_is_written_as_deeplore_reads_it(make_alone, typed: str, written: str) -> None:
+    dialog, desk = make_alone("Skarn.md")
+    write(dialog, "enabled", Operation.SET, typed, ValueKind.FLAG)
+    assert seen(dialog, desk) == "1 note changes"
+    assert f"+ enabled: {written}" in dialog.view.text.toPlainText()
+    dialog.reject()
+    desk.settle()
+
+
+def test_the_value_that_all_have_is_shown_and_what_is_read_again_is_listed_once(make_alone) -> None:
+    dialog, desk = make_alone("Moth.md", notes={"Moth.md": "---\nmood:\npriority: 5\n---\n# Moth\n"})
+    rows = {one.name: one for one in dialog.properties.rows}
+    words = dialog.properties.columns[1].words
+    assert (words(rows["mood"]), words(rows["priority"])) == ("(empty)", "5")
+    offered = dialog.name.count()
+    dialog.name.setCurrentText("mood")
+    dialog._read()
+    desk.settle()
+    assert (dialog.name.count(), dialog.name.currentText()) == (offered, "mood")
+    assert (dialog.state.isVisible(), dialog.table.isVisible()) == (True, True)
+    dialog.reject()
+    desk.settle()
