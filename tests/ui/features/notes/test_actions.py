@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
+from lorestudio.domain.chat import Generation
 from lorestudio.ui.features.notes.pane import SOURCE, TEXT, WRITE
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.vault.file_lock import OpenVaults
@@ -76,6 +77,28 @@ def test_commands_are_there_for_a_note_only(shared: MainWindow) -> None:
     assert not any(shared.context.action(name).isEnabled() for name in names)
 
 
+def test_what_was_tried_out_is_forgotten_with_the_run_that_it_was_tried_on(shared: MainWindow) -> None:
+    told: list[object] = []
+    shared.preview.previewed.connect(told.append)
+    session, selection = shared.session, shared.selection
+    shown = selection.generation
+    assert shown is not None
+    other = next(each for each in (Generation(2), Generation(5)) if each != shown)
+    for change, forgets in (
+        (lambda: session.traces_changed.emit({other}), False),
+        (lambda: session.traces_changed.emit({shown}), True),
+        (lambda: session.traces_changed.emit(None), True),
+        (session.choice_changed.emit, True),
+        (session.project_changed.emit, True),
+        (lambda: selection.choose_message(other.message, other), True),
+    ):
+        told.clear()
+        change()
+        assert (told[:1] == [None]) is forgets
+        settle(shared)
+    shared.preview.previewed.disconnect(told.append)
+
+
 def test_unsaved_text_is_thrown_away_once_that_was_confirmed(window: MainWindow) -> None:
     window.selection.choose_entry(SKARN)
     settle(window)
@@ -101,7 +124,9 @@ def test_a_saved_note_is_read_by_the_project_and_said(window: MainWindow) -> Non
     buffer = window.entry.editor.buffer
     buffer.replace_all(buffer.text.replace("A dragon.", "A wyrm."))
     window.entry.editor.settle()
-    window.run("entry.save")
+    settle(window)
+    window.update_actions()
+    window.entry.save_button.click()
     settle(window)
     assert flashed == ["Skarn.md was saved."]
     assert window.session.runs.stale.startswith("Skarn.md was saved after this replay.")

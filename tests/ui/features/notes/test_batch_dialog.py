@@ -168,6 +168,10 @@ def test_how_many_change_and_how_many_have_it_already(make_alone) -> None:
     write(dialog, "priority", Operation.SET, "40")
     assert not dialog.ok.isEnabled()
     assert seen(dialog, desk) == "2 notes change · 1 is so already"
+    dialog.value.setText("41")
+    assert not dialog.ok.isEnabled()
+    dialog.value.setText("40")
+    seen(dialog, desk)
     dialog.ok.click()
     desk.settle()
     after = contents(desk.folder)
