@@ -247,7 +247,7 @@ def test_what_was_typed_while_it_was_written_stays_unsaved(store, told, buffer, 
     done()
     assert path.read_text(encoding="utf-8") == "mine " + TEXT
     assert buffer.dirty
-    assert store._drafts.get(path).text == buffer.text
+    assert store._drafts.get(path) == Draft(buffer.text, digest(path))
     store.save(path)
     done()
     assert path.read_text(encoding="utf-8") == buffer.text

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtGui import QTextCursor
 
-from lorestudio.ui.features.notes.editor.buffer import MOST_CLEAN, Buffers, NoteBuffer
+from lorestudio.ui.features.notes.editor.buffer import MOST_CLEAN, Buffers, NoteBuffer, for_editor, restore
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 from tests.examples import examples
 from tests.ui.features.notes.editor.notes import NASTY, PLAIN
@@ -272,3 +272,40 @@ def test_so_many_clean_notes_are_kept_and_no_more(qapp) -> None:
     buffers.use(buffers.open(Path("last.md"), "text", "d"))
     assert buffers.get(Path("0.md")) is None
     assert buffers.get(Path("1.md")) is not None
+
+
+LINES = st.lists(st.tuples(st.sampled_from(["", "a", "b", "c"]), st.sampled_from(["\n", "\r\n", "\r", "\u2029"])))
+
+
+@given(original=LINES, edited=st.lists(st.sampled_from(["", "a", "b", "x"]), min_size=1))
+@settings(max_examples=examples(300), deadline=None)
+def test_whatever_ends_the_lines_get_the_text_is_the_edited_one(
+    original: list[tuple[str, str]], edited: list[str]
+) -> None:
+    before, after = "".join(line + end for line, end in original), "\n".join(edited)
+    assert for_editor(restore(before, after)) == after
+
+
+@given(original=LINES)
+@settings(max_examples=examples(300), deadline=None)
+def test_lines_that_nobody_edited_keep_their_ends(original: list[tuple[str, str]]) -> None:
+    text = "".join(line + end for line, end in original)
+    assert restore(text, for_editor(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("original", "edited", "after"),
+    [
+        ("a\nb\n", "a\nx\nb\n", "a\nx\nb\n"),
+        ("a\r\nb\r\n", "a\nx\nb\n", "a\r\nx\r\nb\r\n"),
+        ("a\u2029b\nc\n", "a\nb\nc\nd\n", "a\u2029b\nc\nd\n"),
+        ("a\r\nb\nc\n", "a\nb\nc\nd\n", "a\r\nb\nc\nd\n"),  # from the start
+        ("a\nb\nc\r\n", "x\na\nb\nc\n", "x\na\nb\nc\r\n"),  # from the end
+        ("a\nb\r\nc\nd\n", "x\ny\nb\nz\nd\n", "x\ny\nb\r\nz\nd\n"),  # between two changes, further down
+        ("a\nq\nb\r\nc\nd\n", "x\nb\nz\nd\n", "x\nb\r\nz\nd\n"),  # and further up
+        ("a\nb\r\n", "a\nb", "a\nb"),
+        ("a", "a\nb", "a\nb"),
+    ],
+)
+def test_each_line_keeps_its_end_and_a_new_one_has_the_usual(original: str, edited: str, after: str) -> None:
+    assert restore(original, edited) == after
