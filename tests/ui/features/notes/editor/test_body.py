@@ -294,6 +294,8 @@ def test_two_brackets_offer_titles_and_aliases(make_editor) -> None:
     drain()
     assert "A dragon. [[Dawnkeep]]\n" in editor.buffer.text
     assert editor.completer.offered == []
+    QTest.keyClicks(editor.body, " More")
+    assert "A dragon. [[Dawnkeep]] More\n" in editor.buffer.text
 
 
 def test_an_alias_is_written_with_its_title(make_editor) -> None:
@@ -310,6 +312,8 @@ def test_brackets_that_are_there_already_are_not_doubled(make_editor) -> None:
     QTest.keyClicks(editor.body, "[bel")
     QTest.keyClick(editor.body, Qt.Key.Key_Return)
     assert "A [[Bell]] dragon." in editor.buffer.text
+    QTest.keyClicks(editor.body, "!")
+    assert "A [[Bell]]! dragon." in editor.buffer.text
 
 
 def test_what_nobody_is_called_offers_nothing(make_editor) -> None:
@@ -317,6 +321,7 @@ def test_what_nobody_is_called_offers_nothing(make_editor) -> None:
     place(editor, "A dragon.", end=True)
     QTest.keyClicks(editor.body, " [[zzzz")
     assert editor.completer.offered == []
+    assert not editor.completer.completer.popup().isVisible()
 
 
 # ---- colours --------------------------------------------------------------------------------------------------------
@@ -354,7 +359,9 @@ def test_a_note_that_was_just_made_is_written_where_its_text_begins(make_editor)
         editor = make_editor(FRONT + text)
         editor.body.begin()
         QTest.keyClicks(editor.body, "A moth.")
-        assert f"{place_of}A moth." in editor.buffer.text
+        assert editor.buffer.text == FRONT + (
+            text.replace(place_of, f"{place_of}A moth.") if place_of else f"{text}A moth."
+        )
         assert editor.body.hasFocus()
 
 
