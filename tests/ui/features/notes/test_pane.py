@@ -792,7 +792,7 @@ def test_aliases_are_read_with_the_first_note_and_lead_to_theirs(make_alone, tmp
     assert pane.editor.context.book.find("Skarn") is None  # nobody has looked at a note yet
     bell, skarn = (next(each for each in index.entries if each.title == title) for title in ("Bell", "Skarn"))
     alone.choose(bell.id)
-    pane.follow("the red one")
+    pane.editor.body.followed.emit("the red one")
     assert alone.selection.entry == skarn.id
     alone.settle()
     book = pane.editor.context.book

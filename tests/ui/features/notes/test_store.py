@@ -308,7 +308,7 @@ def test_a_text_made_of_both_is_unsaved_and_goes_over_the_file_that_was_seen(sto
     typed(buffer, "mine ")
     path.write_text("theirs", encoding="utf-8")
     store.take_merged(buffer, look(path), "both")
-    assert (buffer.text, buffer.dirty) == ("both", True)
+    assert (buffer.text, buffer.dirty, buffer.base) == ("both", True, "theirs")
     assert store._drafts.get(path) == Draft("both", digest(path))
     store.save(path)
     done()
