@@ -270,12 +270,13 @@ def test_only_the_note_that_is_looked_at_last_is_shown(make_pane) -> None:
 
 def test_it_looks_only_while_it_is_in_sight(make_pane, qtbot: QtBot) -> None:
     pane, desk = make_pane(shown=False)
+    pane._delay.setInterval(1)
     desk.choose("Skarn.md")
     assert not pane._delay.isActive()
     pane.show()
     assert pane._delay.isActive()
     qtbot.waitUntil(lambda: LinkSection.BACKLINKS in sections(pane))
-    desk.choose("draft.md")
+    desk.selection.choose_note(desk.session.note_at(desk.folder / "draft.md"))
     assert pane._delay.isActive()
     pane.hide()
     assert not pane._delay.isActive()

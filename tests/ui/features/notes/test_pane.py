@@ -25,6 +25,7 @@ from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.vault.files import SaveError
+from lorestudio.vault.note.three_way_merge import Side
 from tests.digests import digest
 from tests.ui.conftest import drain
 from tests.ui.vaults import write_vault
@@ -537,6 +538,7 @@ def test_each_view_shows_its_own_and_has_the_keyboard(alone) -> None:
     pane = alone.pane
     shown = []
     for do in (pane.toggle_text, pane.toggle_text, pane.toggle_source, pane.toggle_source):
+        pane.editor.form.add_button.setFocus() if pane.editor.form.isVisible() else pane.tabs.setFocus()
         do()
         drain()
         target = pane.focus_target()
@@ -726,6 +728,20 @@ def test_both_are_compared_with_its_button(alone) -> None:
     dialog = pane.findChild(ConflictDialog)
     assert dialog.isVisible()
     dialog.reject()
+
+
+def test_a_comparison_in_which_theirs_is_chosen_leaves_nothing_to_save(alone) -> None:
+    theirs = "---\ntags: [lorebook]\n---\nTheirs.\n"
+    pane = clash_alone(alone, theirs)
+    pane.bar.pressed.emit("compare")
+    dialog = pane.findChild(ConflictDialog)
+    for place, piece in enumerate(dialog.pieces):
+        if piece.side is not Side.NOBODY:
+            dialog.choose(place, "theirs")
+    dialog.take.click()
+    alone.settle()
+    assert (pane.source.toPlainText(), pane.unsaved, pane.bar.isHidden()) == (theirs, False, True)
+    assert pane.path.read_text(encoding="utf-8") == theirs
 
 
 def test_a_clash_of_another_note_is_not_said_here(alone) -> None:
