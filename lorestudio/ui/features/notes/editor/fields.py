@@ -237,7 +237,6 @@ class LineField(Field):
         """What is offered while typing; an offer in the line counts as typed."""
         self.line.setCompleter(completer)
         completer.highlighted.connect(self.changed.emit)
-        completer.activated.connect(self.changed.emit)
 
     def show_value(self, value: Json) -> None:
         """Show a text."""
