@@ -180,7 +180,6 @@ class PropertyForm(QWidget):
         row = self._rows.get(name)
         if row is not None:
             row.field.setFocus(Qt.FocusReason.OtherFocusReason)
-            self.keep_in_sight()
 
     def keep_in_sight(self) -> None:
         """Scroll to the row that has the keyboard: the form got another height."""

@@ -473,7 +473,7 @@ class NoteEditor(QWidget):
             body = BODY_LINES * self.body.fontMetrics().lineSpacing()
             form = min(wanted, round(total * 0.6), max(64, total - body))
             self.splitter.setSizes([form, max(total - form, 1)])
-            self.form.keep_in_sight()
+        self.form.keep_in_sight()
 
     def _paint(self) -> None:
         name = "chevron-down" if self.toggle.isChecked() else "chevron-right"

@@ -271,7 +271,8 @@ def test_a_height_that_was_chosen_stays_until_the_form_is_folded(make_editor: Ma
     drain()
     assert editor.form.height() == chosen
     row = editor.form.row("summary")
-    assert row.visibleRegion().boundingRect().height() == row.height()  # it was scrolled to
+    assert row.isAncestorOf(QApplication.focusWidget())
+    assert row.visibleRegion().boundingRect().height() > 0  # it was scrolled to
     editor.toggle.click()
     editor.toggle.click()
     drain()
