@@ -930,3 +930,12 @@ def test_another_spelling_counts_only_where_the_rules_say_so(make_editor, lenien
     rules = replace(context.rules, lenient=lenient)
     editor.set_context(FieldContext(context.settings, rules, context.book))
     assert ("priority" in editor.form.names, "Priority" in editor.form.names) == (lenient, not lenient)
+
+
+def test_a_remark_s_button_mends_nothing_that_is_only_read(make_editor) -> None:
+    editor = make_editor(PLAIN.replace("priority: 20", 'priority: "20"'))
+    editor.show_buffer(editor.buffer, read_only=True)
+    asked: list[object] = []
+    editor.form.edited.connect(asked.append)
+    press(editor, "priority", "Write the number")
+    assert asked == []
