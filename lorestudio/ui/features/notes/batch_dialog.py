@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -174,6 +175,8 @@ class BatchDialog(PlanDialog):
             try:
                 found = float(text.replace(",", "."))
             except ValueError:
+                return None
+            if not math.isfinite(found):
                 return None
             return int(found) if found.is_integer() else found
         if kind is ValueKind.FLAG:

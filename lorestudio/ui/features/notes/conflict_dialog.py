@@ -8,7 +8,6 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QFrame,
     QGridLayout,
     QLabel,
@@ -115,7 +114,6 @@ class ConflictDialog(Dialog):
         }
         head = tr("Place {number} of {total}: {what}", number=number, total=total, what=words[piece.side])
         grid.addWidget(label(card, head, "section", wrap=False), 0, 0, 1, 2)
-        group = QButtonGroup(card)
         spans = word_spans(piece.mine, piece.theirs)
         sides = (("mine", tr("Mine"), piece.mine), ("theirs", self._there, piece.theirs))
         for at, (side, title, text) in enumerate(sides):
@@ -123,13 +121,11 @@ class ConflictDialog(Dialog):
             button.setAccessibleDescription(text)
             button.setChecked((piece.side is Side.THEIRS) == (side == "theirs") and piece.side is not Side.CONFLICT)
             button.clicked.connect(partial(self.choose, place, side))
-            group.addButton(button)
             grid.addWidget(button, 1, at)
             grid.addWidget(self._excerpt(text, spans[at], card), 2, at)
         if self._lines and piece.side is Side.CONFLICT and piece.mine and piece.theirs:
             both = QRadioButton(tr("Both, mine first"), card)
             both.clicked.connect(partial(self.choose, place, "both"))
-            group.addButton(both)
             grid.addWidget(both, 3, 0, 1, 2)
         return card
 

@@ -153,7 +153,7 @@ class RecoveryDialog(Dialog):
                 tr("Looking at {name}", name=item.path.name),
                 lambda _report: look(item.path),
                 done=lambda on_disk: self._compare(on_disk.text or "", item.text),
-                failed=lambda error: self.diff.summary.setText(str(error)),
+                failed=self._not_compared,
                 owner=self,
             )
             return
@@ -166,6 +166,13 @@ class RecoveryDialog(Dialog):
 
     def _compare(self, on_disk: str, unsaved: str) -> None:
         self.diff.show_texts(on_disk, unsaved)
+        self._show_diff()
+
+    def _not_compared(self, error: Exception) -> None:
+        self.diff.summary.setText(str(error))
+        self._show_diff()
+
+    def _show_diff(self) -> None:
         if not self.diff.isVisible():
             self.diff.show()
             self.resize(max(self.width(), 860), max(self.height(), 560))

@@ -540,7 +540,6 @@ class EntryPane(Pane):
 
     def _read_failed(self, path: object, error: object) -> None:
         if path == self._path and isinstance(path, Path):
-            self.editor.show_nothing()
             self._say(str(error), "neutral" if is_book_entry(path) else "error")
             if self._session.entry(self._selection.entry) is not None:
                 self.tabs.setCurrentIndex(TEXT)
@@ -560,8 +559,6 @@ class EntryPane(Pane):
         if buffer is None or found is None:
             return
         if button == "theirs":
-            self._clash = None
-            self._say_nothing()
             self.store.take_theirs(buffer, found)
         elif button == "mine":
             self._clash = None

@@ -193,6 +193,7 @@ class PlanDialog(Dialog):
 
     def changed(self) -> None:
         """A field is another one: look at the plan again in a moment."""
+        self._asked += 1  # what is looked at now is a plan of before
         self.ok.setEnabled(False)
         self._delay.start()
 

@@ -236,11 +236,8 @@ class SearchPane(Pane):
         chosen = self._chosen()
         if replacer is None or not chosen:
             return
-        self.apply.setEnabled(False)
         paths = [note.path for note in chosen]
-        self._work.carry_out(
-            lambda _vaults: plan_replace(replacer, chosen), lambda _done: self.run(), self._refused, paths
-        )
+        self._work.carry_out(lambda _vaults: plan_replace(replacer, chosen), lambda _done: self.run(), self._say, paths)
 
     # ---- searching --------------------------------------------------------------------------------------------------
 
@@ -347,10 +344,6 @@ class SearchPane(Pane):
         self._preview()
         if shown:
             self.replacement.setFocus()
-
-    def _refused(self, sentence: str) -> None:
-        self._say(sentence)
-        self._settle()
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 

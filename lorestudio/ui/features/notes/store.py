@@ -176,14 +176,12 @@ class NoteStore(QObject):
     def take_theirs(self, buffer: NoteBuffer, found: OnDisk) -> None:
         """Take what is on disk; undo leads back to one's own text."""
         buffer.take(found.text or "", found.digest)
-        self.note_typed(buffer)
         self.reloaded.emit(buffer)
 
     def take_merged(self, buffer: NoteBuffer, found: OnDisk, merged: str) -> None:
         """Take a text made of both, unsaved; it will be saved over what is on disk now."""
         buffer.replace_all(merged)
         buffer.rebase(found.text or "", found.digest)
-        self.note_typed(buffer)
 
     def save_all(self, finished: Callable[[list[str]], None]) -> None:
         """Write every unsaved text; `finished` gets a sentence for each that could not be written."""
@@ -210,9 +208,6 @@ class NoteStore(QObject):
     def _was_saved(self, buffer: NoteBuffer, text: str, digest: str) -> None:
         self._saving.discard(buffer.path)
         buffer.saved(text, digest)
-        self.note_typed(buffer)
-        if not buffer.dirty:
-            self._forget_copy(buffer.path)
         self.saved.emit(buffer)
 
     def _save_failed(self, buffer: NoteBuffer, error: Exception) -> None:

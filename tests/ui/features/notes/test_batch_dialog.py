@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.ui.features.notes.batch_dialog import BatchDialog, Operation, ValueKind
-from tests.ui.conftest import settle
-from tests.ui.vaults import choose, open_vault, write_vault
+from tests.ui.conftest import drain, settle
+from tests.ui.vaults import NOTES, choose, contents, open_vault, write_vault
 
 
 @pytest.fixture
@@ -106,3 +106,150 @@ def test_a_known_property_brings_its_kind_and_a_chosen_one_its_value(dialog) -> 
     for name, value in (("priority", "20"), ("keys", "")):
         dialog.table.picked.emit(rows[name])
         assert (dialog.name.currentText(), dialog.value.text()) == (name, value)
+
+
+# ---- the dialog alone -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def make_alone(make_desk, theme, qtbot):
+    parents: list[QWidget] = []
+
+    def make(*names: str, notes=NOTES):
+        desk = make_desk(notes)
+        parent = QWidget()
+        parents.append(parent)
+        dialog = BatchDialog(theme, desk.work, [desk.folder / name for name in names], parent)
+        dialog.show()
+        desk.settle()
+        return dialog, desk
+
+    yield make
+    for parent in parents:
+        parent.close()
+        parent.deleteLater()
+    drain()
+
+
+def seen(dialog: BatchDialog, desk) -> str:
+    dialog.preview()
+    desk.settle()
+    return dialog.view.summary.text()
+
+
+def test_it_tells_what_the_notes_have(make_alone) -> None:
+    dialog, desk = make_alone("Skarn.md", "Bell.md", "places/Dawnkeep.md", "draft.md")
+    assert dialog.windowTitle() == "Change a property of 4 notes"
+    assert dialog.state.text() == "Choose a property of the 4 notes:"
+    assert dialog.name.hasFocus() or dialog.name.lineEdit().hasFocus()
+    rows = {one.name: one for one in dialog.properties.rows}
+    value, inside = dialog.properties.columns[1], dialog.properties.columns[2]
+    assert (inside.words(rows["keys"]), value.words(rows["keys"])) == ("3 of 4", "differs: 3 values")
+    assert (inside.words(rows["enabled"]), value.words(rows["enabled"])) == ("1 of 4", "not in all notes")
+    offered = [dialog.name.itemText(each) for each in range(dialog.name.count())]
+    assert offered[: len(rows)] == list(rows)  # what they have comes first
+    assert {"summary", "requires"} <= set(offered[len(rows) :])
+    assert len(offered) == len(set(offered))
+    assert dialog.name.currentText() == ""
+    assert dialog.view.summary.text().startswith("Choose a property above")
+    dialog.reject()
+    desk.settle()
+
+
+def test_a_note_that_cannot_be_read_is_counted(make_alone) -> None:
+    dialog, desk = make_alone("Skarn.md", "gone.md")
+    assert dialog.state.text() == "Choose a property of the 1 note: 1 cannot be read."
+    dialog.reject()
+    desk.settle()
+
+
+def test_how_many_change_and_how_many_have_it_already(make_alone) -> None:
+    dialog, desk = make_alone("Skarn.md", "places/Dawnkeep.md", "Bell.md")
+    write(dialog, "priority", Operation.SET, "40")
+    assert not dialog.ok.isEnabled()
+    assert seen(dialog, desk) == "2 notes change · 1 is so already"
+    dialog.value.setText("41")
+    assert not dialog.ok.isEnabled()
+    dialog.value.setText("40")
+    seen(dialog, desk)
+    dialog.name.setCurrentText("priorit")
+    assert not dialog.ok.isEnabled()
+    dialog.name.setCurrentText("priority")
+    seen(dialog, desk)
+    dialog.ok.click()
+    desk.settle()
+    after = contents(desk.folder)
+    assert all("priority: 40\n" in after[name] for name in ("Skarn.md", "places/Dawnkeep.md", "Bell.md"))
+    assert after["draft.md"] == NOTES["draft.md"]
+
+
+def test_a_note_that_cannot_be_changed_is_told_below(make_alone) -> None:
+    nested = {**NOTES, "Nest.md": "---\npriority:\n  x: 1\n---\nText\n"}
+    dialog, desk = make_alone("Skarn.md", "Nest.md", notes=nested)
+    write(dialog, "priority", Operation.ADD, "40")
+    said = seen(dialog, desk)
+    assert "cannot be changed, see below" in said
+    assert dialog.view.remarks.isVisible()
+    dialog.reject()
+    desk.settle()
+
+
+@pytest.mark.parametrize("typed", ["nan", "inf", "-Infinity", "4,5,6", ""])
+def test_what_is_no_number_is_asked_for_again(make_alone, typed: str) -> None:
+    dialog, desk = make_alone("Skarn.md")
+    write(dialog, "priority", Operation.SET, typed, ValueKind.NUMBER)
+    assert dialog.plan() is None
+    assert seen(dialog, desk) == "Type a number."
+    assert not dialog.ok.isEnabled()
+    dialog.reject()
+    desk.settle()
+
+
+def test_a_property_is_taken_with_its_value_and_its_items_are_offered(make_alone) -> None:
+    dialog, desk = make_alone("Skarn.md", "Bell.md")
+    rows = {one.name: one for one in dialog.properties.rows}
+    dialog.table.picked.emit(rows["enabled"])
+    assert (dialog.name.currentText(), dialog.kind.currentData()) == ("enabled", "flag")
+    assert dialog.value.text() == ""  # only one of them has it
+    dialog.table.picked.emit(rows["keys"])
+    completer = dialog.value.completer()
+    completer.setCompletionPrefix("SK")
+    assert completer.currentCompletion() == "skarn"
+    write(dialog, "mood", Operation.SET)
+    assert dialog.value.completer().completionCount() == 0
+    dialog.name.setCurrentText(" keys ")
+    assert dialog.chosen_operation is Operation.ADD
+    dialog.reject()
+    single, desk = make_alone("Bell.md")
+    rows = {one.name: one for one in single.properties.rows}
+    single.table.picked.emit(rows["enabled"])
+    assert single.value.text() == "yes"
+    single.reject()
+    desk.settle()
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"), [("on", "true"), (" YES ", "true"), ("1", "true"), ("Off", "false"), ("0", "false")]
+)
+def test_a_flag_is_written_as_deeplore_reads_it(make_alone, typed: str, written: str) -> None:
+    dialog, desk = make_alone("Skarn.md")
+    write(dialog, "enabled", Operation.SET, typed, ValueKind.FLAG)
+    assert seen(dialog, desk) == "1 note changes"
+    assert f"+ enabled: {written}" in dialog.view.text.toPlainText()
+    dialog.reject()
+    desk.settle()
+
+
+def test_the_value_that_all_have_is_shown_and_what_is_read_again_is_listed_once(make_alone) -> None:
+    dialog, desk = make_alone("Moth.md", notes={"Moth.md": "---\nmood:\npriority: 5\n---\n# Moth\n"})
+    rows = {one.name: one for one in dialog.properties.rows}
+    words = dialog.properties.columns[1].words
+    assert (words(rows["mood"]), words(rows["priority"])) == ("(empty)", "5")
+    offered = dialog.name.count()
+    dialog.name.setCurrentText("mood")
+    dialog._read()
+    desk.settle()
+    assert (dialog.name.count(), dialog.name.currentText()) == (offered, "mood")
+    assert (dialog.state.isVisible(), dialog.table.isVisible()) == (True, True)
+    dialog.reject()
+    desk.settle()

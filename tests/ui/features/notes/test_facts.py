@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtGui import QFontMetricsF, QPaintEvent
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
 from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.ui.features.notes.pane import ChipRow, NoteChip, match_words
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Theme, scaled
+from tests.ui.conftest import drain
 from tests.ui.drawing import drawn, words_drawn
 
 BELL = KeyMatch("bell", 1, 3)
@@ -52,3 +54,35 @@ def test_chips_are_drawn_in_lines(theme: Theme, qtbot: QtBot) -> None:
     assert row.heightForWidth(110) > low
     row.set_chips(())
     assert row.isHidden()
+
+
+def test_chips_are_drawn_anew_for_other_chips_and_another_theme(theme: Theme, qtbot: QtBot) -> None:
+    painted: list[int] = []
+
+    class Watched(ChipRow):
+        def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt)
+            painted.append(1)
+            super().paintEvent(event)
+
+    row = Watched(theme)
+    qtbot.addWidget(row)
+    row.set_chips((NoteChip("one"),))
+    row.resize(200, 40)
+    row.show()
+    qtbot.waitExposed(row)
+    for change in (lambda: row.set_chips((NoteChip("two"),)), theme.changed.emit):
+        drain()
+        painted.clear()
+        change()
+        drain()
+        assert painted
+    (words,) = (each for each in drawn(row) if each.kind == "text")
+    row.set_chips((NoteChip("two", icon="check"),))
+    with_icon = drawn(row)
+    (moved,) = (each for each in with_icon if each.kind == "text")
+    (icon,) = (each for each in with_icon if each.kind == "image")
+    assert moved.box.left() == words.box.left() + 17
+    assert words.box.left() <= icon.box.left() < icon.box.right() <= moved.box.left()
+    end = moved.box.left() + QFontMetricsF(scaled(row.font(), 0.9)).horizontalAdvance("two")
+    (frame,) = (each.box for each in with_icon if each.kind == "path")
+    assert end <= frame.right()

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from PySide6.QtCore import QEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog
+from PySide6.QtWidgets import QApplication, QDialog, QPushButton
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.recovery import Recovery
-from lorestudio.studio.tryout.preview import EditedNote, NoteText, Preview
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.tryout.preview import EditedNote, EntryOutcome, NoteText, Preview
 from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.features.notes.history import HistoryDialog, RecoveryDialog
-from lorestudio.ui.features.notes.pane import SOURCE, TEXT, WRITE
+from lorestudio.ui.features.notes.pane import SOURCE, TEXT, WRITE, EntryPane
+from lorestudio.ui.state.drafts import Drafts
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
 from lorestudio.vault.files import SaveError
+from lorestudio.vault.note.three_way_merge import Side
 from tests.digests import digest
 from tests.ui.conftest import drain
-from tests.ui.worlds import BELL, SKARN, make_project, make_trace
+from tests.ui.vaults import write_vault
+from tests.ui.worlds import BELL, DAWNKEEP, LEFT_OUT, SKARN, make_project, make_trace
 
 
 @pytest.fixture
@@ -436,3 +446,398 @@ def test_the_fields_are_reached_by_tab_in_their_order(pane) -> None:
     assert form.add_button in reached
     pane.focusNextChild()
     assert pane.focusWidget() is pane.editor.body
+
+
+# ---- the pane alone -------------------------------------------------------------------------------------------------
+
+
+class Alone(NamedTuple):
+    """A pane without a window, and what it follows."""
+
+    pane: EntryPane
+    session: Session
+    selection: Selection
+    drafts: Drafts
+    settle: Callable[[], None]
+
+    def choose(self, entry: int) -> EntryPane:
+        self.selection.choose_entry(entry)
+        self.settle()
+        return self.pane
+
+
+@pytest.fixture
+def make_alone(theme, make_session, qtbot):
+    made: list[EntryPane] = []
+
+    def make(project: Project | None = None) -> Alone:
+        session, selection, drafts = make_session(project, replay=False), Selection(), Drafts()
+        pane = EntryPane(theme, session, selection, drafts, session.jobs)
+        made.append(pane)
+        pane.resize(700, 600)
+        pane.show()
+        qtbot.waitExposed(pane)
+
+        def settle() -> None:
+            for _ in range(3):
+                qtbot.waitUntil(lambda: session.jobs.idle)
+                drain()
+
+        settle()
+        return Alone(pane, session, selection, drafts, settle)
+
+    yield make
+    for pane in made:
+        pane.store.close()
+        pane.close()
+        pane.deleteLater()
+    drain()
+
+
+@pytest.fixture
+def alone(make_alone, tmp_path: Path) -> Alone:
+    """The pane on the note Skarn of a vault on disk."""
+    made = make_alone(make_project(tmp_path / "vault"))
+    made.choose(SKARN)
+    return made
+
+
+def test_it_says_what_could_be_shown_where_nothing_is(make_alone, tmp_path: Path) -> None:
+    nothing = make_alone()
+    assert nothing.pane.empty.title.text() == "No entry"
+    assert nothing.pane.focus_target() is nothing.pane
+    named: list[str] = []
+    found = make_alone(make_project(tmp_path / "vault"))
+    found.pane.note_changed.connect(named.append)
+    assert found.pane.empty.title.text() == "No entry chosen"
+    found.choose(SKARN)
+    assert not found.pane.empty.isVisible()
+    assert found.pane.focus_target() is found.pane.editor.body
+    found.choose(99)  # a memory, say
+    assert found.pane.empty.title.text() == "No note of the vault"
+    assert found.pane.empty.isVisible()
+    assert named == ["Skarn.md", ""]
+    assert found.pane.path is None
+    for do in (found.pane.save, found.pane.revert, found.pane.show_history, found.pane.compare):
+        do()
+    assert found.session.jobs.idle
+
+
+@pytest.mark.parametrize(("read_only", "said"), [(False, "behind Obsidian's plugin"), (True, "SillyTavern's folder")])
+def test_a_note_without_a_file_shows_its_text_only(make_alone, read_only: bool, said: str) -> None:
+    pane = make_alone(replace(make_project(), read_only=read_only)).choose(SKARN)
+    assert said in pane.bar.label.text()
+    assert pane.bar.isVisible()
+    assert (pane.tabs.currentIndex(), pane.text.toPlainText()) == (TEXT, "A dragon.")
+    assert pane.focus_target() is pane.text
+    assert pane.source.isReadOnly()
+    assert not pane.dirty.isVisible()
+
+
+def test_each_view_shows_its_own_and_has_the_keyboard(alone) -> None:
+    pane = alone.pane
+    shown = []
+    for do in (pane.toggle_text, pane.toggle_text, pane.toggle_source, pane.toggle_source):
+        pane.editor.form.add_button.setFocus() if pane.editor.form.isVisible() else pane.tabs.setFocus()
+        do()
+        drain()
+        target = pane.focus_target()
+        shown.append((pane.tabs.currentIndex(), target is pane.text, target.hasFocus(), pane.editor.toggle.isVisible()))
+    assert shown == [
+        (TEXT, True, True, False), (WRITE, False, True, True), (SOURCE, False, True, False), (WRITE, False, True, True),
+    ]  # fmt: skip
+    assert [pane.tabs.tabText(each) for each in (WRITE, SOURCE)] == ["Write", "Source"]
+
+
+def test_the_facts_of_an_entry_and_of_a_left_out_note(alone) -> None:
+    pane = alone.pane
+    assert pane.heading.text() == "Skarn"
+    assert pane.chips.accessibleName() == "normal, priority 100, ≈ 3 tokens"
+    assert pane.tabs.tabText(TEXT) == "Injected text · ≈ 3"
+    buffer = pane.editor.buffer
+    buffer.apply(buffer.note.set("constant", value=True))
+    pane.editor.settle()
+    assert pane.bar.isHidden()
+    assert pane.chips.accessibleName().startswith("constant, ")
+    buffer.replace_all(buffer.text.replace("constant", 'priority: "20"\nconstant'))
+    pane.editor.settle()
+    assert pane.chips.accessibleName().endswith(", 1 warning")
+    for name, words in (("bad.md", "cannot be read"), ("README.md", "left out")):
+        alone.selection.choose_left_out(next(each for each in LEFT_OUT if each.filename == name))
+        alone.settle()
+        assert (pane.heading.text(), pane.chips.accessibleName()) == (name, words)
+        assert pane.tabs.tabText(TEXT) == "Injected text"
+        assert pane.text.toPlainText() == "(Nothing of this note goes into the prompt.)"
+        assert pane.bar.isVisible()
+        assert pane.bar.tone == ("error" if name == "bad.md" else "neutral")
+    pane.toggle_text()
+    assert pane.text.toPlainText() == "(Nothing of this note goes into the prompt.)"
+
+
+def test_a_text_that_grows_is_shown_where_it_was_looked_at(alone) -> None:
+    pane = alone.pane
+    write(pane, "more\n" * 200)
+    pane.tabs.setCurrentIndex(TEXT)
+    bar = pane.text.verticalScrollBar()
+    bar.setValue(bar.maximum() // 2)
+    place = bar.value()
+    assert place > 0
+    write(pane, "end\n")
+    assert pane.text.toPlainText().endswith("end")
+    assert bar.value() == place
+    pane.editor.buffer.replace_all("---\ntags: [lorebook]\n---\n")
+    pane.editor.settle()
+    assert pane.text.toPlainText() == "(The note has no text.)"
+
+
+def test_a_place_is_gone_to_in_the_view_that_shows_it(alone) -> None:
+    pane = alone.pane
+    pane.show_place(4, 2, 8)
+    assert (pane.tabs.currentIndex(), pane.source.textCursor().selectedText()) == (WRITE, "dragon")
+    pane.show_place(2, 0, 4)  # a property, which the form hides
+    assert (pane.tabs.currentIndex(), pane.source.textCursor().selectedText()) == (SOURCE, "tags")
+    pane.tabs.setCurrentIndex(TEXT)
+    pane.show_place(4, 0, 1)
+    assert (pane.tabs.currentIndex(), pane.source.textCursor().selectedText()) == (SOURCE, "A")
+
+
+def test_a_place_of_a_note_that_is_still_read_is_gone_to_once_it_is_there(alone) -> None:
+    pane = alone.pane
+    alone.selection.choose_entry(BELL)
+    assert (pane.source.toPlainText(), pane.source.isReadOnly()) == ("", True)
+    pane.show_place(4, 3, 8)
+    alone.settle()
+    assert not pane.source.isReadOnly()
+    assert pane.source.textCursor().selectedText() == "rings"
+    alone.selection.choose_entry(DAWNKEEP)
+    pane.show_place(4, 2, 10)
+    alone.selection.choose_entry(SKARN)  # somebody goes on before it is read
+    alone.settle()
+    assert not pane.source.textCursor().hasSelection()
+
+
+def test_a_note_that_was_just_made_is_written_in(alone) -> None:
+    pane = alone.pane
+    pane.tabs.setCurrentIndex(SOURCE)
+    folder = pane.path.parent
+    pane.begin(folder / "Bell.md")
+    assert pane.tabs.currentIndex() == SOURCE
+    alone.choose(BELL)
+    assert pane.tabs.currentIndex() == WRITE
+    assert pane.source.textCursor().block().text() == "It rings."
+    assert pane.source.textCursor().atBlockEnd()
+    assert pane.source.hasFocus()
+    pane.tabs.setCurrentIndex(SOURCE)
+    alone.choose(SKARN)
+    alone.choose(BELL)  # only the first time
+    assert pane.tabs.currentIndex() == SOURCE
+
+
+def test_a_property_is_shown_in_its_line_of_the_file(alone) -> None:
+    pane = alone.pane
+    pane.editor.form.row("tags").name.asked.emit("source")
+    drain()
+    assert pane.tabs.currentIndex() == SOURCE
+    assert pane.source.textCursor().block().text() == "tags: [lorebook]"
+    assert pane.source.hasFocus()
+
+
+def test_what_is_unsaved_is_marked_and_can_be_saved(alone) -> None:
+    pane = alone.pane
+    saved: list[Path] = []
+    pane.saved.connect(saved.append)
+    pane.save()
+    alone.settle()
+    assert (saved, pane.unsaved, pane.dirty.isVisible(), pane.save_button.isVisible()) == ([], False, False, False)
+    write(pane, "mine")
+    assert (pane.unsaved, pane.dirty.isVisible(), pane.save_button.isVisible()) == (True, True, True)
+    pane.save()
+    assert not pane.save_button.isEnabled()
+    alone.settle()
+    assert (saved, pane.unsaved, pane.dirty.isVisible()) == ([pane.path], False, False)
+    assert pane.save_button.isEnabled()
+    assert pane.path.read_text(encoding="utf-8").endswith("mine")
+    write(pane, "more")
+    alone.choose(BELL)
+    assert not pane.dirty.isVisible()
+    alone.choose(SKARN)
+    assert pane.dirty.isVisible()
+
+
+def test_a_save_that_failed_can_be_tried_again(alone) -> None:
+    pane, real = alone.pane, alone.pane.store.write
+
+    def full(*_args: object) -> str:
+        raise SaveError("The disk is full.")
+
+    pane.store.write = full
+    write(pane, "mine")
+    pane.save()
+    alone.settle()
+    assert pane.bar.label.text() == "The disk is full. Your text is kept here."
+    assert pane.save_button.isEnabled()
+    pane.store.write = real
+    pane.bar.pressed.emit("again")
+    alone.settle()
+    assert pane.path.read_text(encoding="utf-8").endswith("mine")
+    assert pane.bar.isHidden()
+    write(pane, "more")
+    path = pane.path
+    pane.store.write = full
+    pane.save()
+    alone.selection.choose_entry(BELL)
+    alone.settle()
+    assert pane.bar.isHidden()  # it is said where the note is
+    pane.store.write = real
+    assert alone.drafts.get(path) is not None
+
+
+def clash_alone(alone, theirs: str) -> EntryPane:
+    pane = alone.pane
+    write(pane, "mine")
+    pane.path.write_text(theirs, encoding="utf-8")
+    pane.save()
+    alone.settle()
+    assert "changed on disk meanwhile" in pane.bar.label.text()
+    return pane
+
+
+def test_theirs_is_taken_with_its_button(alone) -> None:
+    pane = clash_alone(alone, "---\ntags: [lorebook]\n---\nTheirs.\n")
+    pane.bar.pressed.emit("theirs")
+    alone.settle()
+    assert pane.source.toPlainText().endswith("Theirs.\n")
+    assert (pane.unsaved, pane.bar.isHidden()) == (False, True)
+    pane.bar.pressed.emit("mine")  # that was decided
+    alone.settle()
+    assert pane.path.read_text(encoding="utf-8").endswith("Theirs.\n")
+
+
+def test_mine_is_kept_with_its_button(alone) -> None:
+    pane = clash_alone(alone, "theirs")
+    pane.bar.pressed.emit("mine")
+    alone.settle()
+    assert pane.path.read_text(encoding="utf-8").endswith("mine")
+    assert (pane.unsaved, pane.bar.isHidden()) == (False, True)
+    assert pane.compare() is None
+
+
+def test_both_are_compared_with_its_button(alone) -> None:
+    pane = clash_alone(alone, "theirs")
+    pane.bar.pressed.emit("compare")
+    dialog = pane.findChild(ConflictDialog)
+    assert dialog.isVisible()
+    dialog.reject()
+
+
+def test_a_comparison_in_which_theirs_is_chosen_leaves_nothing_to_save(alone) -> None:
+    theirs = "---\ntags: [lorebook]\n---\nTheirs.\n"
+    pane = clash_alone(alone, theirs)
+    pane.bar.pressed.emit("compare")
+    dialog = pane.findChild(ConflictDialog)
+    for place, piece in enumerate(dialog.pieces):
+        if piece.side is not Side.NOBODY:
+            dialog.choose(place, "theirs")
+    dialog.take.click()
+    alone.settle()
+    assert (pane.source.toPlainText(), pane.unsaved, pane.bar.isHidden()) == (theirs, False, True)
+    assert pane.path.read_text(encoding="utf-8") == theirs
+
+
+def test_a_clash_of_another_note_is_not_said_here(alone) -> None:
+    pane = alone.pane
+    write(pane, "mine")
+    path = pane.path
+    path.write_text("theirs", encoding="utf-8")
+    pane.save()
+    alone.selection.choose_entry(BELL)
+    alone.settle()
+    assert pane.bar.isHidden()
+    assert pane.save_button.isEnabled()
+    alone.choose(SKARN)
+    assert "changed on disk meanwhile" in pane.bar.label.text()
+    pane.bar.closed.emit()
+    assert pane.bar.isHidden()
+
+
+def test_who_comes_back_to_the_window_sees_what_changed_elsewhere(alone) -> None:
+    pane = alone.pane
+    text = pane.path.read_text(encoding="utf-8").replace("dragon", "wyrm")
+    pane.path.write_text(text, encoding="utf-8")
+    alone.settle()
+    assert pane.editor.buffer.text != text
+    pane.activateWindow()
+    QApplication.sendEvent(pane, QEvent(QEvent.Type.ActivationChange))
+    alone.settle()
+    assert pane.editor.buffer.text == text
+    pane.path.write_text(text + "More.\n", encoding="utf-8")
+    pane.tabs.setCurrentIndex(SOURCE)  # so does who looks at another view
+    alone.settle()
+    assert pane.editor.buffer.text == text + "More.\n"
+
+
+def test_a_note_that_cannot_be_read_says_why_and_shows_what_is_known(alone) -> None:
+    pane = alone.pane
+    folder = pane.path.parent
+    (folder / "Bell.md").write_bytes(b"\xff\xfe broken")
+    alone.choose(BELL)
+    assert "not UTF-8" in pane.bar.label.text()
+    assert pane.bar.tone == "error"
+    assert (pane.tabs.currentIndex(), pane.text.toPlainText()) == (TEXT, "It rings.")
+    assert pane.source.isReadOnly()
+
+
+def test_a_link_that_leads_nowhere_offers_to_make_the_note_where_somebody_can(alone, qtbot) -> None:
+    pane = alone.pane
+    pane.follow("Elsewhere")
+    assert pane.bar.label.text() == "No note is called “Elsewhere”."
+    assert [each.text() for each in pane.bar.findChildren(QPushButton)] == []
+    wanted: list[str] = []
+    pane.create_wanted.connect(wanted.append)
+    pane.follow("Elsewhere")
+    (button,) = (each for each in pane.bar.findChildren(QPushButton) if each.text())
+    button.click()
+    assert (wanted, pane.bar.isHidden()) == (["Elsewhere"], True)
+
+
+def test_aliases_are_read_with_the_first_note_and_lead_to_theirs(make_alone, tmp_path: Path) -> None:
+    folder = write_vault(tmp_path / "vault")
+    alone = make_alone(open_project([folder]))
+    pane, index = alone.pane, alone.session.project.index
+    assert pane.editor.context.book.find("the red one") is None
+    assert pane.editor.context.book.find("Skarn") is None  # nobody has looked at a note yet
+    bell, skarn = (next(each for each in index.entries if each.title == title) for title in ("Bell", "Skarn"))
+    alone.choose(bell.id)
+    pane.editor.body.followed.emit("the red one")
+    assert alone.selection.entry == skarn.id
+    alone.settle()
+    book = pane.editor.context.book
+    alone.choose(bell.id)
+    assert pane.editor.context.book is book  # of this state of the vault they are known
+    other = write_vault(tmp_path / "other", {"Moth.md": "---\ntags: [lorebook]\nkeys: [moth]\n---\n# Moth\n\nGrey.\n"})
+    alone.selection.clear()
+    alone.session.set_project(open_project([other]))
+    alone.settle()
+    assert pane.editor.context.book.find("the red one") is None
+    assert pane.empty.title.text() == "No entry chosen"
+
+
+def test_no_history_is_kept_without_a_folder_for_it(alone) -> None:
+    alone.pane.show_history()
+    assert alone.pane.bar.label.text() == "No history is kept in this window."
+
+
+def test_what_the_system_says_of_the_entry_stands_under_its_keys(alone) -> None:
+    pane, project = alone.pane, alone.session.project
+    note, trace = NoteText("vault", "Skarn.md", "x"), make_trace()
+    other = NoteText("vault", "Bell.md", "x")
+
+    def said(of: NoteText, *, goes_in: bool) -> str:
+        outcome = EntryOutcome(goes_in, "It has room.")
+        edited = EditedNote(of, project.index.entries[SKARN], outcome=outcome)
+        pane.show_preview(Preview(Generation(5), trace, trace, project.index, (edited,)))
+        return " ".join(each.text for each in pane.editor.form.row("keys").remarks)
+
+    assert "Would go in. It has room." in said(note, goes_in=True)
+    assert "Would not go in. It has room." in said(note, goes_in=False)
+    assert "Would" not in said(other, goes_in=True)

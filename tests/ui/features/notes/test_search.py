@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import threading
+from pathlib import Path
+
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QTest
 
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.search import SearchOptions, SearchQuery, parse_query, search
+from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
+from lorestudio.ui.features.notes import search as notes_search
+from lorestudio.ui.features.notes.search import SearchEnd, SearchPane, search_rows
 from lorestudio.ui.state.drafts import Draft
+from lorestudio.ui.widgets.tree import PlaceRow
 from tests.digests import digest
-from tests.ui.conftest import settle
+from tests.ui.conftest import drain, settle
 from tests.ui.vaults import NOTES, chosen_file, contents, open_vault, write_vault
 
 
@@ -172,3 +182,313 @@ def test_several_words_cannot_be_replaced_at_once(window) -> None:
     settle(window)
     assert "only one thing can be replaced" in pane.state.text()
     assert not pane.apply.isEnabled()
+
+
+# ---- the search alone -----------------------------------------------------------------------------------------------
+
+
+def search_for(
+    folder: Path, words: str, options: SearchOptions | None = None, cancel: CancelToken | None = None
+) -> tuple[SearchEnd, list[tuple[PlaceRow, ...]]]:
+    sent: list[tuple[PlaceRow, ...]] = []
+    query = parse_query(words, options or SearchOptions())
+    end = search_rows([read_vault_notes(folder)], query, cancel or CancelToken(), sent.append)
+    return end, sent
+
+
+def test_rows_are_sent_while_the_search_runs_and_all_that_is_left_at_its_end(vault, monkeypatch) -> None:
+    end, sent = search_for(vault, "fortress")
+    assert end == SearchEnd(3, 2, cut=False)
+    assert [[row.title for row in rows] for rows in sent] == [["Bell", "Dawnkeep"]]  # it took no time
+    monkeypatch.setattr(notes_search, "STREAM_SECONDS", -1.0)
+    end, sent = search_for(vault, "fortress")
+    assert [[row.title for row in rows] for rows in sent] == [["Bell"], ["Dawnkeep"], []]
+
+
+@pytest.mark.parametrize(("most", "hits", "cut"), [(1, 1, True), (2, 3, True), (3, 3, True), (4, 3, False)])
+def test_a_search_ends_where_nobody_reads_on(vault, monkeypatch, most: int, hits: int, cut: bool) -> None:
+    monkeypatch.setattr(notes_search, "MOST_HITS", most)
+    end, sent = search_for(vault, "fortress")
+    assert (end.hits, end.cut) == (hits, cut)
+    assert sum(len(row.children) for rows in sent for row in rows) == hits
+
+
+def test_a_search_that_is_stopped_or_takes_too_long_says_so_and_sends_what_it_has(vault, monkeypatch) -> None:
+    token = CancelToken()
+    token.cancel()
+    sent: list[tuple[PlaceRow, ...]] = []
+    query = parse_query("fortress", SearchOptions())
+    with pytest.raises(Cancelled, match=r"The search was stopped\."):
+        search_rows([read_vault_notes(vault)], query, token, sent.append)
+    assert sent == [()]
+
+    def slow(*_args: object):
+        yield next(iter(search(read_vault_notes(vault), query, CancelToken())))
+        raise InputError("Skarn.md", "the expression takes too long")
+
+    monkeypatch.setattr(notes_search, "search", slow)
+    with pytest.raises(InputError, match="takes too long"):
+        search_rows([read_vault_notes(vault)], query, CancelToken(), sent.append)
+    assert [row.title for row in sent[-1]] == ["Bell"]
+
+
+def test_a_note_that_was_found_by_its_name_or_its_place_has_no_lines(vault) -> None:
+    _end, ((place,),) = search_for(vault, "path:places")
+    assert (place.title, place.after, place.children, place.tip) == ("Dawnkeep", "places", [], "places/Dawnkeep.md")
+    _end, ((name,),) = search_for(vault, "crown path:items")
+    assert name.title == "Crown"
+    assert name.after.startswith("items  ")
+    assert name.after == f"items  {len(name.children)}"
+
+
+@pytest.fixture
+def make_pane(make_desk, theme, qtbot):
+    def make(notes=NOTES, *, ready: bool = True):
+        desk = make_desk(notes, ready=ready)
+        pane = SearchPane(theme, desk.session, desk.work)
+        qtbot.addWidget(pane)
+        pane.resize(400, 500)
+        pane.show()
+        qtbot.waitExposed(pane)
+        drain()
+        return pane, desk
+
+    return make
+
+
+def look_for(pane, desk, words: str) -> None:
+    pane.field.setText(words)
+    pane.run()
+    desk.settle()
+
+
+def test_the_pane_says_what_can_be_searched(make_pane) -> None:
+    pane, desk = make_pane(None)
+    assert pane.empty.title.text() == "No vault"
+    look_for(pane, desk, "fortress")
+    assert (pane.empty.title.text(), pane.state.text(), pane.model.groups) == ("No vault", "", [])
+    assert pane.focus_target() is pane.field
+    pane, desk = make_pane()
+    assert pane.empty.title.text() == "Search all notes"
+    assert (pane.stop.isVisible(), pane.apply.isVisible(), pane.replacement.isVisible()) == (False, False, False)
+    look_for(pane, desk, "fortress")
+    assert pane.tree.isVisible()
+    look_for(pane, desk, "  ")
+    assert pane.empty.title.text() == "Search all notes"
+    assert pane.model.groups == []
+
+
+def test_it_begins_with_words_that_are_given_and_can_be_typed_over(make_pane) -> None:
+    pane, desk = make_pane()
+    pane.begin("fortress")
+    assert (pane.field.text(), pane.field.selectedText(), pane.field.hasFocus()) == ("fortress", "fortress", True)
+    pane.run()
+    desk.settle()
+    pane.tree.setFocus()
+    assert pane.tree.hasFocus()
+    assert pane.open_search()
+    assert (pane.field.text(), pane.field.selectedText(), pane.field.hasFocus()) == ("fortress", "fortress", True)
+    QTest.keyClicks(pane.field, "zeppelin")
+    assert len(pane.model.groups) == 2  # it waits until somebody stops typing
+    QTest.keyClick(pane.field, Qt.Key.Key_Return)  # or for Enter
+    assert pane.model.groups == []
+    assert pane.state.text() == "Searching…"
+    assert pane.stop.isVisible()
+    desk.settle()
+    assert (pane.state.text(), pane.stop.isVisible()) == ("Nothing found", False)
+    assert "“zeppelin”" in pane.empty.text.text()
+    QTest.keyClick(pane.field, Qt.Key.Key_Return)
+    assert pane.field.hasFocus()  # there is nothing to go to
+    look_for(pane, desk, "fortress")
+    assert pane.field.hasFocus()
+    QTest.keyClick(pane.field, Qt.Key.Key_Return)
+    assert pane.tree.hasFocus()
+
+
+def test_what_is_found_is_open_and_the_first_is_chosen(make_pane, monkeypatch) -> None:
+    pane, desk = make_pane()
+    look_for(pane, desk, "fortress")
+    assert [pane.tree.isExpanded(pane.model.index(row, 0)) for row in range(2)] == [True, True]
+    assert pane.tree.currentIndex() == pane.model.index(0, 0)
+    monkeypatch.setattr(notes_search, "OPEN_UP_TO", 2)
+    look_for(pane, desk, "fortress")
+    assert [pane.tree.isExpanded(pane.model.index(row, 0)) for row in range(2)] == [False, False]
+    monkeypatch.setattr(notes_search, "MOST_HITS", 1)
+    look_for(pane, desk, "fortress")
+    assert pane.state.text() == "1 place in 1 note The search ended there; search for something rarer."
+
+
+def test_a_note_leads_to_its_first_line_and_one_without_lines_to_itself(make_pane) -> None:
+    pane, desk = make_pane()
+    went: list[tuple[object, ...]] = []
+    pane.jump.connect(lambda *place: went.append(place))
+    look_for(pane, desk, "fortress")
+    pane.tree.setCurrentIndex(pane.model.index(0, 0))
+    QTest.keyClick(pane.tree, Qt.Key.Key_Return)
+    start = len("It rings for the ")
+    assert went == [(desk.folder / "Bell.md", 8, start, start + len("fortress"))]
+    look_for(pane, desk, "path:places")
+    pane.tree.entered.emit(pane.model.index(0, 0))
+    assert went[1:] == [(desk.folder / "places/Dawnkeep.md", 0, 0, 0)]
+    pane.tree.entered.emit(QModelIndex())
+    assert len(went) == 2
+
+
+def test_what_an_earlier_search_finds_is_not_shown(make_pane) -> None:
+    pane, desk = make_pane()
+    pane.field.setText("fortress")
+    pane.run()
+    look_for(pane, desk, "zeppelin")
+    assert (pane.model.groups, pane.state.text()) == ([], "Nothing found")
+    pane.field.setText("fortress")
+    pane.run()
+    pane.cancel()
+    desk.settle()
+    assert pane.state.text().startswith(("Stopped. ", "3 places in 2 notes"))
+    pane.run()
+    pane.field.clear()
+    pane.run()
+    desk.settle()
+    assert (pane.state.text(), pane.stop.isVisible()) == ("", False)
+
+
+def test_a_search_that_went_wrong_says_why(make_pane, monkeypatch) -> None:
+    def slow(*_args: object):
+        raise InputError("Skarn.md", "the expression takes too long")
+
+    pane, desk = make_pane()
+    monkeypatch.setattr(notes_search, "search", slow)
+    look_for(pane, desk, "fortress")
+    assert "the expression takes too long" in pane.state.text()
+    assert not pane.stop.isVisible()
+
+
+def test_the_button_says_how_many_are_replaced_and_where_nothing_can_be_changed_none(make_pane) -> None:
+    pane, desk = make_pane()
+    look_for(pane, desk, "fortress")
+    assert [row.new_text for row in pane.model.lines()] == [None] * 3
+    pane.more.click()
+    assert pane.replacement.hasFocus()
+    desk.settle()
+    assert (pane.apply.text(), pane.apply.isEnabled()) == ("Replace 3", True)
+    pane.model.set_checked(list(pane.model.lines())[:2], False)
+    assert pane.apply.text() == "Replace 1"
+    pane.replacement.setText("keep")
+    desk.settle()
+    assert pane.apply.text() == "Replace 1"  # what was unticked stays so
+    pane.model.set_checked(list(pane.model.lines()), False)
+    assert (pane.apply.text(), pane.apply.isEnabled()) == ("Replace", False)
+    pane.replace()
+    desk.settle()
+    assert contents(desk.folder) == NOTES
+    pane.model.set_checked(list(pane.model.lines()), True)
+    pane.field.clear()
+    pane.run()
+    assert (pane.apply.text(), pane.apply.isEnabled()) == ("Replace", False)
+    look_for(pane, desk, "fortress")
+    pane.more.click()
+    desk.settle()
+    assert (pane.apply.isVisible(), pane.replacement.isVisible()) == (False, False)
+    assert [row.checked for row in pane.model.lines()] == [None] * 3
+    pane, desk = make_pane(ready=False)
+    look_for(pane, desk, "fortress")
+    pane.more.click()
+    desk.settle()
+    assert not pane.apply.isEnabled()
+
+
+def test_only_notes_with_something_ticked_are_changed(make_pane, monkeypatch) -> None:
+    pane, desk = make_pane()
+    asked: list[list[Path]] = []
+    monkeypatch.setattr(desk.work, "carry_out", lambda _plan, _done, _refused, paths: asked.append(paths))
+    look_for(pane, desk, "fortress")
+    pane.more.click()
+    desk.settle()
+    pane.model.set_checked(pane.model.groups[1].children, False)
+    pane.replace()
+    assert asked == [[desk.folder / "Bell.md"]]
+    pane.model.set_checked(list(pane.model.lines()), False)
+    pane.replace()
+    assert len(asked) == 1
+
+
+def test_a_search_that_takes_long_is_stopped_with_its_button(make_pane, monkeypatch, qtbot) -> None:
+    pane, desk = make_pane()
+    begun, gate = threading.Event(), threading.Event()
+
+    def slow(vault: VaultNotes, query: SearchQuery, cancel: CancelToken):
+        yield next(iter(search(vault, query, cancel)))
+        begun.set()
+        gate.wait(5)
+        heed(cancel)
+
+    monkeypatch.setattr(notes_search, "search", slow)
+    pane.field.setText("fortress")
+    pane.run()
+    qtbot.waitUntil(begun.is_set)
+    assert pane.stop.isVisible()
+    pane.stop.click()
+    gate.set()
+    desk.settle()
+    assert (pane.state.text(), pane.stop.isVisible()) == ("Stopped. 1 place in 1 note", False)
+
+
+def test_enter_in_the_field_for_replacing_replaces(make_pane) -> None:
+    pane, desk = make_pane()
+    look_for(pane, desk, "zeppelin")
+    pane.replace()  # nothing was found
+    look_for(pane, desk, "fortress")
+    pane.more.click()
+    pane.replacement.setText("keep")
+    desk.settle()
+    QTest.keyClick(pane.replacement, Qt.Key.Key_Return)
+    desk.settle()
+    assert "It rings for the keep" in contents(desk.folder)["Bell.md"]
+    assert pane.model.groups == []
+    assert pane.state.text() == "Nothing found"
+
+
+def test_a_replacement_that_cannot_be_made_is_said(make_pane, monkeypatch) -> None:
+    pane, desk = make_pane()
+    pane.regex.click()
+    look_for(pane, desk, "fort(ress)")
+    pane.more.click()
+    pane.replacement.setText("$9")
+    desk.settle()
+    pane.state.clear()
+    pane.replace()
+    assert "no group for $9" in pane.state.text()
+    pane.replacement.setText("keep")
+    desk.settle()
+    monkeypatch.setattr(desk.work, "carry_out", lambda _plan, _done, refused, _about: refused("The vault is locked."))
+    pane.replace()
+    assert (pane.state.text(), pane.apply.isEnabled()) == ("The vault is locked.", True)
+    assert contents(desk.folder) == NOTES
+
+
+def test_each_switch_searches_again(make_pane) -> None:
+    pane, desk = make_pane({"a.md": "Bell bell bells b.ll\n"})
+    found: list[int] = []
+    look_for(pane, desk, "bell")
+    found.append(pane._hits)
+    for switch in (pane.case, pane.word, pane.regex):
+        switch.click()
+        desk.settle()
+        found.append(pane._hits)
+        switch.click()
+        desk.settle()
+    assert found == [3, 2, 2, 3]
+    names = [each.accessibleName() for each in (pane.case, pane.word, pane.regex)]
+    assert names == ["Capital letters matter", "Whole words only", "Regular expression"]
+
+
+def test_two_quick_clicks_replace_once(make_pane) -> None:
+    pane, desk = make_pane()
+    look_for(pane, desk, "fortress")
+    pane.more.click()
+    pane.replacement.setText("fortress of old")
+    desk.settle()
+    pane.apply.click()
+    pane.apply.click()
+    desk.settle()
+    assert contents(desk.folder)["Bell.md"] == NOTES["Bell.md"].replace("fortress", "fortress of old")

@@ -103,7 +103,6 @@ class BodyEdit(QPlainTextEdit):
         self._blank = QTextDocument(self)
         self._blank.setDocumentLayout(QPlainTextDocumentLayout(self._blank))
         self.preview: Callable[[str], str] = lambda _target: ""
-        self.setAccessibleName(tr("Text of the note"))
         self.setObjectName("Body")  # the stylesheet says its size, which else would be that of the window
         self.setMouseTracking(True)
         self.setTabChangesFocus(True)
@@ -310,8 +309,6 @@ class BodyEdit(QPlainTextEdit):
         move = None
         if event.key() == Qt.Key.Key_Backspace:
             move = QTextCursor.MoveOperation.PreviousCharacter
-            if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-                move = QTextCursor.MoveOperation.PreviousWord
         if event.matches(keys.DeleteStartOfWord):
             move = QTextCursor.MoveOperation.PreviousWord
         if move is None:

@@ -81,9 +81,8 @@ class _Chip(QAbstractButton):
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Qt: the cross removes, the rest takes the keyboard and may be dragged."""
+        """Qt: the cross removes, the rest may be dragged."""
         self._pressed = event.position().toPoint()
-        self.setFocus(Qt.FocusReason.MouseFocusReason)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Qt: a click on the cross removes the item."""
@@ -107,11 +106,6 @@ class _Chip(QAbstractButton):
             return
         self._pressed = None
         self._field.drag(self)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Qt: show it."""
-        super().focusInEvent(event)
-        self.update()
 
     def _shown(self) -> str:
         return self.text() or tr("(empty)")
@@ -137,14 +131,13 @@ class ChipsField(Wrapping):
         self.input = QLineEdit(self)
         self.input.setProperty("kind", "quiet")
         self.input.setAccessibleName(tr("Add to {name}", name=name))
-        self.input.setPlaceholderText(tr("Add…"))
         self.input.installEventFilter(self)
         self.input.returnPressed.connect(self.take_input)
         self.input.textChanged.connect(lambda _text: self.settle())
         self.setAcceptDrops(True)
         self.setFocusProxy(self.input)
         theme.changed.connect(self.update)
-        self.settle()
+        self.refresh()
 
     # ---- value ------------------------------------------------------------------------------------------------------
 
@@ -182,7 +175,11 @@ class ChipsField(Wrapping):
     def set_completer(self, completer: QCompleter) -> None:
         """What is offered while typing."""
         self.input.setCompleter(completer)
-        completer.activated.connect(self._completed)
+        popup = completer.popup()
+        if popup is not None:
+            popup.installEventFilter(self)
+        # It writes its choice into the line after it has told it.
+        completer.activated.connect(self.take_input, Qt.ConnectionType.QueuedConnection)
 
     def refresh(self) -> None:
         """Marks and names anew, and everything in its place."""
@@ -212,10 +209,7 @@ class ChipsField(Wrapping):
             return
         now = self.items
         del now[place]
-        had_focus = self._chips[place].hasFocus()
         self._change(now)
-        if had_focus:
-            self._focus(min(place, len(self._chips) - 1))
 
     def shift(self, chip: QObject, steps: int) -> None:
         """Put an item so many places further on."""
@@ -279,7 +273,7 @@ class ChipsField(Wrapping):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: what the line does besides typing."""
         if watched is not self.input:
-            return super().eventFilter(watched, event)
+            return self._popup_key(watched, event)
         if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             return self._input_key(event)
         if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
@@ -289,6 +283,15 @@ class ChipsField(Wrapping):
             if not popup and (self.input.text().strip() or self._editing is not None):
                 self.take_input()  # nothing that was typed is lost
         return False
+
+    def _popup_key(self, popup: QObject, event: QEvent) -> bool:
+        """Enter takes what stands in the line, as typed or as offered; the completer would take an offer besides."""
+        enter = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+        taken = event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() in enter
+        if taken and isinstance(popup, QWidget):
+            popup.hide()
+            self.take_input()
+        return taken
 
     def _input_key(self, event: QKeyEvent) -> bool:
         line = self.input
@@ -365,14 +368,6 @@ class ChipsField(Wrapping):
         elif items:
             self._change([*now, *items])
 
-    def _completed(self, text: str) -> None:
-        self.input.setText(text)
-        self.take_input()
-        # The completer writes its choice into the line after this.
-        self.input.blockSignals(True)
-        self.input.clear()
-        self.input.blockSignals(False)
-
     def _place(self, chip: QObject) -> int | None:
         return next((place for place, item in enumerate(self._chips) if item is chip), None)
 
@@ -385,7 +380,6 @@ class ChipsField(Wrapping):
     def _drop(self, chip: _Chip) -> None:
         if chip.hasFocus():
             self.input.setFocus()
-        chip.hide()
         chip.setParent(None)
         chip.deleteLater()
 

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from msgspec import Struct, field
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from lorestudio.domain.javascript import Json, number_text, to_number, to_string
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -233,6 +233,11 @@ class LineField(Field):
         self._hold(self.line)
         self.line.textEdited.connect(self.changed.emit)
 
+    def set_completer(self, completer: QCompleter) -> None:
+        """What is offered while typing; an offer in the line counts as typed."""
+        self.line.setCompleter(completer)
+        completer.highlighted.connect(self.changed.emit)
+
     def show_value(self, value: Json) -> None:
         """Show a text."""
         text = "" if value is None or value == [] else to_string(value)
@@ -310,7 +315,6 @@ class RawField(Field):
     def __init__(self, raw: str, reason: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         text = label(self, _first_lines(raw), wrap=False, selectable=True)
-        text.setTextFormat(Qt.TextFormat.PlainText)
         text.setFont(fixed_font(self.font().pointSizeF() * 0.95))
         text.setObjectName("Raw")
         text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -364,7 +368,7 @@ class FieldMaker:
         maker = makers.get(spec.kind)
         made = maker() if maker is not None else LineField(spec, general, self._parent)
         if spec.values and isinstance(made, LineField):
-            made.line.setCompleter(OffersCompleter(made.line, partial(_fitting, spec.values), made))
+            made.set_completer(OffersCompleter(made.line, partial(_fitting, spec.values), made))
         return made
 
     def _fires(self, spec: FieldSpec) -> Field:

@@ -135,11 +135,6 @@ class PropertyForm(QWidget):
         """The rows that are shown, from top to bottom."""
         return list(self._rows)
 
-    def focus_first(self) -> None:
-        """Give the keyboard to the first field."""
-        first = next(iter(self._rows.values()), None)
-        (first.field if first is not None else self.add_button).setFocus(Qt.FocusReason.TabFocusReason)
-
     def say_match(self, text: str, tone: str = "neutral") -> None:
         """What the keys would do in the chat that is shown; "" where nothing is known."""
         self._match = (text, tone)
@@ -181,11 +176,10 @@ class PropertyForm(QWidget):
         """Show an empty row for a property and go there; it is written once it has a value."""
         self._pinned[name] = None
         if self._note is not None:
-            self.show_note(self._note, self._parsed, self._pinned)
+            self.show_note(self._note, self._parsed, self._pinned, read_only=self._read_only)
         row = self._rows.get(name)
         if row is not None:
             row.field.setFocus(Qt.FocusReason.OtherFocusReason)
-            self.keep_in_sight()
 
     def keep_in_sight(self) -> None:
         """Scroll to the row that has the keyboard: the form got another height."""

@@ -254,7 +254,6 @@ class _RemarkLine(QWidget):
         sign = QLabel(self, pixmap=glyph(icons[remark.tone], getattr(theme.palette, remark.tone), 14))
         sign.setFixedWidth(16)
         text = label(self, remark.text, "small")
-        text.setTextFormat(Qt.TextFormat.PlainText)
         top, line = Qt.AlignmentFlag.AlignTop, row(spacing=6, margins=(0, 1, 0, 2))
         line.addWidget(sign, 0, top)
         line.addWidget(text, 1)

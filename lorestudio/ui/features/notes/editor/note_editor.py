@@ -137,21 +137,20 @@ class MarkdownHighlighter(QSyntaxHighlighter):
         return _CODE if _FENCE.match(text) else _PLAIN
 
     def _colour_front(self, text: str) -> None:
-        formats = self._formats
         if text.lstrip("\ufeff").startswith("---"):
-            self.setFormat(0, len(text), formats["faint"])
+            self._set(text, 0, len(text), "faint")
         elif text.lstrip().startswith("#"):
-            self.setFormat(0, len(text), formats["comment"])
+            self._set(text, 0, len(text), "comment")
         else:
             found = _PROPERTY.match(text)
             if found is not None:
-                self.setFormat(0, found.end(), formats["property"])
+                self._set(text, 0, found.end(), "property")
 
     def _colour(self, text: str) -> None:
-        formats, before, state = self._formats, max(self.previousBlockState(), _PLAIN), self.currentBlockState()
+        before, state = max(self.previousBlockState(), _PLAIN), self.currentBlockState()
         for inside, name in ((_CODE, "code"), (_COMMENT, "comment")):
             if inside in {before, state}:
-                self.setFormat(0, len(text), formats[name])
+                self._set(text, 0, len(text), name)
                 return
         if text:
             self._colour_line(text)
@@ -179,10 +178,10 @@ class MarkdownHighlighter(QSyntaxHighlighter):
         formats = self._formats
         heading = _HEADING.match(text)
         if heading is not None:
-            self.setFormat(0, len(text), formats["h1" if heading.end() == 2 else "h2"])
+            self._set(text, 0, len(text), "h1" if heading.end() == 2 else "h2")
             self.setFormat(0, heading.end(), formats["faint"])
         elif text[0] == ">":
-            self.setFormat(0, len(text), formats["quote"])
+            self._set(text, 0, len(text), "quote")
         else:
             bullet = _LIST.match(text)
             if bullet is not None:
@@ -474,7 +473,7 @@ class NoteEditor(QWidget):
             body = BODY_LINES * self.body.fontMetrics().lineSpacing()
             form = min(wanted, round(total * 0.6), max(64, total - body))
             self.splitter.setSizes([form, max(total - form, 1)])
-            self.form.keep_in_sight()
+        self.form.keep_in_sight()
 
     def _paint(self) -> None:
         name = "chevron-down" if self.toggle.isChecked() else "chevron-right"

@@ -6,13 +6,21 @@ Names that links may use.
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QDropEvent, QKeySequence, QTextCursor
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import (
+    QDragMoveEvent,
+    QDropEvent,
+    QHelpEvent,
+    QInputMethodEvent,
+    QKeySequence,
+    QMouseEvent,
+    QTextCursor,
+)
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolTip
 
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.ui.features.notes.editor.body import MOST, TitleBook, half_typed, link_at
+from lorestudio.ui.features.notes.editor.body import COLUMN, MOST, TitleBook, half_typed, link_at
 from tests.ui.conftest import drain
 from tests.ui.features.notes.editor.notes import NASTY, PLAIN
 from tests.ui.worlds import ENTRIES, LEFT_OUT
@@ -110,6 +118,29 @@ def test_ctrl_backspace_deletes_up_to_the_start_of_the_body(make_editor) -> None
     for _ in range(3):
         QTest.keyClick(editor.body, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
     assert editor.buffer.text == "---\nkeys: a\n---\n"
+
+
+def test_ctrl_backspace_below_empty_lines_takes_those_and_leaves_the_front_matter(make_editor) -> None:
+    editor = make_editor("---\nkeys: a\n---\n\n\nx")
+    place(editor, "x")
+    for _ in range(3):
+        QTest.keyClick(editor.body, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
+    assert editor.buffer.text == "---\nkeys: a\n---\nx"
+
+
+def test_backspace_takes_one_character(make_editor) -> None:
+    editor = make_editor("---\nkeys: a\n---\n   x")
+    place(editor, "x")
+    QTest.keyClick(editor.body, Qt.Key.Key_Backspace)
+    assert editor.buffer.text == "---\nkeys: a\n---\n  x"
+
+
+def test_a_note_that_is_only_read_gets_no_line_to_write_in(make_editor) -> None:
+    editor = make_editor("---\nkeys: a\n---")
+    editor.show_buffer(editor.buffer, read_only=True)
+    editor.body.setFocus()
+    QTest.keyClicks(editor.body, "x")
+    assert editor.buffer.text == "---\nkeys: a\n---"
 
 
 def test_select_all_and_cut_take_the_body_only(make_editor) -> None:
@@ -263,6 +294,8 @@ def test_two_brackets_offer_titles_and_aliases(make_editor) -> None:
     drain()
     assert "A dragon. [[Dawnkeep]]\n" in editor.buffer.text
     assert editor.completer.offered == []
+    QTest.keyClicks(editor.body, " More")
+    assert "A dragon. [[Dawnkeep]] More\n" in editor.buffer.text
 
 
 def test_an_alias_is_written_with_its_title(make_editor) -> None:
@@ -279,6 +312,8 @@ def test_brackets_that_are_there_already_are_not_doubled(make_editor) -> None:
     QTest.keyClicks(editor.body, "[bel")
     QTest.keyClick(editor.body, Qt.Key.Key_Return)
     assert "A [[Bell]] dragon." in editor.buffer.text
+    QTest.keyClicks(editor.body, "!")
+    assert "A [[Bell]]! dragon." in editor.buffer.text
 
 
 def test_what_nobody_is_called_offers_nothing(make_editor) -> None:
@@ -286,6 +321,7 @@ def test_what_nobody_is_called_offers_nothing(make_editor) -> None:
     place(editor, "A dragon.", end=True)
     QTest.keyClicks(editor.body, " [[zzzz")
     assert editor.completer.offered == []
+    assert not editor.completer.completer.popup().isVisible()
 
 
 # ---- colours --------------------------------------------------------------------------------------------------------
@@ -323,7 +359,9 @@ def test_a_note_that_was_just_made_is_written_where_its_text_begins(make_editor)
         editor = make_editor(FRONT + text)
         editor.body.begin()
         QTest.keyClicks(editor.body, "A moth.")
-        assert f"{place_of}A moth." in editor.buffer.text
+        assert editor.buffer.text == FRONT + (
+            text.replace(place_of, f"{place_of}A moth.") if place_of else f"{text}A moth."
+        )
         assert editor.body.hasFocus()
 
 
@@ -360,3 +398,318 @@ def test_offers_are_ranked_and_few() -> None:
     assert many.offers("dragon 2999")[0].text == "Dragon 2999"
     assert [name.link for name in BOOK.offers("grey")] == ["Skarn|the Grey One"]
     assert BOOK.offers("grey", titles_only=True) == []
+
+
+# ---- what the body does with what is typed, dropped and pointed at ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen", "after"),
+    [
+        ("A dragon.", "A dragon", "[[A dragon]]."),
+        ("A dragon.", None, "A [[dragon]]."),
+        ("", None, "[[]]"),
+        ("One.\nTwo.", "all", "One.\nTwo."),
+    ],
+)
+def test_brackets_go_around_what_is_chosen_in_one_line(make_editor, text: str, chosen: str | None, after: str) -> None:
+    editor = make_editor(FRONT + text)
+    cursor = editor.body.textCursor()
+    if chosen == "all":
+        editor.body.selectAll()
+    elif chosen:
+        editor.body.setTextCursor(editor.body.document().find(chosen))
+    else:
+        cursor.setPosition(len(FRONT) + min(3, len(text)))
+        editor.body.setTextCursor(cursor)
+    editor.body.link_selection()
+    assert editor.buffer.text == FRONT + after
+    if not text:
+        QTest.keyClicks(editor.body, "Bell")
+        assert editor.buffer.text == FRONT + "[[Bell]]"
+
+
+def test_a_link_is_begun_where_no_word_is_even_beside_the_front_matter(make_editor) -> None:
+    """The word that Qt finds before an empty body is the dashes above it, which nobody sees."""
+    editor = make_editor(FRONT + "\nA dragon.")
+    editor.body.moveCursor(QTextCursor.MoveOperation.Start)
+    editor.body.link_selection()
+    assert editor.buffer.text == FRONT + "[[]]\nA dragon."
+    assert editor.body.textCursor().position() == len(FRONT) + 2
+
+
+def test_what_is_only_read_gets_neither_brackets_nor_comments(make_editor) -> None:
+    editor = make_editor(PLAIN)
+    place(editor, "dragon")
+    editor.body.setReadOnly(True)
+    editor.body.link_selection()
+    editor.body.toggle_comment()
+    QTest.keyClick(editor.body, Qt.Key.Key_Backspace)
+    assert editor.buffer.text == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen", "after"),
+    [
+        ("A dragon.\nMore.", "dragon", "A %% dragon %%.\nMore."),
+        ("A dragon.\nMore.", "", "%% A dragon. %%\nMore."),
+        ("\nMore.", "", "%%  %%\nMore."),
+        ("%%%\n", "", "%% %%% %%\n"),  # three of them are no comment that could be opened
+        ("  %% A dragon. %%\n", "", "  A dragon.\n"),
+    ],
+)
+def test_what_becomes_of_a_line_that_is_made_a_comment(make_editor, text: str, chosen: str, after: str) -> None:
+    editor = make_editor(FRONT + text)
+    cursor = editor.body.document().find(chosen) if chosen else editor.body.textCursor()
+    if not chosen:
+        cursor.setPosition(len(FRONT) + min(2, text.index("\n")))
+    editor.body.setTextCursor(cursor)
+    editor.body.toggle_comment()
+    assert editor.buffer.text == FRONT + after
+    chosen_now = editor.body.textCursor()
+    assert chosen_now.hasSelection()
+    assert chosen_now.selectionStart() == len(FRONT) + (2 if chosen else 0)
+    before = editor.buffer.text
+    editor.body.toggle_comment()
+    if after.startswith("%% A"):
+        assert editor.buffer.text == FRONT + text
+    editor.undo()
+    assert editor.buffer.text == before
+
+
+def commit(editor, text: str, start: int = 0, count: int = 0) -> QInputMethodEvent:
+    """Write a text as an input method does, in place of `count` characters from `start`, seen from the caret."""
+    event = QInputMethodEvent("", [])
+    event.setCommitString(text, start, count)
+    QApplication.sendEvent(editor.body, event)
+    return event
+
+
+def test_an_input_method_writes_in_the_body_only(make_editor) -> None:
+    editor = make_editor(PLAIN)
+    place(editor, "# Skarn")
+    assert not commit(editor, "龍", -1, 1).isAccepted()
+    assert editor.buffer.text == PLAIN
+    commit(editor, "龍")
+    place(editor, "# Skarn", end=True)
+    commit(editor, "龍", -5, 5)
+    assert editor.buffer.text == PLAIN.replace("# Skarn", "龍# 龍")
+    editor.set_source(True)
+    place(editor, "tags")
+    commit(editor, "x", -1, 0)
+    assert editor.buffer.text.startswith("---x\ntags:")
+
+
+@pytest.mark.parametrize("pasted", [False, True])
+def test_a_note_without_a_body_gets_its_line_from_an_input_method_and_a_paste(make_editor, pasted: bool) -> None:
+    front = "---\ntags: [lorebook]\n---"
+    editor = make_editor(front)
+    commit(editor, "")  # nothing was written yet
+    assert editor.buffer.text == front
+    if pasted:
+        QApplication.clipboard().setText("龍")
+        editor.body.paste()
+    else:
+        commit(editor, "龍")
+    assert editor.buffer.text == front + "\n龍"
+    assert visible(editor) == ["龍"]
+    assert editor.body.textCursor().atEnd()
+
+
+def test_what_is_dragged_over_the_body_may_be_dropped_below_the_front_matter_only(make_editor) -> None:
+    editor = make_editor(PLAIN)
+    data = QMimeData()
+    data.setText("dropped ")
+    body, copy, left, none = (
+        editor.body, Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier,
+    )  # fmt: skip
+    place(editor, "dragon")
+    spot = body.cursorRect().center()
+    start = QDragMoveEvent(QPoint(1, 1), copy, data, left, none)
+    body.dragMoveEvent(start)  # before the body's first letter
+    assert start.isAccepted()
+    for front, taken in ((False, True), (True, False)):
+        at = spot
+        if front:  # as where a line is half scrolled away
+            body._first = body.document().characterCount()
+        moved = QDragMoveEvent(at, copy, data, left, none)
+        body.dragMoveEvent(moved)
+        assert moved.isAccepted() is taken
+        dropped = QDropEvent(QPointF(at), copy, data, left, none)
+        body.dropEvent(dropped)
+        assert editor.buffer.text == PLAIN.replace("dragon", "dropped dragon")
+
+
+def mouse(editor, kind: QEvent.Type, spot: QPoint, button: Qt.MouseButton, held: Qt.KeyboardModifier) -> None:
+    at = QPointF(spot)
+    event = QMouseEvent(kind, at, editor.body.viewport().mapToGlobal(at), button, button, held)
+    QApplication.sendEvent(editor.body.viewport(), event)
+
+
+def test_only_ctrl_and_the_left_button_on_a_link_follow_it(make_editor) -> None:
+    editor = make_editor(NASTY)
+    asked: list[str] = []
+    editor.followed.connect(asked.append)
+    place(editor, "wnkeep")
+    on = editor.body.cursorRect().center()
+    place(editor, "lives")
+    beside = editor.body.cursorRect().center()
+    far = QPoint(editor.body.viewport().width() - 4, on.y())
+    ctrl, none = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.NoModifier
+    left, right = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
+    press, release = QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease
+    for spot, button, held in ((on, left, none), (on, right, ctrl), (beside, left, ctrl), (far, left, ctrl)):
+        mouse(editor, press, spot, button, held)
+        mouse(editor, release, spot, button, held)
+    assert asked == []
+    place(editor, "# Skarn")
+    mouse(editor, press, on, left, none)
+    assert editor.body.textCursor().block().text().endswith("[[Dawnkeep]].")  # a click puts the caret there
+    mouse(editor, press, on, left, ctrl)
+    assert asked == ["Dawnkeep"]
+    shapes = []
+    for spot, held in ((on, ctrl), (on, none), (beside, ctrl), (on, ctrl), (far, ctrl)):
+        mouse(editor, QEvent.Type.MouseMove, spot, Qt.MouseButton.NoButton, held)
+        shapes.append(editor.body.viewport().cursor().shape())
+    hand, beam = Qt.CursorShape.PointingHandCursor, Qt.CursorShape.IBeamCursor
+    assert shapes == [hand, beam, beam, hand, beam]
+
+
+def test_the_tip_over_a_link_tells_of_its_note(make_editor, monkeypatch) -> None:
+    editor = make_editor(NASTY)
+    told: list[str] = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _place, words, _widget: told.append(words))
+    monkeypatch.setattr(QToolTip, "hideText", lambda: told.append("(hidden)"))
+    for words in ("wnkeep", "lives"):
+        place(editor, words)
+        point = editor.body.viewport().mapTo(editor.body, editor.body.cursorRect().center())
+        event = QHelpEvent(QEvent.Type.ToolTip, point, editor.body.mapToGlobal(point))
+        assert QApplication.sendEvent(editor.body, event)
+    assert "A fortress." in told[0]
+    assert told[1:] == ["(hidden)"]
+
+
+def test_lines_of_the_body_are_no_longer_than_can_be_read(make_editor) -> None:
+    editor = make_editor(PLAIN)
+    body = editor.body
+    margins = []
+    for width in (COLUMN, COLUMN + 200, 600):
+        editor.resize(width, 500)
+        drain()
+        margins.append((body.viewportMargins().left(), body.viewportMargins().right()))
+    assert margins == [(0, 0), (100, 100), (0, 0)]
+    editor.resize(COLUMN + 200, 500)
+    editor.set_source(True)  # a file is as wide as it is
+    assert body.viewportMargins().left() == 0
+    assert (body.accessibleName(), body.toPlainText()) == ("The note's file", PLAIN)
+    editor.set_source(False)
+    assert body.viewportMargins().left() == 100
+    assert body.accessibleName() == "Text of the note"
+
+
+def test_an_empty_place_of_a_note_cannot_be_written_in(make_editor) -> None:
+    editor = make_editor(PLAIN)
+    editor.show_nothing()
+    body = editor.body
+    assert (body.toPlainText(), body.isReadOnly(), body.first_place) == ("", True, 0)
+    QTest.keyClicks(body, "x")
+    body.settle()
+    assert body.toPlainText() == ""
+    assert not body.follow()
+
+
+def test_tab_leaves_the_body_and_writes_nothing(make_editor) -> None:
+    editor = make_editor(PLAIN)
+    place(editor, "A dragon.")
+    QTest.keyClick(editor.body, Qt.Key.Key_Tab)
+    assert not editor.body.hasFocus()
+    assert editor.buffer.text == PLAIN
+
+
+def test_the_source_and_the_text_show_where_the_caret_is(make_editor) -> None:
+    editor = make_editor(FRONT + "line\n" * 300 + "here\n")
+    place(editor, "here")
+    for source in (True, False):
+        editor.set_source(source)
+        assert 0 <= editor.body.cursorRect().center().y() < editor.body.viewport().height()
+
+
+def test_text_typed_into_the_front_matter_moves_what_is_hidden_with_it(make_editor) -> None:
+    editor = make_editor(PLAIN)
+    cursor = QTextCursor(editor.buffer.document)
+    cursor.setPosition(4)
+    cursor.insertText("mood: calm\n")
+    assert editor.body.first_place == len(FRONT) + len("mood: calm\n")
+    assert visible(editor) == BODY.split("\n")
+    cursor.setPosition(4)
+    cursor.setPosition(4 + len("mood: calm\n"), QTextCursor.MoveMode.KeepAnchor)
+    cursor.removeSelectedText()
+    assert editor.body.first_place == len(FRONT)
+    assert visible(editor) == BODY.split("\n")
+
+
+# ---- offers ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_offer_is_taken_with_a_click(make_editor) -> None:
+    editor = make_editor(PLAIN.replace("A dragon.", "A dragon. 🐉"))
+    editor.body.moveCursor(QTextCursor.MoveOperation.End)
+    editor.body.moveCursor(QTextCursor.MoveOperation.Left)
+    editor.body.setFocus()
+    QTest.keyClicks(editor.body, "[[e")
+    popup, offered = editor.completer.completer.popup(), editor.completer.offered
+    row = offered.index("Bell")
+    assert row > 0
+    assert 240 <= popup.width() <= 420
+    spot = popup.visualRect(popup.model().index(row, 0)).center()
+    QTest.mouseClick(popup.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    assert "A dragon. 🐉[[Bell]]\n" in editor.buffer.text
+    assert editor.completer.offered == []
+
+
+def test_the_first_offer_is_chosen_and_another_with_the_arrows(make_editor) -> None:
+    editor = make_editor(PLAIN)
+    place(editor, "A dragon.", end=True)
+    QTest.keyClicks(editor.body, " [[e")
+    popup, offered = editor.completer.completer.popup(), editor.completer.offered
+    assert popup.currentIndex().row() == 0
+    QTest.keyClick(popup, Qt.Key.Key_Down)
+    QTest.keyClick(popup, Qt.Key.Key_Return)
+    name = offered[1].partition("   → ")[0]
+    assert f"{name}]]\n" in editor.buffer.text
+
+
+def test_offers_go_where_the_caret_leaves_the_link_and_come_by_typing_only(make_editor) -> None:
+    editor = make_editor(PLAIN.replace("A dragon.", "A [[Bel dragon."))
+    place(editor, "[[Bel", end=True)
+    QTest.keyClick(editor.body, Qt.Key.Key_Left)
+    assert editor.completer.offered == []
+    QTest.keyClick(editor.body, Qt.Key.Key_Right)
+    QTest.keyClicks(editor.body, "l")
+    assert editor.completer.offered[0] == "Bell"
+    QTest.keyClick(editor.completer.completer.popup(), Qt.Key.Key_Left)
+    assert editor.completer.offered[0] == "Bell"  # still in the link
+    place(editor, "Skarn")
+    assert editor.completer.offered == []
+    place(editor, "[[Bell", end=True)
+    editor.body.textCursor().insertText("e")  # not typed: taken from elsewhere
+    assert editor.completer.offered[:1] == ["Bell"] or editor.completer.offered == []
+    QTest.keyClick(editor.body, Qt.Key.Key_Backspace)
+    assert editor.completer.offered[0] == "Bell"
+    QTest.keyClicks(editor.body, "]")
+    assert editor.completer.offered[:1] in ([], ["Bell"])
+    QTest.keyClicks(editor.body, "] ")
+    assert editor.completer.offered == []
+
+
+def test_a_text_that_changes_without_the_keyboard_offers_nothing(make_editor) -> None:
+    editor = make_editor(PLAIN)
+    place(editor, "A dragon.", end=True)
+    QTest.keyClicks(editor.body, " ")
+    editor.form.add_button.setFocus()
+    editor.body.textCursor().insertText("[[")
+    assert editor.completer.offered == []
+    before = editor.buffer.text
+    editor.completer.take(99)
+    editor.completer.take(-1)
+    assert editor.buffer.text == before

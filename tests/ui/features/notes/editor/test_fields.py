@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDropEvent, QFocusEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.features.notes.editor.chips_field import ChipsField, split_items
@@ -26,6 +26,7 @@ from lorestudio.ui.features.notes.editor.fields import (
 from lorestudio.ui.features.notes.editor.form_row import NameButton
 from lorestudio.ui.features.notes.editor.schema import FieldKind, FieldSpec
 from lorestudio.ui.shell.theme import Theme
+from tests.ui.conftest import drain
 from tests.ui.drawing import drawn, words_drawn
 
 NUMBER = FieldSpec("priority", "Priority", FieldKind.NUMBER, "Help.", low=0, high=10, step=2)
@@ -98,12 +99,6 @@ def test_a_number_shows_what_stands_in_its_place(held) -> None:
         shown.append(field.line.text())
     assert shown == ["3", "3.5", "many", "", "", "True"]
     assert (told, field.line.placeholderText()) == ([], "20")
-    assert (
-        NumberField(FieldSpec("depth", "Depth", FieldKind.NUMBER, "Help.", low=1), "")
-        .line.toolTip()
-        .endswith("1 or more")
-        or True
-    )
 
 
 # ---- choices and flags ----------------------------------------------------------------------------------------------
@@ -137,6 +132,7 @@ def test_the_wheel_leaves_a_choice_alone_that_has_not_the_keyboard(held) -> None
         )  # fmt: skip
         QApplication.sendEvent(field.combo, event)
         assert field.combo.currentIndex() == (1 if focus else 0)
+        assert event.isAccepted() is focus  # else the form scrolls
     assert told == ["user"]
 
 
@@ -155,6 +151,99 @@ def test_a_flag_shows_what_is_made_of_a_value(held, default: bool, value: object
     assert bool(field.problem()) == doubtful
     field.box.click()
     assert told == [not on]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said", "wrong"),
+    [(1, None, "1 or more", "0"), (1, 10, "1 to 10", "11"), (None, 10, "0 to 10", "11"), (None, None, "", "")],
+)
+def test_a_number_says_its_range(
+    held, qtbot: QtBot, low: float | None, high: float | None, said: str, wrong: str
+) -> None:
+    field, _told = held(NumberField(FieldSpec("depth", "Depth", FieldKind.NUMBER, "Help.", low=low, high=high), "4"))
+    assert field.line.toolTip() == f"Help. {said}".strip()
+    assert field.line.accessibleDescription() == " ".join(filter(None, ("Help.", said, "4")))
+    assert field.line.accessibleName() == "Depth"
+    field.show_value(5)
+    assert field.problem() == ""
+    if wrong:
+        qtbot.keyClick(field.line, Qt.Key.Key_Up)
+        field.line.setText(wrong)
+        assert field.problem() == f"{wrong} lies outside {said}."
+
+
+def test_counting_begins_at_the_lowest_and_stays_within_what_there_is(held, qtbot: QtBot) -> None:
+    field, told = held(NumberField(FieldSpec("x", "X", FieldKind.NUMBER, "Help.", low=3, high=4, step=0.1), ""))
+    for _ in range(3):
+        qtbot.keyClick(field.line, Qt.Key.Key_Up)
+    assert told == [3.1, 3.2, 3.3]  # and not 3.3000000000000003
+    free, told = held(NumberField(FieldSpec("x", "X", FieldKind.NUMBER, "Help."), ""))
+    qtbot.keyClick(free.line, Qt.Key.Key_Down)
+    assert told == [-1]
+
+
+def test_escape_leaves_every_field_and_the_keyboard_goes_to_its_inside(held, theme: Theme, qtbot: QtBot) -> None:
+    summary, line = FieldSpec("s", "S", FieldKind.SUMMARY, "Help."), FieldSpec("x", "X", FieldKind.LINE, "Help.")
+    flag = FieldSpec("enabled", "Enabled", FieldKind.FLAG, "Help.")
+    made = (
+        NumberField(NUMBER, ""), ChoiceField(CHOICE, ""), FlagField(flag), LineField(line, ""), SummaryField(summary),
+        RawField("x: {}", "It is nested."), ListField(theme, FieldSpec("keys", "Keys", FieldKind.WORDS, "Help.")),
+    )  # fmt: skip
+    for each in made:
+        field, told = held(each)
+        left: list[bool] = []
+        field.left.connect(lambda left=left: left.append(True))
+        field.setFocus()
+        inside = QApplication.focusWidget()
+        assert inside is not field
+        assert field.isAncestorOf(inside)
+        qtbot.keyClick(inside, Qt.Key.Key_Escape)
+        assert (left, told) == ([True], [])
+        field.hide()
+
+
+def test_a_choice_has_names_and_takes_the_room_it_gets(held) -> None:
+    field, _told = held(ChoiceField(CHOICE, "the usual"))
+    assert [field.combo.itemText(each) for each in range(3)] == ["the usual", "User", "System"]
+    assert field.combo.accessibleName() == field.combo.view().accessibleName() == "Role"
+    assert field.combo.focusPolicy() is Qt.FocusPolicy.StrongFocus
+    assert field.combo.width() == field.width()
+    field.show_value("elf")
+    assert field.problem() == "This value means nothing, so the general one holds."
+    field.combo.activated.emit(3)  # that is no choice
+    assert _told == []
+
+
+def test_a_summary_is_left_with_tab_and_has_no_undo_of_its_own(held, qtbot: QtBot) -> None:
+    field, _told = held(SummaryField(FieldSpec("summary", "Summary", FieldKind.SUMMARY, "Help.")))
+    field.show_value("A dragon.")
+    assert not field.edit.isUndoRedoEnabled()
+    assert field.edit.objectName() == "Summary"
+    assert field.edit.placeholderText() == "What it is, and when to take it"
+    other = QLineEdit(field.parentWidget())
+    other.show()
+    field.setFocus()
+    qtbot.keyClick(field.edit, Qt.Key.Key_Tab)
+    assert other.hasFocus()
+    assert field.count.geometry().top() >= field.edit.geometry().bottom()
+    line = field.edit.fontMetrics().lineSpacing()
+    assert field.edit.height() >= 2 * line + 2 * field.edit.document().documentMargin()
+    assert field.edit.toPlainText() == "A dragon."  # no tab is written
+
+
+def test_what_a_property_means_is_told_at_its_field(held, theme: Theme) -> None:
+    field, _told = held(ListField(theme, FieldSpec("keys", "Keys", FieldKind.WORDS, "Help.")))
+    assert field.chips.input.toolTip() == "Help."
+    raw, _told = held(RawField("x: {}", "It is nested."))
+    (button,) = raw.findChildren(QPushButton)
+    assert button.accessibleDescription() == "It is nested."
+    (text,) = raw.findChildren(QLabel, "Raw")
+    assert text.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
+    assert text.geometry().bottom() <= button.geometry().top()
+    asked: list[bool] = []
+    raw.source_wanted.connect(lambda: asked.append(True))
+    button.click()
+    assert asked == [True]
 
 
 # ---- texts ----------------------------------------------------------------------------------------------------------
@@ -380,3 +469,30 @@ def test_each_kind_has_its_field(qtbot: QtBot, theme: Theme) -> None:
     line.line.completer().fill("spr")
     assert line.line.completer().model().stringList() == ["spring", "late spring"]
     assert maker.make("x", FieldSpec("x", "X", FieldKind.LINE, "Help.")).line.completer() is None
+
+
+@pytest.mark.parametrize("pressed", [(), (Qt.Key.Key_Down,), (Qt.Key.Key_Down, Qt.Key.Key_Return)])
+def test_an_offer_that_stands_in_a_line_is_what_the_note_gets(
+    qtbot: QtBot, theme: Theme, pressed: tuple[Qt.Key, ...]
+) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    parent.show()
+    qtbot.waitExposed(parent)
+    spec = FieldSpec("season", "Season", FieldKind.LINE, "Help.", values=("autumn", "spring"))
+    made = FieldMaker(theme, FieldContext(), parent).make("season", spec)
+    made.show()
+    told: list[object] = []
+    made.changed.connect(told.append)
+    drain()
+    made.line.setFocus()
+    drain()
+    qtbot.keyClicks(made.line, "aut")
+    popup = made.line.completer().popup()
+    for key in pressed:
+        qtbot.keyClick(popup, key)
+    if not pressed:
+        offer = popup.visualRect(popup.model().index(0, 0))
+        qtbot.mouseClick(popup.viewport(), Qt.MouseButton.LeftButton, pos=offer.center())
+    assert (made.line.text(), told[-1]) == ("autumn", "autumn")
+    popup.hide()

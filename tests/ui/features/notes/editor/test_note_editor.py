@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QFont, QMouseEvent, QTextCharFormat, QTextCursor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.ui.features.notes.editor.body import TitleBook
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
-from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
+from lorestudio.ui.features.notes.editor.fields import FieldContext
+from lorestudio.ui.features.notes.editor.note_editor import CHEAP_SECONDS, NoteEditor
+from lorestudio.ui.shell.theme import Theme
 from tests.ui.conftest import drain
 from tests.ui.features.notes.editor.notes import PLAIN
 
@@ -87,3 +99,289 @@ def test_another_note_takes_the_place_of_the_one_before(make_editor: Make) -> No
     assert editor._buffer is second
     editor.forget(second)
     assert editor._buffer is None
+
+
+# ---- colours --------------------------------------------------------------------------------------------------------
+
+
+def coloured(editor: NoteEditor, line: str, nth: int = 0) -> dict[str, QTextCharFormat]:
+    """The formats of the pieces of a line of the document."""
+    blocks, block = [], editor.body.document().begin()
+    while block.isValid():
+        if block.text() == line:
+            blocks.append(block)
+        block = block.next()
+    units = line.encode("utf-16-le")
+    return {
+        units[2 * each.start : 2 * (each.start + each.length)].decode("utf-16-le"): QTextCharFormat(each.format)
+        for each in blocks[nth].layout().formats()
+    }
+
+
+def coloured_all(editor: NoteEditor, qtbot: QtBot) -> None:
+    highlighter = editor._highlighters[id(editor.buffer)]
+    qtbot.waitUntil(lambda: not highlighter.waiting)
+
+
+FRONT = "---\ntags: [lorebook]\n---\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "pieces"),
+    [
+        ("# Moth 🐉", {"# ": "text_faint", "Moth 🐉": "text"}),
+        ("#tag", {}),
+        ("> said 🐉", {"> said 🐉": "text_muted"}),
+        ("- item", {"-": "accent"}),
+        ("  12. item", {"12.": "accent"}),
+        ("a 🐉 **bold** b", {"**": "text_faint", "bold": "text"}),
+        ("a _slant_ b", {"_": "text_faint", "slant": "text"}),
+        ("a ==lit== b", {"==lit==": "on_mark"}),
+        ("a `code` b", {"`code`": "text_muted"}),
+        ("a <div class='x'> b", {"<div class='x'>": "text_faint"}),
+        ("a [[Dawnkeep]] b", {"[[Dawnkeep]]": "accent"}),
+        ("a [[Elsewhere]] b", {"[[Elsewhere]]": "warning"}),
+        ("a ![[Elsewhere]] b", {"![[Elsewhere]]": "accent"}),  # a picture may lie anywhere
+        ("a [[Dawnkeep\\|the keep]] b", {"[[Dawnkeep\\|the keep]]": "accent"}),
+        ("a %%aside%% b", {"%%aside%%": "text_faint"}),
+        ("plain words", {}),
+    ],
+)
+def test_a_line_of_markdown_has_its_colours(
+    make_editor: Make, qtbot: QtBot, theme: Theme, line: str, pieces: dict[str, str]
+) -> None:
+    editor = make_editor(f"{FRONT}{line}\n")
+    coloured_all(editor, qtbot)
+    found = {piece: each.foreground().color().name() for piece, each in coloured(editor, line).items()}
+    assert found == {piece: theme.color(name).name() for piece, name in pieces.items()}
+
+
+def test_headings_are_larger_and_other_signs_have_their_looks(make_editor: Make, qtbot: QtBot, theme: Theme) -> None:
+    editor = make_editor(f"{FRONT}# One\n## Two\n**bold** and _slant_\n> quote\n==lit== `code`\n[[Elsewhere]]\n")
+    coloured_all(editor, qtbot)
+    size = QTextCharFormat.Property.FontSizeAdjustment
+    one, two = coloured(editor, "# One")["One"], coloured(editor, "## Two")["Two"]
+    assert one.intProperty(size) > two.intProperty(size) > 0
+    words = coloured(editor, "**bold** and _slant_")
+    demi = QFont.Weight.DemiBold
+    assert one.fontWeight() == two.fontWeight() == words["bold"].fontWeight() == demi
+    assert (words["slant"].fontItalic(), words["bold"].fontItalic()) == (True, False)
+    assert words["slant"].fontWeight() != demi
+    assert coloured(editor, "> quote")["> quote"].fontItalic()
+    marks = coloured(editor, "==lit== `code`")
+    assert marks["==lit=="].background().color() == theme.color("mark")
+    assert marks["`code`"].background().color() == theme.color("sunken")
+    missing = coloured(editor, "[[Elsewhere]]")["[[Elsewhere]]"]
+    assert missing.underlineStyle() is QTextCharFormat.UnderlineStyle.DotLine
+    assert missing.underlineColor() == theme.color("warning")
+
+
+@pytest.mark.parametrize(("opens", "closes", "colour"), [("```py", "```", "text_muted"), ("%%", "%%", "text_faint")])
+def test_code_and_comments_go_on_over_lines_until_they_are_closed(
+    make_editor: Make, qtbot: QtBot, theme: Theme, opens: str, closes: str, colour: str
+) -> None:
+    inside, after = "# no heading [[Bell]] 🐉", "**bold**"
+    editor = make_editor(f"{FRONT}{opens}\n{inside}\n{closes}\n{after}\n")
+    coloured_all(editor, qtbot)
+    (only,) = coloured(editor, inside).values()
+    assert only.foreground().color() == theme.color(colour)
+    assert set(coloured(editor, after)) == {"**", "bold"}
+    cursor = QTextCursor(editor.body.document().find(closes, editor.body.document().find(inside).position()).block())
+    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+    cursor.removeSelectedText()  # never closed: the rest of the note belongs to it
+    coloured_all(editor, qtbot)
+    (only,) = coloured(editor, after).values()
+    assert only.foreground().color() == theme.color(colour)
+
+
+def test_front_matter_is_coloured_as_what_it_is(make_editor: Make, qtbot: QtBot, theme: Theme) -> None:
+    editor = make_editor("---\n# aside 🐉\ntags: [lorebook]\n- [[Bell]]\n---\n# Bell\n")
+    coloured_all(editor, qtbot)
+
+    def colours(line: str, nth: int = 0) -> dict[str, str]:
+        return {piece: each.foreground().color().name() for piece, each in coloured(editor, line, nth).items()}
+
+    faint, accent = theme.color("text_faint").name(), theme.color("accent").name()
+    assert colours("---") == colours("---", 1) == {"---": faint}
+    assert colours("# aside 🐉") == {"# aside 🐉": faint}
+    assert coloured(editor, "# aside 🐉")["# aside 🐉"].fontItalic()
+    assert colours("tags: [lorebook]") == {"tags:": accent}
+    assert colours("- [[Bell]]") == {}
+    editor.buffer.replace_all("# aside\nNo properties.\n")
+    editor.settle()
+    coloured_all(editor, qtbot)
+    assert set(colours("# aside")) == {"# ", "aside"}  # a heading now
+
+
+def test_another_theme_and_other_titles_colour_the_text_anew(make_editor: Make, qtbot: QtBot, theme: Theme) -> None:
+    editor = make_editor(f"{FRONT}[[Moth]] and [[Dawnkeep]]\n")
+
+    def colours() -> list[str]:
+        coloured_all(editor, qtbot)
+        return [each.foreground().color().name() for each in coloured(editor, "[[Moth]] and [[Dawnkeep]]").values()]
+
+    assert colours() == [theme.color(name).name() for name in ("warning", "accent")]
+    moth = TitleBook(VaultIndex((Entry(0, "Moth.md", "vault", "Moth"),)))
+    editor.set_context(FieldContext(editor.context.settings, editor.context.rules, moth))
+    assert colours() == [theme.color(name).name() for name in ("accent", "warning")]
+    light = colours()
+    theme.choose("dark")
+    assert colours() == [theme.color(name).name() for name in ("accent", "warning")]
+    assert colours() != light
+
+
+# ---- room -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_form_takes_the_height_it_needs_and_leaves_room_for_the_text(make_editor: Make) -> None:
+    editor = make_editor(PLAIN)
+    assert editor.form.height() == editor.form.content_height()
+    assert editor.body.height() == editor.splitter.height() - editor.splitter.handleWidth() - editor.form.height()
+    for number in range(40):
+        editor.form.add(f"field{number}")
+    drain()
+    total = editor.splitter.height() - editor.splitter.handleWidth()
+    assert editor.form.height() < editor.form.content_height()
+    assert editor.form.height() <= round(total * 0.6)
+    assert editor.body.height() >= 8 * editor.body.fontMetrics().lineSpacing()
+    editor.resize(600, 240)
+    drain()
+    total = editor.splitter.height() - editor.splitter.handleWidth()
+    assert 64 <= editor.form.height() <= max(64, round(total * 0.6))
+    assert editor.body.height() >= 60
+
+
+def test_a_height_that_was_chosen_stays_until_the_form_is_folded(make_editor: Make) -> None:
+    editor = make_editor(PLAIN)
+    wanted = editor.form.height()
+    handle = editor.splitter.handle(1)
+    QTest.mousePress(handle, Qt.MouseButton.LeftButton, pos=QPoint(5, 2))
+    for step in range(1, 41, 13):
+        at = QPointF(5, 2 - step)
+        event = QMouseEvent(
+            QEvent.Type.MouseMove, at, handle.mapToGlobal(at), Qt.MouseButton.LeftButton, Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )  # fmt: skip
+        QApplication.sendEvent(handle, event)
+    QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=QPoint(5, 2))
+    drain()
+    chosen = editor.form.height()
+    assert chosen < wanted
+    editor.form.add("summary")
+    drain()
+    assert editor.form.height() == chosen
+    row = editor.form.row("summary")
+    assert row.isAncestorOf(QApplication.focusWidget())
+    assert row.visibleRegion().boundingRect().height() > 0  # it was scrolled to
+    editor.toggle.click()
+    editor.toggle.click()
+    drain()
+    assert editor.form.height() == editor.form.content_height() > wanted
+
+
+def test_the_head_of_the_form_shows_whether_it_is_open(make_editor: Make, theme: Theme) -> None:
+    editor = make_editor(PLAIN)
+
+    def shows(name: str) -> bool:
+        wanted = theme.icon(name, "text_faint").pixmap(16).toImage()
+        return editor.toggle.icon().pixmap(16).toImage() == wanted
+
+    assert shows("chevron-down")
+    editor.toggle.click()
+    assert shows("chevron-right")
+    assert not editor.form.isVisible()
+    theme.choose("dark")
+    assert shows("chevron-right")
+    assert editor.toggle.accessibleName() == "Show the properties"
+
+
+# ---- reading --------------------------------------------------------------------------------------------------------
+
+
+def test_a_note_that_is_read_slowly_is_read_in_a_pause(qtbot: QtBot, theme: Theme) -> None:
+    reads: list[str] = []
+
+    def slowly(buffer: NoteBuffer) -> None:
+        reads.append(buffer.text)
+        began = time.thread_time()
+        while time.thread_time() - began <= CHEAP_SECONDS:
+            pass
+
+    editor = NoteEditor(theme, slowly)
+    qtbot.addWidget(editor)
+    editor.show_buffer(NoteBuffer(Path("Moth.md"), "A moth.\n", "d", editor), read_only=False)
+    assert reads == ["A moth.\n"]
+    cursor = QTextCursor(editor.buffer.document)
+    cursor.insertText("x")
+    drain()
+    cursor.insertText("y")
+    assert len(reads) == 1
+    qtbot.waitUntil(lambda: len(reads) == 2)
+    assert reads[-1] == "xyA moth.\n"
+    editor.settle()
+    assert len(reads) == 3
+    assert not editor.timer.isActive()
+
+
+def test_what_is_shown_follows_each_change_and_its_undo(make_editor: Make) -> None:
+    editor = make_editor(PLAIN)
+    settled: list[object] = []
+    editor.settled.connect(settled.append)
+    editor.buffer.apply(editor.buffer.note.set("summary", "New."))
+    drain()
+    assert editor.toggle.text() == "Properties · 4"
+    assert editor.parsed.summary == "New."
+    assert set(settled) == {editor.buffer}
+    editor.undo()
+    assert (editor.toggle.text(), editor.parsed.summary) == ("Properties · 3", "")
+    editor.redo()
+    assert (editor.toggle.text(), editor.parsed.summary) == ("Properties · 4", "New.")
+
+
+def test_nothing_is_done_where_no_note_is_shown(make_editor: Make) -> None:
+    editor = make_editor(PLAIN)
+    before = editor.buffer
+    editor.show_nothing()
+    settled: list[object] = []
+    editor.settled.connect(settled.append)
+    before.document.setPlainText("Elsewhere.")
+    editor.settle()
+    editor.undo()
+    editor.redo()
+    drain()
+    assert (settled, editor.parsed, editor.buffer) == ([], None, None)
+    assert before.text == "Elsewhere."
+    assert not editor.form.row("keys").isEnabled() or not editor.form.row("keys").field.isEnabled()
+    editor.show_buffer(before, read_only=False)
+    before.document.setPlainText("Again.")
+    drain()
+    assert len(settled) == 2  # once when it was shown, and once for its change
+
+
+def test_a_note_without_a_text_says_so_in_its_preview(make_editor: Make) -> None:
+    editor = make_editor(PLAIN)
+    index = VaultIndex((Entry(0, "Moth.md", "vault", "Moth"),))
+    editor.set_context(FieldContext(editor.context.settings, editor.context.rules, TitleBook(index)))
+    assert editor._preview("Moth") == "Moth\n\n(The note has no text.)"
+
+
+def test_places_behind_wide_characters_are_selected_as_they_are_counted(make_editor: Make) -> None:
+    editor = make_editor(f"{FRONT}🐉🐉 dragon\n" + "line\n" * 300)
+    editor.body.moveCursor(QTextCursor.MoveOperation.End)
+    editor.select_in_line(4, 3, 9)
+    assert editor.body.textCursor().selectedText() == "dragon"
+    assert 0 <= editor.body.cursorRect().top() < editor.body.viewport().height()
+    editor.go_to_line(150)
+    assert 0 < editor.body.cursorRect().top() < editor.body.viewport().height()
+
+
+def test_a_destroyed_text_is_coloured_no_more(make_editor: Make) -> None:
+    editor = make_editor(PLAIN)
+    other = NoteBuffer(Path("Bell.md"), "It rings.\n", "d")
+    editor.show_buffer(other, read_only=False)
+    key = id(other)
+    editor.show_nothing()
+    assert key in editor._highlighters
+    other.deleteLater()
+    drain()
+    assert key not in editor._highlighters
