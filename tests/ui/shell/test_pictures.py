@@ -66,7 +66,7 @@ def test_a_picture_is_taken_of_what_is_done_then(tmp_path: Path) -> None:
 
     def then(window: MainWindow) -> None:
         done.append(window.session.runs.complete(window.session.choice) is not None)
-        QTimer.singleShot(30, window, lambda: done.append(True))  # what waits for a pause
+        QTimer(window, interval=200, singleShot=True, timeout=lambda: done.append(True)).start()  # waits for a pause
 
     path = tmp_path / "window.png"
     ui_app.run(replace(make_project(tmp_path / "vault"), chat=None), screenshot=path)
@@ -74,7 +74,7 @@ def test_a_picture_is_taken_of_what_is_done_then(tmp_path: Path) -> None:
     ui_app.render_window(make_project(tmp_path / "other"), path, (900, 600), then=then)
     picture = QImage(str(path))
     assert (picture.width(), picture.height()) == (900, 600)
-    assert done == [True, True]
+    assert done == [True, True], "it was done before the window ended"
 
 
 def test_a_replay_that_does_not_end_is_no_picture() -> None:

@@ -9,10 +9,13 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
+from lorestudio.domain.records import replace
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.budget import budget_view
+from lorestudio.trace.diff import compare
+from lorestudio.ui.features.settings.trial import diff_lines
 from tests.ui.conftest import drain
 
 
@@ -107,6 +110,18 @@ def test_saving_makes_it_the_run(window, qtbot) -> None:
     made = window.session.runs.trace(window.selection.generation)
     assert (made.injections, made.prompt) == (tried.injections, tried.prompt)
     assert window.session.runs.outdated(window.selection.generation) == ""
+
+
+def test_the_tokens_of_both_are_told_only_where_they_differ(window) -> None:
+    before = window.session.runs.trace(window.selection.generation)
+    (gate,) = before.injections
+    longer = replace(before, injections=(replace(gate, tokens=gate.tokens + 5),))
+    other = replace(before, injections=(replace(gate, content_hash="another text"),))
+    told = f"{gate.tokens} → {gate.tokens + 5} tokens in the prompt"
+    assert diff_lines(compare(before, longer)) == [told, "~ Another length: Gate"]
+    told = f"{gate.tokens} tokens in the prompt, as before"
+    assert diff_lines(compare(before, other)) == [told, "~ Another text: Gate"]
+    assert diff_lines(compare(before, before)) == [f"No difference: the same entries go in, {gate.tokens} tokens."]
 
 
 def bench_titles(window) -> set[str]:
