@@ -404,6 +404,8 @@ def test_each_kind_of_edge_has_a_sample_in_its_colour(theme: Theme, qtbot: QtBot
         seen = [sample.pixelColor(x, y) for x in range(sample.width()) for y in range(sample.height())]
         fullest, wanted = max(seen, key=QColor.alpha), pen_of(kind, theme).color()
         assert fullest.alpha() > 100
+        left = [x for x in range(8) for y in range(sample.height()) if sample.pixelColor(x, y).alpha() > 60]
+        assert left, "the line begins at the left, the head stands at the right"
         for channel in (QColor.red, QColor.green, QColor.blue):
             assert abs(channel(fullest) - channel(wanted)) < 8
 
