@@ -21,6 +21,7 @@ from lorestudio.ui.features.problems.pane import (
     ProblemTree,
 )
 from lorestudio.ui.shell.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID
+from lorestudio.ui.shell.theme import load_palettes
 from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.vault.lint.fixes import Repair
@@ -495,6 +496,16 @@ def test_each_kind_of_row_has_its_sign(filled: Stage, theme: Theme) -> None:
         wanted = theme.icon(icon, tone).pixmap(16).toImage()
         assert top.data(decoration).pixmap(16).toImage() == leaf.data(decoration).pixmap(16).toImage() == wanted
         assert note.data(decoration) is None
+
+
+def test_an_explanation_has_the_colours_of_the_theme(filled: Stage, theme: Theme) -> None:
+    dark, light = (load_palettes()[name].text_muted.lower() for name in ("dark", "light"))
+    said = filled.pane.details.browser
+    assert light in said.toHtml()
+    theme.palette = load_palettes()["dark"]
+    theme.changed.emit()
+    assert dark in said.toHtml()
+    assert light not in said.toHtml()
 
 
 def test_an_explanation_has_all_that_is_known_of_a_finding(filled: Stage) -> None:

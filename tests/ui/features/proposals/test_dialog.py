@@ -298,6 +298,19 @@ def test_skip_and_accept_all(window, wait, tmp_path, qtbot) -> None:
     assert dialog.sum.text() == "1 accepted · 1 skipped · 1 left out"
 
 
+def test_after_a_decision_the_next_open_row_is_looked_at_then_the_first(window, wait) -> None:
+    dialog = window.features.proposals.summaries()
+    wait()
+    rows = dialog.work.rows
+    for row in rows:
+        row.state = RowState.PROPOSED
+    assert len(rows) == 3
+    dialog.choose(1)
+    for place in (2, 0):
+        dialog._next_open()
+        assert dialog.current is rows[place]
+
+
 def test_notes_with_a_summary_on_request(window, wait) -> None:
     dialog = window.features.proposals.summaries()
     wait()
