@@ -225,8 +225,9 @@ class AnswerTable(QAbstractTableModel):
 
     def set_only(self, entries: frozenset[int] | None) -> None:
         """Show only these entries, None for all."""
-        with self._arranging():
-            self._only = entries
+        if entries != self._only:
+            with self._arranging():
+                self._only = entries
 
     def set_guest(self, entry: int | None) -> None:
         """The chosen entry has a row even where it never came into question."""
