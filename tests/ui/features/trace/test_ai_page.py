@@ -54,6 +54,14 @@ def test_a_run_without_a_question_says_why(page: AiPage) -> None:
     assert "matched to" not in page.plain
 
 
+def test_only_the_prefilter_says_what_it_left_out(page: AiPage) -> None:
+    page.set_trace(run(ASKED))
+    assert "left out" not in page.plain
+    prefilter = replace(run(replace(ASKED, kind="prefilter")), stages=(replace(RECORD, name="category prefilter"),))
+    page.set_trace(prefilter)
+    assert "Nothing was left out." in page.plain
+
+
 def test_the_parts_of_a_call(page: AiPage) -> None:
     page.set_trace(run(ASKED))
     assert enabled(page) == [True] * 4
