@@ -19,6 +19,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import number
 from lorestudio.ui.widgets.layouts import column
@@ -100,7 +101,7 @@ class Plot(QWidget):
         self._view.setCentralItem(self._room)
         self._room.geometryChanged.connect(self._resized)
         self._view.scene().sigMouseClicked.connect(self._clicked)
-        theme.changed.connect(self._draw)
+        theme.changed.connect(later(self, self._draw).start)  # in a turn of its own: the window's takes long enough
 
     def _draw(self) -> None:
         """Draw everything anew."""

@@ -138,7 +138,7 @@ class RecordTree(QAbstractItemModel, Generic[R]):
 
     def _box(self, index: Index) -> Qt.CheckState | None:
         """The box of a row; that of rows with ticked and unticked ones below is ticked in part."""
-        if index.column():
+        if index.column() or type(self.root).ticked is TreeRow.ticked:  # no row of this kind has a box
             return None
         row = self.node(index)
         known = {child.ticked for child in row.children if child.ticked is not None} if row.children else {row.ticked}

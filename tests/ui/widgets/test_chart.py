@@ -409,8 +409,8 @@ def test_a_chart_is_drawn_anew_in_another_theme(theme: Theme, qtbot: QtBot) -> N
     made = chart(theme, qtbot, 6)
     theme.palette = load_palettes()["dark"]
     theme.changed.emit()
+    qtbot.waitUntil(lambda: made._chosen_bar.opts["brush"] == theme.color("accent_soft"))
     assert bar_items(made)[0]["brush"].color() == theme.fill("green")[0]
-    assert made._chosen_bar.opts["brush"] == theme.color("accent_soft")
 
 
 def test_names_and_numbers_stand_beside_what_they_name(theme: Theme, qtbot: QtBot) -> None:

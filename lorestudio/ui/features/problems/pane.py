@@ -147,7 +147,10 @@ def search_text(finding: Finding) -> str:
 
 
 class ProblemTree(RecordTree[ProblemNode]):
-    """Two columns: what, and where. `ITEM` is the node, `ENTRY_ID` the entry of a finding; `shown` counts findings."""
+    """Two columns: what, and where. `ITEM` is the node, `ENTRY_ID` the entry of a finding.
+
+    `shown` counts findings, and `safe` says whether one of them can be mended without a look at it.
+    """
 
     def __init__(self, parent: QObject | None = None, theme: Theme | None = None) -> None:
         columns = (
@@ -165,7 +168,7 @@ class ProblemTree(RecordTree[ProblemNode]):
         self._words: tuple[str, ...] = ()
         self._least = Severity.INFO
         self._titles: Callable[[Finding], str] = lambda finding: finding.filename
-        self.shown = 0
+        self.shown, self.safe = 0, False
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -213,7 +216,7 @@ class ProblemTree(RecordTree[ProblemNode]):
     def _rebuild(self) -> None:
         self.beginResetModel()
         self.root = ProblemNode("", Severity.INFO)
-        self.shown = 0
+        self.shown, self.safe = 0, False
         places = self._matching()
         for severity in Severity:
             if severity.rank <= self._least.rank:
@@ -247,6 +250,7 @@ class ProblemTree(RecordTree[ProblemNode]):
             place = tr("line {line}", line=finding.line) if finding.line else finding.field
             _add(note, ProblemNode(finding.message, severity, place, finding))
             note.amount += 1
+            self.safe |= finding.fix is not None and finding.fix.safe
         if len(places) > MOST:
             rest = tr("{amount} more; filter to see them", amount=number(len(places) - MOST))
             _add(top, ProblemNode(rest, severity))
@@ -381,8 +385,8 @@ class ProblemsPane(Pane):
         session.state_changed.connect(self._runs_changed)
         session.choice_changed.connect(self._wait)
         drafts.changed.connect(lambda _path: self._wait())
-        theme.changed.connect(self._paint)
-        self._paint()
+        theme.changed.connect(self._explain)
+        self._explain()
         self._project_changed()
 
     def _build(self) -> None:
@@ -644,8 +648,7 @@ class ProblemsPane(Pane):
         finding = self.chosen()
         can = finding is not None and finding.fix is not None and self._token is None
         self.details.fix.setEnabled(can)
-        safe = any(item.fix is not None and item.fix.safe for item in self.model.findings())
-        self.details.fix_all.setEnabled(safe and self._token is None)
+        self.details.fix_all.setEnabled(self.model.safe and self._token is None)
         self.details.explain(finding)
 
     def _go(self, index: QModelIndex) -> None:
@@ -674,7 +677,3 @@ class ProblemsPane(Pane):
     def _title(self, finding: Finding) -> str:
         entry = self._session.entry(finding.entry)
         return entry.title if entry is not None else finding.filename or tr("Settings, vault and chat")
-
-    def _paint(self) -> None:
-        self._explain()
-        self.tree.viewport().update()
