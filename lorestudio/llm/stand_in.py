@@ -386,12 +386,37 @@ class Item(Struct, frozen=True):
     spellings: Mapping[str, str]
 
 
+class Catalogue(Struct, frozen=True):
+    """Items in their order; `places` of those that have a word, its `rarity`, and the `length` of each item."""
+
+    items: Sequence[Item]
+    places: Mapping[str, Sequence[int]]
+    rarity: Mapping[str, float]
+    lengths: Sequence[float]
+
+    @staticmethod
+    def of(items: Sequence[Item]) -> Catalogue:
+        """Of items. A word is rare by log(1 + items / items with it)."""
+        places: defaultdict[str, list[int]] = defaultdict(list)
+        for place, item in enumerate(items):
+            for word in item.weights:
+                places[word].append(place)
+        rarity = {word: math.log(1 + len(items) / len(those)) for word, those in places.items()}
+        squares = (math.fsum((part * rarity[word]) ** 2 for word, part in item.weights.items()) for item in items)
+        return Catalogue(items, dict(places), rarity, [math.sqrt(square) for square in squares])
+
+
 class RankedItem(Struct, frozen=True):
-    """An item that shares words with the conversation; `words` by falling weight."""
+    """An item that shares words with the conversation, and what each of them is worth."""
 
     item: Item
     score: float
-    words: tuple[str, ...]
+    worth: Mapping[str, float]
+
+    @property
+    def words(self) -> list[str]:
+        """The words they share by falling worth."""
+        return sorted(self.worth, key=lambda word: (-self.worth[word], word))
 
 
 class StandInAnswers(Struct, frozen=True):
@@ -449,37 +474,36 @@ def select_categories(request: ChatRequest) -> Json:
     data = request.user.partition("## Categories\n")[2]
     categories, _, transcript = data.partition("\n\n## Recent Chat\n")
     items = [_item(found["name"], found["titles"], "", "") for found in _CATEGORY.finditer(categories)]
-    chosen = {choice.item.name for choice in rank(items, conversation_weights(transcript))}
+    chosen = {choice.item.name for choice in rank(Catalogue.of(items), conversation_weights(transcript))}
     return [item.name for item in items if item.name in chosen]
 
 
-def rank(items: Sequence[Item], said: Mapping[str, float]) -> list[RankedItem]:
+def rank(catalogue: Catalogue, said: Mapping[str, float]) -> list[RankedItem]:
     """The items that share a word with the conversation, the best first, equal ones in their own order.
 
-    A word counts by its weight on both sides and by its rarity, log(1 + items / items with it); the sum is divided by
-    the fourth root of the item's squared length, which holds long descriptions back without burying them.
+    A word counts by its weight on both sides and by its rarity; the sum is divided by the fourth root of the item's
+    squared length, which holds long descriptions back without burying them.
     """
-    frequency = Counter(word for item in items for word in item.weights)
-    rarity = {word: math.log(1 + len(items) / count) for word, count in frequency.items()}
-    choices = []
-    for item in items:
-        shared = {word: said[word] * weight * rarity[word] for word, weight in item.weights.items() if word in said}
-        if shared:
-            length = math.sqrt(math.fsum((weight * rarity[word]) ** 2 for word, weight in item.weights.items()))
-            words = tuple(sorted(shared, key=lambda word: (-shared[word], word)))
-            choices.append(RankedItem(item, math.fsum(shared.values()) / math.sqrt(length), words))
+    shared: defaultdict[int, dict[str, float]] = defaultdict(dict)
+    for word, weight in said.items():
+        for place in catalogue.places.get(word, ()):
+            shared[place][word] = weight * catalogue.items[place].weights[word] * catalogue.rarity[word]
+    choices = [
+        RankedItem(catalogue.items[place], math.fsum(worth.values()) / math.sqrt(catalogue.lengths[place]), worth)
+        for place, worth in sorted(shared.items())
+    ]
     return sorted(choices, key=lambda choice: -choice.score)
 
 
 def confidence(choice: RankedItem, best: float) -> str:
     """By the share of the best score; `high` is only for an entry of whose title a word was said."""
-    if choice.score >= HIGH_SHARE * best and not choice.item.title_words.isdisjoint(choice.words):
+    if choice.score >= HIGH_SHARE * best and not choice.item.title_words.isdisjoint(choice.worth):
         return "high"
     return "medium" if choice.score >= MEDIUM_SHARE * best else "low"
 
 
 @lru_cache(maxsize=1)  # in AI-only mode the catalogue is large and the same turn after turn
-def read_catalogue(text: str) -> tuple[Item, ...]:
+def read_catalogue(text: str) -> Catalogue:
     """The entries of a manifest (rules: deeplore 4.5)."""
     items = []
     heads = list(_ENTRY.finditer(text))
@@ -491,7 +515,7 @@ def read_catalogue(text: str) -> tuple[Item, ...]:
         found = _HEAD.fullmatch(first.removeprefix(title))
         links = (found["links"] or "") if found else first
         items.append(_item(title, description, title, links))
-    return tuple(items)
+    return Catalogue.of(items)
 
 
 def conversation_weights(transcript: str) -> dict[str, float]:
