@@ -192,7 +192,8 @@ class PlanDialog(Dialog):
         super().keyPressEvent(event)
 
     def changed(self) -> None:
-        """A field is another one: look at the plan again in a moment."""
+        """A field is another one: look at the plan again in a moment; an Enter of before was for what stood there."""
+        self._entered = False
         self._asked += 1  # what is looked at now is a plan of before
         self.ok.setEnabled(False)
         self._delay.start()
@@ -239,7 +240,6 @@ class PlanDialog(Dialog):
         self._say(sentence)
 
     def _say(self, sentence: str) -> None:
-        self._entered = False
         self.problem.setText(sentence)
         self.problem.show()
         self.ok.setEnabled(False)

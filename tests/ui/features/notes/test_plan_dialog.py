@@ -226,6 +226,11 @@ def test_enter_before_the_plan_was_seen_does_it_then_unless_it_failed(
     QTest.keyClick(rewrite.words, Qt.Key.Key_F7)
     seen(rewrite, desk)
     assert rewrite.isVisible()
+    rewrite.words.setText("Loud")
+    QTest.keyClick(rewrite.words, key)
+    rewrite.words.setText("Loudest")
+    seen(rewrite, desk)
+    assert rewrite.isVisible()  # somebody types on after Enter
     rewrite.words.setText("Loudest.")
     QTest.keyClick(rewrite.words, key)
     seen(rewrite, desk)
