@@ -126,6 +126,8 @@ def test_taking_a_shortcut_from_another(dialog) -> None:
     assert "already used by “Replay all”" in dialog.said.text()
     dialog.reset_all.click()
     assert dialog.told[-1] == {}
+    assert not dialog.reset_all.isEnabled()
+    assert "is free" not in dialog.said.text()
 
 
 def test_searching_by_name_and_by_key(dialog) -> None:

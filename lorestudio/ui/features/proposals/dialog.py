@@ -269,8 +269,6 @@ class ProposalsDialog(Dialog):
 
     def _fill_sources(self) -> None:
         menu = self.source.menu()
-        for old in self._sources.actions():
-            self._sources.removeAction(old)
         menu.clear()
         kinds, chosen = AnswerKind, self.work.source
         known = [Source(kinds.STAND_IN), Source(kinds.RECORDED)]

@@ -100,6 +100,9 @@ def test_a_step_is_drawn_with_its_bar_its_numbers_and_its_reason(theme: Theme, q
     } <= set(words)
     fills = {theme.fill(name)[0].name() for name in ("purple", "green", "yellow")}
     assert fills <= {each.fill for each in shown}
+    kept = next(each.box for each in shown if each.fill == theme.fill("purple")[0].name())
+    removed = next(each.box for each in shown if each.fill.startswith("url(#fillpattern"))
+    assert (removed.left(), removed.width()) == pytest.approx((kept.right(), kept.width() / 3), abs=2)
 
 
 # ---- the picture ---------------------------------------------------------------------------------------------------

@@ -89,6 +89,7 @@ def test_what_is_left_out_opens_only_where_it_was_searched_for(pane: VaultPane, 
         return [pane.model.node(each).title for each in pane.model.folder_rows() if pane.tree.isExpanded(each)]
 
     assert opened() == ["items", "places", "Broken notes"]
+    assert pane.tree_button.isChecked()
     type_filter(pane, "readme", qtbot)
     assert opened() == ["Left out"]
 
