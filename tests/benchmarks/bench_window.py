@@ -109,6 +109,7 @@ def pause_ms(heart: Heartbeat, work: Callable[[], object], until: Callable[[], b
     end = time.monotonic() + 0.5
     while not until() or time.monotonic() < end:
         QApplication.processEvents()
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # as the program's own loop does
     return heart.longest_ms()
 
 

@@ -257,6 +257,7 @@ def scrolled(page: QWidget, name: str = "", *, framed: bool = False) -> QScrollA
     if not framed:
         area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidget(page)
+    page.setAutoFillBackground(False)  # Qt turns it on: the ground is that of what the page lies in
     return area
 
 

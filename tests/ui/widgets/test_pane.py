@@ -171,6 +171,16 @@ def test_an_empty_pane_shows_its_sign_in_the_colours_of_its_theme(qtbot: QtBot, 
         assert empty.title.property("kind") == ("hero" if large else "title")
 
 
+def test_an_empty_pane_has_the_ground_of_what_it_lies_in(qtbot: QtBot, theme: Theme) -> None:
+    below = QWidget()
+    qtbot.addWidget(below)
+    below.setObjectName("below")
+    below.setStyleSheet("#below { background: #123456 } QScrollArea { background: transparent }")
+    empty = EmptyState(theme, "trace", below)
+    empty.resize(300, 200)
+    assert below.grab().toImage().pixelColor(3, 3).name() == "#123456"
+
+
 def test_other_words_of_an_empty_pane_have_other_buttons(qtbot: QtBot, theme: Theme) -> None:
     empty = EmptyState(theme, "trace")
     qtbot.addWidget(empty)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLayout,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QWidget,
 )
@@ -22,7 +21,7 @@ from lorestudio.systems.ideas import Change
 from lorestudio.ui.features.why_not.search import WhyNotSearch
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, sentence_case, tr
-from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, tight
+from lorestudio.ui.widgets.layouts import button, column, holding, label, row, scrolled, tight
 from lorestudio.ui.widgets.pane import drop_all
 from lorestudio.ui.widgets.work_pane import ProgressStrip
 
@@ -65,13 +64,9 @@ class WhyNotPage(QWidget):
         self.progress.cancelled.connect(search.stop)
         self.summary = _label("", "summary", self)
         self.summary.setContentsMargins(12, 6, 12, 4)
-        self.area = named(QScrollArea(self, widgetResizable=True), tr("Changes that bring the entry in"))
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
         self._column = column(spacing=0, margins=(0, 0, 0, 6))
-        self._list = holding(self._column, self.area)
-        self.area.setWidget(self._list)
-        for widget in (self._list, self.area.viewport()):
-            widget.setAutoFillBackground(False)
+        self._list = holding(self._column)
+        self.area = scrolled(self._list, tr("Changes that bring the entry in"))
         tight(self.progress, self.summary, (self.area, 1), of=self)
         self._searching = False
         search.changed.connect(self.refresh)
