@@ -114,7 +114,7 @@ class RunsPage(Pane):
     def _combo(self, name: str) -> QComboBox:
         box = combo(self, name)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        box.setMinimumContentsLength(8)
+        box.setMinimumContentsLength(4)
         return box
 
     def _connect(self) -> None:

@@ -23,7 +23,7 @@ from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.chart import Plot
 from lorestudio.ui.widgets.layouts import button, combo, holding, label, named, row, scrolled, split, tight
 from lorestudio.ui.widgets.paint import hairline, tell
-from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.pane import FoldingRow, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 _SIZE: Final = 8
@@ -198,7 +198,9 @@ class TuningPane(Pane):
         hint = tr("scanDepth=1..8\nmaxTokensBudget=500..4000/100\nHarbour.md:priority=10..100")
         self.over = named(QPlainTextEdit(self, placeholderText=hint), tr("What may be turned, one a line"))
         self.over.setTabChangesFocus(True)
-        self.over.setFixedHeight(self.over.fontMetrics().lineSpacing() * _LINES + 14)
+        line = self.over.fontMetrics().lineSpacing()
+        self.over.setMinimumHeight(line + 14)  # in a low window, the budget stands below
+        self.over.setMaximumHeight(line * _LINES + 14)
         self.way = combo(self, tr("How the next point is chosen"), {each: tr(text) for each, text in _WAYS.items()})
         self.runs = self._spin(tr("Points"), 1, 10_000, 100, tr("Points "))
         self.workers = self._spin(tr("Processes"), 1, 64, 1, tr("Processes "))
@@ -209,7 +211,7 @@ class TuningPane(Pane):
         self.bar.setFixedHeight(4)
         self.state = label(self, kind="small")
         self.chart = PointChart(theme, tr("What points reach and cost"), self)
-        self.chart.setMinimumHeight(110)
+        self.chart.setMinimumHeight(80)
         self.model, self.view = self._table(("met", "tokens"))
         self.story = named(label(self, selectable=True), tr("The chosen point"))
         self.story.setContentsMargins(10, 5, 10, 5)
@@ -249,17 +251,17 @@ class TuningPane(Pane):
         return model, RecordView(self.theme, model, tr("Points"), self)
 
     def _build(self) -> None:
-        knobs = row(self.way, self.runs, 1, self.add, spacing=6)
+        knobs = FoldingRow(holding(row(self.way, self.runs, 1, spacing=6, margins=0)), self.add)
+        knobs.set_margins(0, 0, 0, 0)
         work = row(self.workers, 1, self.start, self.stop, spacing=6)
         head = tight(self.over, knobs, work, self.bar, self.state)
         head.setContentsMargins(10, 6, 10, 2)
         head.setSpacing(5)
-        below = holding(
-            tight(
-                (scrolled(self.story, tr("The chosen point")), 1),
-                row(1, *self.acts.values(), spacing=6, margins=(10, 2, 10, 4)),
-            )
-        )
+        acts = [*self.acts.values()]
+        halves = (holding(row(1, *some, spacing=6, margins=0)) for some in (acts[:3], acts[3:]))
+        buttons = FoldingRow(*halves)
+        buttons.set_margins(10, 2, 10, 4)
+        below = holding(tight((scrolled(self.story, tr("The chosen point")), 1), buttons))
         self.column.addWidget(holding(head))
         self.column.addWidget(split(self.chart, self.view, below, sizes=(150, 190, 110), stretch=1), 1)
         self.view.chosen.connect(self._looked)

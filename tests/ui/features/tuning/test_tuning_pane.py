@@ -147,7 +147,8 @@ def test_what_may_be_turned_and_how_is_asked_for_by_buttons(pane: TuningPane) ->
     right = [pane.model.headerData(at, HORIZONTAL, ALIGNMENT) == V_RIGHT for at in range(pane.model.columnCount())]
     assert right == [False, False, True, True, True, True]
     high = pane.over.fontMetrics().lineSpacing()
-    assert (pane.over.height(), pane.bar.maximumHeight(), pane.bar.isTextVisible()) == (3 * high + 14, 4, False)
+    assert (pane.over.minimumHeight(), pane.over.maximumHeight()) == (high + 14, 3 * high + 14)
+    assert (pane.bar.maximumHeight(), pane.bar.isTextVisible()) == (4, False)
     told.clear()
     for act in pane.acts.values():
         act.setEnabled(True)
