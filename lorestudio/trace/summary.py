@@ -80,7 +80,7 @@ def estimate(trace: Trace) -> str:
     units = UNITS_A_TOKEN.get(name) if isinstance(name, str) else None
     if units is None:
         name = str(name).removeprefix("estimate ")
-        return f"≈ estimates ({name}); a tokenizer's own counts differ by some 10 to 30 % a note"
+        return f"≈ estimates ({name}) · a tokenizer's own counts differ by some 10 to 30 % a note"
     return (
         f"≈ estimates of {units:g} characters a token; a model's own counts differ, most where the writing is not Latin"
     )

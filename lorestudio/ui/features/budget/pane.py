@@ -37,7 +37,7 @@ from lorestudio.trace.model import Phase, Trace, positional, token_limit
 from lorestudio.trace.summary import estimate
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.shell.jobs import Newest
-from lorestudio.ui.shell.qt import ENTRY_ID, V_LEFT, V_RIGHT, later
+from lorestudio.ui.shell.qt import ENTRY_ID, V_LEFT, V_RIGHT, later, plain
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.state.drafts import LiveEffects
@@ -46,7 +46,7 @@ from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Swatch, Words, one_line
 from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, stack
 from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, hatch, tell
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordTable
 
 CUT_SHARE: Final = 0.34
@@ -478,7 +478,7 @@ class BudgetPane(Pane):
         self.slider.applied.connect(self._keep)
         self.caps = named(label(self, kind="small"), tr("Limits"))
         self.no_budget = named(label(self, kind="small"), tr("Why no other budget can be tried"))
-        self.counts = named(label(self, kind="small"), tr("How tokens were counted"))
+        self.counts = named(ElidedLabel(self), tr("How tokens were counted"), kind="small")
         self._tried_on: Simulator | None = None
         self._trials = Newest(session.jobs)
         caps, why, counts = (
@@ -520,6 +520,7 @@ class BudgetPane(Pane):
         view = self._show_budget(trace)
         self._find_trial(again=True)
         self.counts.setText(tr(estimate(trace)))
+        self.counts.setToolTip(plain(self.counts.text()))
         self.counts.setVisible(bool(self.counts.text()))
         if view.segments:
             self._pages.setCurrentWidget(self._shown_page)
