@@ -290,8 +290,8 @@ def _spoken(row: PlaceRow) -> str:
     return ", ".join(part for part in parts if part)
 
 
-BEFORE: Final = 32
-"""So many characters of a long line are shown before what was found."""
+BEFORE: Final = 16
+"""So many characters of a long line are shown before what was found, so that it is in sight in a narrow pane, too."""
 
 
 def shown_part(row: PlaceRow) -> tuple[str, int, int]:
