@@ -245,3 +245,17 @@ def test_the_models_choices_are_kept_and_replayed(make_window: Any, tmp_path: Pa
     assert (offered.count(chosen), ways[chosen]) == (1, "ai_pick")
     assert chosen in {each.title for each in trace.injections}
     assert [call.error for call in trace.ai_calls] == [""]
+
+
+def test_a_window_that_closes_ends_what_listens_and_makes_nothing_for_it(window: MainWindow, tmp_path: Path) -> None:
+    attach = window.features.attach
+    attach.stop()
+    attach.keep_in(tmp_path / "runs")
+    assert "live" not in vars(attach)
+    closed: list[bool] = []
+    attach.live.close = lambda: closed.append(True)
+    attach.stop()
+    assert closed == [True]
+    del attach.live.close
+    attach.keep_in(tmp_path / "other" / "runs")
+    assert attach.live._folder == tmp_path / "other" / "attach"

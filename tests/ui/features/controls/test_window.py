@@ -384,6 +384,15 @@ def test_of_a_reply_that_was_not_run_nothing_is_tried(make_window, qtbot) -> Non
     assert told == []
 
 
+def test_what_nobody_wants_to_know_any_more_is_not_looked_for(shown) -> None:
+    watch = shown().features.controls.watch
+    watch._choices = lambda: {("pins", "Silent", ""): lambda controls: controls}
+    watch.ask()
+    assert watch._pause.isActive()
+    watch.stop()
+    assert not watch._pause.isActive()
+
+
 def test_a_failed_trial_is_noted_unless_nobody_waits_for_it(caplog: pytest.LogCaptureFixture) -> None:
     chip_watch._failed(Cancelled())
     assert caplog.records == []
