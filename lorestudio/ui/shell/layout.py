@@ -193,7 +193,8 @@ class PaneLayout:
 
     @property
     def _key(self) -> str:
-        return f"window/state-{self.current.name}"
+        """What was moved in a wide window would lie one pane over another in a narrow one."""
+        return f"window/state-{self.current.name}{'-narrow' * self._kind_now[0]}"
 
     def _keep(self) -> None:
         """What nobody has changed is not kept, so that it suits the size of the next window."""

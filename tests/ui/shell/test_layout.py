@@ -118,6 +118,16 @@ def test_panes_that_were_moved_stay_and_come_back_as_they_were(docks: Docks) -> 
     assert "entry" in docks.beside("chat")
 
 
+def test_what_was_moved_in_a_wide_window_is_kept_for_wide_ones(docks: Docks) -> None:
+    docks.kept.docks["budget"].setFloating(True)
+    docks.kept.enter(WRITE)
+    for size, floats in (((1100, 950), False), ((1300, 950), True)):
+        docks.at(*size)
+        docks.kept.enter(DEBUG)
+        assert docks.kept.docks["budget"].isFloating() == floats
+        docks.kept.enter(WRITE)
+
+
 def test_an_arrangement_is_kept_only_where_somebody_changed_it(docks: Docks) -> None:
     docks.kept.save()
     assert docks.kept._settings.value("window/state-debug") is None
