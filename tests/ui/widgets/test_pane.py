@@ -224,6 +224,9 @@ def test_a_newer_message_takes_the_place_of_the_one_about_the_same(qtbot: QtBot,
     for place in range(3):
         bars.add(Notice(f"New {place}"))
     assert bars.texts == ["New 2", "New 1", "New 0"]
+    oldest = bars._bars[-1][1].findChildren(QToolButton)
+    next(each for each in oldest if each.accessibleName() == "Dismiss this message").click()
+    assert bars.texts == ["New 2", "New 1"]
     bars.add(Notice("Last", key="x", actions=("undo",), details="more"))
     drain()
     captions = [each.text() for each in bars.findChildren(QPushButton)]

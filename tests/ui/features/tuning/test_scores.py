@@ -17,6 +17,7 @@ from lorestudio.studio.tuning.expectations import FILE_NAME
 from lorestudio.ui.features.tuning import actions
 from lorestudio.ui.features.tuning.scores_pane import ScoresPane
 from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.qt import ALIGNMENT, HORIZONTAL, V_RIGHT
 from tests.ui.conftest import drain, settle
 from tests.ui.features.tuning.test_expectations import CHAT, checked
 from tests.ui.vaults import write_vault
@@ -83,6 +84,25 @@ def test_a_moved_setting_is_run_over_the_whole_chat(window: MainWindow, qtbot) -
     window.preview.try_settings(None)
     settle(window)
     assert (whole.words, scores.effects.model.rows) == ("", ())
+
+
+def test_numbers_stand_at_the_right(window: MainWindow) -> None:
+    scores = pane(window)
+    right = {
+        sheet.view.accessibleName(): [
+            sheet.model.headerData(column, HORIZONTAL)
+            for column in range(sheet.model.columnCount())
+            if sheet.model.headerData(column, HORIZONTAL, ALIGNMENT) == V_RIGHT
+        ]
+        for sheet in (scores.scores, scores.uses, scores.gaps, scores.effects, scores.steps)
+    }
+    assert right == {
+        "Scores": ["Value", "95 % interval"],
+        "What replies used": ["Replies", "Used", "Idle tokens"],
+        "Names without a note": ["Messages"],
+        "What the change does": ["Tokens"],
+        "Every setting by a step": ["Replies", "Won", "Lost", "Tokens"],
+    }
 
 
 def test_the_field_and_the_slider_say_it_too(window: MainWindow, qtbot) -> None:
