@@ -44,7 +44,6 @@ class ProfileLibrary(QObject):
         self.store = SettingsProfiles(Path(remembered.fileName()).parent / "settings")
         self.known: tuple[SettingsProfile, ...] = ()
         self.name = ""
-        self._was_read = False
         session.project_changed.connect(self._project_changed)
 
     # ---- what is in use ---------------------------------------------------------------------------------------------
@@ -160,9 +159,7 @@ class ProfileLibrary(QObject):
         def arrived(profiles: tuple[SettingsProfile, ...]) -> None:
             self.known = profiles
             done()
-            first, self._was_read = not self._was_read, True
-            if first:
-                self._recall()
+            self._recall()
             self.changed.emit()
 
         self._session.jobs.start(title, job, done=arrived, failed=self._failed)
@@ -183,7 +180,7 @@ class ProfileLibrary(QObject):
     def _recall(self) -> None:
         """Use the profile that was chosen for this chat last, where no file of settings was given."""
         project = self._session.project
-        if project is None or self.name or not self._was_read:
+        if project is None or self.name:
             return
         if project.settings_path is not None:
             self.name = next((each.name for each in self.known if each.path == project.settings_path), "")

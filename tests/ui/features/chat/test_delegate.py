@@ -29,7 +29,7 @@ from lorestudio.ui.features.chat.delegate import (
 )
 from lorestudio.ui.features.chat.model import ChatRow, Speaker
 from lorestudio.ui.shell.qt import ITEM
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.widgets.paint import KeyMark
 from tests.ui.drawing import drawn, words_drawn
 
@@ -233,6 +233,9 @@ def test_a_name_that_was_found_is_marked(qtbot: QtBot, theme: Theme) -> None:
     body = delegate._body(rect)
     assert delegate.mark_at(body.topLeft() + QPointF(5, 5), rect, row) == named
     assert delegate.mark_at(body.topLeft() + QPointF(200, 5), rect, row) is None
+    wide = QFontMetricsF(scaled(view.font(), 1.0, bold=True)).horizontalAdvance("Wren")
+    assert wide > QFontMetricsF(view.font()).horizontalAdvance("Wren") + 1
+    assert delegate.mark_at(body.topLeft() + QPointF(wide - 0.5, 5), rect, row) == named
     assert delegate.mark_at(body.topLeft() + QPointF(5, 30), rect, row) is None
 
 

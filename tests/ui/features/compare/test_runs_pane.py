@@ -25,9 +25,11 @@ from lorestudio.systems.differences import DifferenceKind, InputDifference
 from lorestudio.trace.diff import compare
 from lorestudio.trace.wording import place as place_words
 from lorestudio.ui.features.compare.runs import change_rows
-from lorestudio.ui.features.compare.runs_pane import RunsPage
+from lorestudio.ui.features.compare.runs_pane import ComparePane, RunsPage
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.pane import Pane
 from tests.ui.features.timeline.test_pane import long_chat, project_with
 from tests.ui.worlds import CROWN, make_trace
 
@@ -502,3 +504,16 @@ def test_an_entry_that_moved_says_where_it_stood() -> None:
     )  # fmt: skip
     del moved["Skarn"]
     assert set(moved.values()) == {("in order", "in another order")}
+
+
+def test_the_title_of_the_comparison_says_what_its_page_in_front_says(theme: Theme, qtbot: QtBot) -> None:
+    pages = [Pane(name, name.title(), theme) for name in ("one", "two")]
+    pane = ComparePane(theme, *pages)
+    qtbot.addWidget(pane)
+    told: list[str] = []
+    pane.note_changed.connect(told.append)
+    pages[0].note_changed.emit("3 runs")
+    pages[1].note_changed.emit("4 chats")
+    assert told == ["3 runs"]
+    pane.turn_to(pages[1])
+    assert told == ["3 runs", "4 chats"]

@@ -19,6 +19,7 @@ from lorestudio.studio.project.project import demo_project, open_project
 from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.settings.file_dialogs import ExportTarget
+from lorestudio.ui.features.settings.profiles import ProfileLibrary
 
 SILLYTAVERN = {
     "power_user": {},
@@ -143,6 +144,20 @@ def test_the_profile_of_a_chat_is_used_again_unless_a_file_is_given(open_window,
     given = open_window(place)
     assert given.session.project.settings.scan_depth == 9
     assert given.features.settings.profiles.title == "settings.json"
+
+
+@pytest.mark.long
+def test_profiles_that_are_read_after_the_chat_are_used_too(open_window, qtbot, tmp_path, monkeypatch) -> None:
+    SettingsProfiles(tmp_path / "settings").save("Deep", DeepLoreSettings(enabled=True, scan_depth=20))
+    open_window().features.settings.profiles.choose("deep")
+    load = ProfileLibrary.load
+    monkeypatch.setattr(ProfileLibrary, "load", lambda _self: None)
+    window = open_window()
+    profiles = window.features.settings.profiles
+    assert profiles.title != "Deep"
+    load(profiles)
+    settle(window, qtbot)
+    assert (window.session.project.settings.scan_depth, profiles.title) == (20, "Deep")
 
 
 def test_two_profiles_are_compared_renamed_and_deleted(open_window, qtbot, tmp_path) -> None:
