@@ -415,7 +415,6 @@ class TimelinePane(Pane):
         self.tabs.currentChanged.connect(lambda _page: self._fill_tab())
         self.feed.changed.connect(self._later)
         self.feed.replaced.connect(self._replaced)
-        session.project_changed.connect(self._later)
         session.state_changed.connect(self._later)
         selection.generation_changed.connect(self._show_chosen)
         selection.entry_changed.connect(self._show_chosen)
