@@ -157,7 +157,7 @@ class NewNoteDialog(PlanDialog):
         # A bare heading is no entry yet, and most notes here are meant to be one.
         self.template.setCurrentIndex(place if place > 0 else min(1, len(found)))
         self.template.blockSignals(False)
-        self.changed()
+        self.look_again()
 
 
 class RenameDialog(PlanDialog):

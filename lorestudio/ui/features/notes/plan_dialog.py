@@ -194,6 +194,10 @@ class PlanDialog(Dialog):
     def changed(self) -> None:
         """A field is another one: look at the plan again in a moment; an Enter of before was for what stood there."""
         self._entered = False
+        self.look_again()
+
+    def look_again(self) -> None:
+        """What the plan rests on is known better: look at it again in a moment."""
         self._asked += 1  # what is looked at now is a plan of before
         self.ok.setEnabled(False)
         self._delay.start()
