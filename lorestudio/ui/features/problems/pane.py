@@ -474,7 +474,7 @@ class ProblemsPane(Pane):
         self._session.jobs.start(
             tr("Looking for problems"),
             work,
-            done=lambda found: self._found(project, *found),
+            done=lambda found: self._found(token, project, *found),
             failed=self._failed,
             reported=lambda far: self._reported(token, *far),
             owner=self,
@@ -554,10 +554,10 @@ class ProblemsPane(Pane):
         if token is self._token and not token.cancelled:
             self.head.tell(tr("Checking… {done} of {total} notes", done=number(done), total=number(total)))
 
-    def _found(self, project: Project, problems: Problems, texts: tuple[str, ...]) -> None:
+    def _found(self, token: CancelToken, project: Project, problems: Problems, texts: tuple[str, ...]) -> None:
         self._token = None
         now = self._session.project
-        if not self._again and now is not None and now.index is project.index:
+        if not token.cancelled and now is not None and now.index is project.index:
             before, self.problems = self.problems, problems
             if before is None or self._rows_of is not project.index or before.findings != problems.findings:
                 self._rows_of = project.index

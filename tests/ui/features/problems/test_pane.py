@@ -472,9 +472,12 @@ def test_it_looks_again_once_a_replay_has_ended_and_only_then(
     assert not pane._settle.isActive()
 
 
-def test_what_is_stopped_finds_nothing(qtbot: QtBot, stage: Stage, messy: Project) -> None:
+@pytest.mark.parametrize("ready", [False, True], ids=["under way", "ready, but not shown yet"])
+def test_what_is_stopped_finds_nothing(qtbot: QtBot, stage: Stage, messy: Project, *, ready: bool) -> None:
     stage.session.set_project(messy)
     stage.pane.look()
+    if ready:
+        assert stage.session.jobs.wait()
     assert not stage.session.jobs.idle
     stage.pane.stop()
     qtbot.waitUntil(lambda: stage.session.jobs.idle)
