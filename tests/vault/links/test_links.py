@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -178,6 +176,5 @@ def test_aliases(front: str, expected: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("piece", ["[[", "[[a|", "[x](", "![[", "`", "# ", "[", "(", "%%"])
 def test_no_text_takes_long(piece: str) -> None:
-    begun = time.perf_counter()
-    references(piece * 20_000)
-    assert time.perf_counter() - begun < 5
+    text = piece * 300_000  # beyond the time limit of a test if each piece were tried with every later one
+    assert list(references(text)) == []

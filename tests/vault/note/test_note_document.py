@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -533,10 +532,8 @@ def test_applying_edits() -> None:
 
 @pytest.mark.parametrize("line", ["a{}b", "x:\n  a{}b", "x:\n  - a{}b: c", '"a{}b"', "x: a{}#"])
 def test_long_lines_take_no_longer_than_their_length(line: str) -> None:
-    text = note(line.format(" " * 200_000))
-    before = time.perf_counter()
+    text = note(line.format(" " * 1_000_000))  # beyond the time limit of a test if every space were tried as the last
     assert NoteDocument(text).properties
-    assert time.perf_counter() - before < 1  # some milliseconds; minutes if every space were tried as the last one
 
 
 def steps_of(lines: str) -> int:
@@ -567,4 +564,4 @@ def steps_of(lines: str) -> int:
     ],
 )
 def test_many_properties_take_no_longer_than_their_number(lines: Callable[[int], str]) -> None:
-    assert steps_of(lines(800)) < 2.2 * steps_of(lines(400))  # four times as many if each looked for the next one
+    assert steps_of(lines(400)) < 2.2 * steps_of(lines(200))  # four times as many if each looked for the next one
