@@ -45,6 +45,7 @@ from lorestudio.ui.widgets.layouts import (
     button,
     column,
     combo,
+    holding,
     label,
     named,
     row,
@@ -54,7 +55,7 @@ from lorestudio.ui.widgets.layouts import (
     tight,
     tool,
 )
-from lorestudio.ui.widgets.pane import EmptyState, TonedBar
+from lorestudio.ui.widgets.pane import EmptyState, FoldingRow, TonedBar
 from lorestudio.ui.widgets.setting_fields import SettingField, make_field
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView, TreeRow
 
@@ -419,11 +420,8 @@ class SettingsView(QWidget):
         self.advanced = QCheckBox(tr("All settings"), self)
         self.tree = RecordTreeView(theme, model, tr("Settings"), self)
         self.nothing = EmptyState(theme, "search", self)
-        self.top = row(
-            (self.search, 1), self.grouping, self.changed_only, self.advanced, spacing=6,
-            margins=(8, 5, 8, 3),
-        )  # fmt: skip
-        """The line with the search; others may add to it."""
+        self.choices = row(self.grouping, self.changed_only, self.advanced, 1, spacing=6, margins=0)
+        """What stands beside the search; others may add to it, before the room at its end."""
         self._build(brief=brief)
         self.grouping.currentIndexChanged.connect(lambda _place: self._filter())
         for box in (self.changed_only, self.advanced):
@@ -448,7 +446,9 @@ class SettingsView(QWidget):
         header.setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Interactive)
         header.resizeSection(VALUE, 150)
         self._pages = stack(tree, self.nothing)
-        tight(self.top, (self._pages, 1), of=self)
+        top = FoldingRow(self.search, holding(self.choices), self)
+        top.set_margins(8, 5, 8, 3)
+        tight(top, (self._pages, 1), of=self)
 
     def show_stage(self, stage: str) -> None:
         """Show the settings that change one stage of a run."""

@@ -35,7 +35,7 @@ class SettingsPane(Pane):
         self.profile_button = named(QToolButton(self), "", kind="text")
         """Opens the menu of profiles, exports and imports; the window fills it."""
         self.profile_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.view.top.addWidget(self.profile_button)
+        self.view.choices.insertWidget(self.view.choices.count() - 1, self.profile_button)
         self.warned = MessageBar(theme, self, stacked=True)
         self.editor = SettingEditor(theme, self)
         self.empty = EmptyState(theme, "switches", self)

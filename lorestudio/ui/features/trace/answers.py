@@ -1089,12 +1089,16 @@ class AnswerView(QTableView):
         bar = self.verticalScrollBar().sizeHint().width()
         others = tokens + marks * len(columns) + bar + 2 * self.frameWidth() + 1
         folded = len(columns) - self.table.is_there(columns[-1]) <= len(PHASES) if columns else True
-        least = round((13 if folded else 24) * em)
-        widest = min(round(self.width() * 0.36), self.width() - others - least)
+        least, enough = round((13 if folded else 24) * em), round(14 * em)
+        room = self.width() - others
+        crowded = room - least < enough  # words are read before numbers
+        self.setColumnHidden(TOKENS, crowded)
+        room += tokens * crowded
+        widest = min(round(self.width() * 0.36), max(enough, room // 2), room - least)
         titles = max(round(11 * em), min(round(longest) + 16, widest))
         if titles != down.maximumWidth():
             down.setFixedWidth(titles)
-        why = max(least, self.width() - others - titles)
+        why = max(least, room - titles)
         for column in range(self.table.columnCount()):
             across.resizeSection(column, why if column == WHY else tokens if column == TOKENS else marks)
         self.phases.leave_room(self.height())

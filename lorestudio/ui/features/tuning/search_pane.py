@@ -238,12 +238,12 @@ class TuningPane(Pane):
     def _table(self, goals: tuple[str, ...]) -> tuple[RecordTable, RecordView]:
         columns = [
             Column(tr("Point"), lambda each: each.name, width=FIT, icon=lambda each: each.sign),
-            Column(tr("Settings"), lambda each: each.settings),
         ]
         for place, goal in enumerate(goals):
             for part, title in enumerate((tr(METRICS[goal].title), tr("held out"))):
                 at = 2 * place + part
                 columns.append(Column(title, partial(_value, at), width=FIT, numeric=True))
+        columns.append(Column(tr("Settings"), lambda each: each.settings))  # where it is narrow, numbers come first
         model = RecordTable(
             tuple(columns), theme=self.theme, key=lambda each: each.number, tip=lambda each, _column: each.story,
             parent=self,

@@ -546,13 +546,25 @@ def test_while_a_run_goes_on_the_last_stage_stays_in_sight(view: AnswerView) -> 
 
 def test_titles_yield_where_a_narrow_view_leaves_no_room_for_reasons(view: AnswerView) -> None:
     trace = make_trace()
-    long = replace(trace.injections[0], title="Rules of the house and of everything around it")
-    view.table.set_trace(replace(trace, injections=(long, *trace.injections[1:])), INDEX)
+    long = replace(trace.entries[CROWN], title="Rules of the house and of everything around it")
+    view.table.set_trace(replace(trace, entries={**trace.entries, CROWN: long}), INDEX)
     titles, reasons = view.verticalHeader().width(), view.columnWidth(WHY)
     view.resize(300, 500)
     assert view.verticalHeader().width() < titles
     assert view.horizontalScrollBar().maximum() == 0
     assert reasons > view.columnWidth(WHY) >= 12 * view.fontMetrics().averageCharWidth()
+
+
+def test_tokens_yield_before_words_would_be_broken(view: AnswerView) -> None:
+    for wide, shown in ((760, True), (300, False), (300 + view.columnWidth(TOKENS), True)):
+        view.resize(wide, 500)
+        assert view.isColumnHidden(TOKENS) is not shown
+        assert ("Tokens" in {told for told, _ink in drawn_words(view)}) is shown
+        for row in range(view.table.rowCount()):
+            entry = view.table.entry(row)
+            assert entry is not None
+            assert " ".join(view.words(row).result).split() == view.table.result(entry).word.split()
+        assert view.horizontalScrollBar().maximum() == 0
 
 
 # ---- where everything is drawn --------------------------------------------------------------------------------------

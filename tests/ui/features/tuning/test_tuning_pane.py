@@ -143,9 +143,9 @@ def test_what_may_be_turned_and_how_is_asked_for_by_buttons(pane: TuningPane) ->
         each.click()
     assert told == ["tuning.add", "tuning.start", "tuning.stop"]
     heads = [pane.model.headerData(place, HORIZONTAL) for place in range(pane.model.columnCount())]
-    assert (heads[:2], heads[3], heads[5]) == (["Point", "Settings"], "held out", "held out")
+    assert (heads[0], heads[2], heads[4:]) == ("Point", "held out", ["held out", "Settings"])
     right = [pane.model.headerData(at, HORIZONTAL, ALIGNMENT) == V_RIGHT for at in range(pane.model.columnCount())]
-    assert right == [False, False, True, True, True, True]
+    assert right == [False, True, True, True, True, False]
     high = pane.over.fontMetrics().lineSpacing()
     assert (pane.over.minimumHeight(), pane.over.maximumHeight()) == (high + 14, 3 * high + 14)
     assert (pane.bar.maximumHeight(), pane.bar.isTextVisible()) == (4, False)
