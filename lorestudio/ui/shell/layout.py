@@ -94,8 +94,8 @@ class PaneLayout:
         self._arranging = False
 
     def resized(self) -> None:
-        """The window has another size: the panes follow, unless somebody has moved them."""
-        if not self.moved and self._kind != self._kind_now:
+        """The window has another size: the panes follow; those that somebody moved only where it is too narrow now."""
+        if self._kind[0] != self._kind_now[0] or (self._kind != self._kind_now and not self.moved):
             self._soon.start()
 
     @property
@@ -105,15 +105,26 @@ class PaneLayout:
         return self._window.width() < NARROW * larger, self._window.height() < LOW * larger
 
     def _fit(self) -> None:
-        """Arrange the panes anew; the same ones are open as before, and the keyboard stays where it is."""
+        """Arrange the panes anew, and as they were left in a window of such a width.
+
+        Otherwise the same ones are open as before, or windows of their own. The keyboard stays where it is.
+        """
+        other = self._kind[0] != self._kind_now[0]
+        if other:
+            self._keep()
         open_now = {name for name, dock in self.docks.items() if not dock.isHidden()}
+        floating = {dock: dock.geometry() for dock in self.docks.values() if dock.isFloating()}
         in_front = [dock for dock in self.docks.values() if not dock.visibleRegion().isEmpty()]
         focus = self._window.focusWidget()
         self.arrange()
-        for name, dock in self.docks.items():
-            dock.setVisible(name in open_now)
-        for dock in in_front:
-            dock.raise_()
+        if not (other and self._bring_back()):
+            for dock, place in floating.items():
+                dock.setFloating(True)
+                dock.setGeometry(place)
+            for name, dock in self.docks.items():
+                dock.setVisible(name in open_now)
+            for dock in in_front:
+                dock.raise_()
         if focus is not None:
             focus.setFocus()
 
@@ -161,8 +172,8 @@ class PaneLayout:
 
     def reset(self) -> None:
         """Put all panes of this workspace back where they belong."""
-        self._settings.remove(self._key)
         self.arrange()
+        self._settings.remove(self._key)
 
     def focus_first(self) -> None:
         """The pane that the workspace is about has the keyboard, or the next one that is open."""
@@ -188,13 +199,14 @@ class PaneLayout:
 
     def restore(self) -> None:
         """Put the panes back as they were; as the workspace starts where nothing usable was remembered."""
+        self._kind = self._kind_now
         if not self._bring_back():
             self.arrange()
 
     @property
     def _key(self) -> str:
         """What was moved in a wide window would lie one pane over another in a narrow one."""
-        return f"window/state-{self.current.name}{'-narrow' * self._kind_now[0]}"
+        return f"window/state-{self.current.name}{'-narrow' * self._kind[0]}"
 
     def _keep(self) -> None:
         """What nobody has changed is not kept, so that it suits the size of the next window."""

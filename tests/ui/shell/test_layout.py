@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QRect, QSettings
 from PySide6.QtWidgets import QMainWindow
 
 from lorestudio.ui.shell import layout as layouts
@@ -106,7 +106,10 @@ def test_panes_that_were_moved_stay_and_come_back_as_they_were(docks: Docks) -> 
     docks.kept.resized()
     drain()
     assert docks.kept.docks["budget"].isFloating()
-    assert "entry" not in docks.beside("chat")
+    docks.at(1300, 950)
+    docks.kept.resized()
+    drain()
+    assert docks.kept.docks["budget"].isFloating()
     docks.kept.enter(WRITE)
     assert (docks.kept.docks["budget"].isFloating(), docks.opened) == (False, set(WRITE.shown))
     docks.kept.enter(DEBUG)
@@ -115,7 +118,6 @@ def test_panes_that_were_moved_stay_and_come_back_as_they_were(docks: Docks) -> 
     docks.kept.reset()
     assert not docks.kept.docks["budget"].isFloating()
     assert not docks.kept.moved
-    assert "entry" in docks.beside("chat")
 
 
 def test_what_was_moved_in_a_wide_window_is_kept_for_wide_ones(docks: Docks) -> None:
@@ -126,6 +128,37 @@ def test_what_was_moved_in_a_wide_window_is_kept_for_wide_ones(docks: Docks) -> 
         docks.kept.enter(DEBUG)
         assert docks.kept.docks["budget"].isFloating() == floats
         docks.kept.enter(WRITE)
+
+
+def test_moved_panes_follow_a_window_that_becomes_narrow_and_stand_as_they_were_when_it_is_wide(docks: Docks) -> None:
+    docks.tabifyDockWidget(docks.kept.docks["chat"], docks.kept.docks["vault"])
+    docks.kept.docks["problems"].hide()
+    docks.kept.docks["budget"].setFloating(True)
+    docks.kept.docks["budget"].setGeometry(40, 50, 400, 300)
+    opened = docks.opened
+
+    def becomes(width: int) -> None:
+        docks.at(width, 950)
+        docks.kept.resized()
+        drain()
+        assert docks.opened == opened
+        budget = docks.kept.docks["budget"]
+        assert (budget.isFloating(), budget.geometry()) == (True, QRect(40, 50, 400, 300))
+
+    assert "vault" in docks.beside("chat")
+    assert "entry" not in docks.beside("chat")
+    becomes(1100)
+    assert "vault" not in docks.beside("chat")
+    assert "entry" in docks.beside("chat")
+    docks.tabifyDockWidget(docks.kept.docks["trace"], docks.kept.docks["vault"])
+    becomes(1300)
+    assert "vault" in docks.beside("chat")
+    assert "entry" not in docks.beside("chat")
+    becomes(1100)
+    assert "vault" in docks.beside("trace")
+    docks.kept.save()
+    keys = [key for key in docks.kept._settings.allKeys() if "state" in key]
+    assert keys == ["window/state-debug", "window/state-debug-narrow"]
 
 
 def test_an_arrangement_is_kept_only_where_somebody_changed_it(docks: Docks) -> None:
