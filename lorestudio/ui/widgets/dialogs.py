@@ -80,7 +80,7 @@ def ask_obsidian(parent: QWidget, answered: Callable[[str, str], None]) -> QDial
     """Ask where Obsidian's REST plugin listens, and for its key; an empty key stands for the one known already."""
     address = named(QLineEdit("http://127.0.0.1:27123"), tr("Address of the plugin"))
     key = QLineEdit(echoMode=QLineEdit.EchoMode.Password, placeholderText=tr("empty: the key that is known already"))
-    named(key, tr("Key of the plugin"))
+    named(key, tr("Key of the plugin")).setMinimumWidth(260)
     dialog, form = _form(parent, tr("Open Obsidian vault"), QDialogButtonBox.StandardButton.Open)
     form.addRow(tr("Address"), address)
     form.addRow(tr("Key"), key)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 import sys
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +29,7 @@ from lorestudio.trace.model import Phase
 from lorestudio.ui.features.budget.pane import BudgetBar
 from lorestudio.ui.shell import app as ui_app
 from lorestudio.ui.shell.actions import Action
-from lorestudio.ui.shell.layout import DEBUG, PANE_ORDER, WORKSPACES
+from lorestudio.ui.shell.layout import DEBUG, PANE_ORDER
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.shortcuts import ShortcutsDialog
 from lorestudio.ui.shell.theme import load_palettes
@@ -900,20 +899,3 @@ def test_news_in_the_status_line_never_stand_over_the_counts(window) -> None:
     status.clearMessage()
     QApplication.processEvents()
     assert all(label.isVisible() for label in counts)
-
-
-@pytest.mark.long
-@pytest.mark.dressed
-@pytest.mark.parametrize("size", [(1280, 800), (1024, 640)])
-def test_no_pane_covers_another_or_leaves_the_window(make_window, tmp_path: Path, size: tuple[int, int]) -> None:
-    window = make_window(make_project(tmp_path / "vault"))
-    window.resize(*size)
-    layout = window.context.layout
-    for workspace in WORKSPACES:
-        layout.enter(workspace)
-        for name in layout.docks:
-            window.context.uncover(name)
-            drain()
-            places = [dock.geometry() for dock in layout.docks.values() if not dock.visibleRegion().isEmpty()]
-            assert not any(one.intersects(other) for one, other in combinations(places, 2)), (workspace.name, name)
-            assert all(window.rect().contains(place) for place in places), (workspace.name, name)

@@ -40,7 +40,6 @@ class RangeDialog(QDialog):
             (self.first, tr("From message"), message or 0), (self.last, tr("To message"), last),
         ):  # fmt: skip
             named(box, name).setRange(0, last)
-            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)  # the arrow keys do the same
             box.setValue(value)
             form.addRow(name, box)
         self.meaning.setMinimumWidth(360)

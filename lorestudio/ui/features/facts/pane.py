@@ -68,7 +68,7 @@ class FilterBar(FoldingRow):
         super().__init__(upper, lower, parent)
         self.set_margins(8, 3, 8, 2)
         self.field = _SearchField(self)
-        self.field.setPlaceholderText(tr("Filter by words; Enter searches by meaning"))
+        self.field.setPlaceholderText(tr("Words; Enter: by meaning"))
         self.field.setClearButtonEnabled(True)
         named(self.field, tr("Filter by words, or search by meaning"))
         find_tip = tr("List the memories most similar to this text (Enter)")

@@ -97,7 +97,7 @@ class GraphBar(QWidget):
     def _fill(self) -> None:
         tip = tr("Hits are marked in the graph; Enter goes to the next one")
         self.search = named(_Search(self), tr("Find entries in the graph"), tip)
-        self.search.setPlaceholderText(tr("Find entries by title, key or tag"))
+        self.search.setPlaceholderText(tr("Find title, key or tag"))
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumWidth(90)
         self.search.textChanged.connect(self.searched)

@@ -128,7 +128,7 @@ class SearchPane(Pane):
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        name, placeholder = tr("Search in all notes"), tr("Search titles, properties and texts")
+        name, placeholder = tr("Search in all notes"), tr("Titles, properties, texts")
         tip = tr("Words, “phrases”, OR, -word, path:, file:, tag:, key:")
         self.field = search_field(self, name, placeholder, lambda _text: self._delay.start(), tip)
         self.replacement = named(QLineEdit(self, placeholderText=tr("Replace by")), tr("Replace by"))

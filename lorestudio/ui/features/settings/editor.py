@@ -409,9 +409,7 @@ class SettingsView(QWidget):
         super().__init__(parent)
         self.model = model
         self._name, self._opened = "", opened
-        self.search = search_field(
-            self, tr("Search settings"), tr("Search: words, keys, stages"), lambda _text: self._filter()
-        )
+        self.search = search_field(self, tr("Search settings"), tr("Words, keys, stages"), lambda _text: self._filter())
         self.grouping = combo(self, tr("Grouping"), {by: tr(title) for by, title in _GROUPINGS.items()})
         tip = tr("Show only settings that differ from their default")
         self.changed_only = tool(

@@ -1,0 +1,118 @@
+"""Whether everything has room: panes beside each other, and words in fields, buttons and lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QDialog,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QTabWidget,
+    QWidget,
+)
+
+from lorestudio.studio.project.project import demo_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.shell.layout import WORKSPACES
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.widgets.pane import ElidedLabel
+from tests.ui.conftest import drain, settle
+
+pytestmark = [pytest.mark.long, pytest.mark.dressed]
+SIZES = pytest.mark.parametrize("size", [(1280, 800), (1024, 640)])
+
+
+def pages(root: QWidget) -> Iterator[None]:
+    """Once as it is, then with each tab in front."""
+    yield
+    for tabs in root.findChildren(QTabWidget):
+        for place in range(tabs.count()):
+            tabs.setCurrentIndex(place)
+            drain()
+            yield
+        tabs.setCurrentIndex(0)
+
+
+def cut_off(root: QWidget) -> set[str]:
+    """Words that have less room than they take, of what can be seen."""
+    return {words for each in root.findChildren(QWidget) for words, wide in needed(each) if wide > each.width()}
+
+
+def needed(widget: QWidget) -> Iterator[tuple[str, int]]:
+    """What a widget says, with the width (pixels) that this takes."""
+    if widget.visibleRegion().isEmpty() or isinstance(widget, ElidedLabel):  # which shortens by whole parts
+        return
+    if isinstance(widget, QLineEdit):
+        number = isinstance(widget.parent(), QAbstractSpinBox)
+        words = widget.text() if number else widget.placeholderText()  # other texts may be as long as they like
+        yield words, widget.fontMetrics().horizontalAdvance(words)
+    elif isinstance(widget, QAbstractButton) and widget.text():
+        yield widget.text(), widget.minimumSizeHint().width()
+    elif isinstance(widget, QLabel) and widget.text():
+        high = widget.heightForWidth(widget.width()) if widget.wordWrap() else 0
+        yield widget.text(), widget.minimumSizeHint().width() if high <= widget.height() + 2 else widget.width() + 1
+
+
+@pytest.fixture
+def studio(make_window: Callable[..., MainWindow], tmp_path: Path) -> MainWindow:
+    """The demo, replayed, with an entry of a reply."""
+    window = make_window(demo_project(tmp_path / "demo"), make_simulator=Simulator)
+    settle(window)
+    generation = window.session.generations[-4]
+    window.context.selection.choose_message(generation.message, generation)
+    window.context.selection.choose_entry(6)
+    settle(window)
+    return window
+
+
+@SIZES
+def test_no_pane_covers_another_or_leaves_the_window(studio: MainWindow, size: tuple[int, int]) -> None:
+    studio.resize(*size)
+    layout = studio.context.layout
+    for workspace in WORKSPACES:
+        layout.enter(workspace)
+        for name in layout.docks:
+            studio.context.uncover(name)
+            drain()
+            places = [dock.geometry() for dock in layout.docks.values() if not dock.visibleRegion().isEmpty()]
+            assert not any(one.intersects(other) for one, other in combinations(places, 2)), (workspace.name, name)
+            assert all(studio.rect().contains(place) for place in places), (workspace.name, name)
+
+
+@SIZES
+def test_no_words_of_a_pane_are_cut_off(studio: MainWindow, size: tuple[int, int]) -> None:
+    studio.resize(*size)
+    layout = studio.context.layout
+    for workspace in WORKSPACES:
+        layout.enter(workspace)
+        for name, dock in layout.docks.items():
+            studio.context.uncover(name)
+            settle(studio)
+            for _ in pages(dock):
+                assert cut_off(dock) == set(), (workspace.name, name)
+
+
+def test_no_words_of_a_dialog_are_cut_off(studio: MainWindow) -> None:
+    studio.resize(1024, 640)
+    seen = 0
+    for each, action in studio.commands.table.items():
+        if not action.title.endswith("…") or not studio.commands.actions[each].isEnabled():
+            continue
+        studio.run(each)
+        settle(studio)
+        for dialog in QApplication.topLevelWidgets():
+            if isinstance(dialog, QDialog) and dialog.isVisible():
+                for _ in pages(dialog) if not isinstance(dialog, QFileDialog) else ():  # which is Qt's own
+                    assert cut_off(dialog) == set(), each
+                    seen += 1
+                dialog.close()
+        drain()
+    assert seen > 40
