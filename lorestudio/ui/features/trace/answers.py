@@ -1036,6 +1036,7 @@ class AnswerView(QTableView):
             if row in rows and (high := self.fonts.height(self.words(row))) != self.rowHeight(row):
                 down.resizeSection(row, high)
             row, top = row + 1, top + self.rowHeight(row)
+        self.updateGeometries()  # who scrolls now needs the new range, for which Qt would wait
         self._fitting = False
         self.verticalHeader().viewport().update()
 

@@ -492,6 +492,20 @@ def test_rows_are_as_high_as_their_words_and_lower_where_there_is_room(view: Ans
     assert "Pin in this chat" in words_drawn(view)
 
 
+def test_the_last_row_stays_whole_in_sight_when_a_button_makes_it_higher(view: AnswerView) -> None:
+    view.resize(420, 200)
+    view.table.set_guest(SKARN)
+    last = view.table.rowCount() - 1
+    entry = view.table.entry(last)
+    assert entry is not None
+    view.setCurrentIndex(view.table.index(last, WHY))
+    high = view.rowHeight(last)
+    view.table.set_fix(entry, Change("pin", "Pin it in this chat", brief="Pin in this chat"))
+    assert view.rowHeight(last) > high
+    seen = view.visualRect(view.currentIndex())
+    assert (seen.height(), view.viewport().rect().contains(seen)) == (view.rowHeight(last), True)
+
+
 def test_clicks_on_a_row_a_phase_and_a_button(view: AnswerView, qtbot: QtBot) -> None:
     folded: list[object] = []
     fixed: list[int] = []
