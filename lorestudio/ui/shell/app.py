@@ -251,9 +251,9 @@ def _render(
             window.session.set_project(project)
             wait_until_idle(window.session)
             show_something(window)
-            _come_to_rest(window, app)
+            come_to_rest(window, app)
             then(window)
-            _come_to_rest(window, app)
+            come_to_rest(window, app)
         _settle(app)
         if not window.grab().save(str(path), "PNG"):
             message = f"{path}: the picture could not be written; look at the folder and its permissions."
@@ -307,7 +307,7 @@ def show_something(window: MainWindow) -> None:
         window.context.selection.choose_entry(*stopped)
 
 
-def _come_to_rest(window: MainWindow, app: QApplication) -> None:
+def come_to_rest(window: MainWindow, app: QApplication) -> None:
     """Wait for what follows from a choice: jobs that start jobs, what waits for a pause, heights that are shared later.
 
     What goes on and on is waited for no longer than a replay.

@@ -202,6 +202,7 @@ class PaneLayout:
         self._kind = self._kind_now
         if not self._bring_back():
             self.arrange()
+        self._focus_soon.start()
 
     @property
     def _key(self) -> str:

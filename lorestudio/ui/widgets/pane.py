@@ -22,6 +22,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
+    QBoxLayout,
     QDockWidget,
     QFrame,
     QGridLayout,
@@ -50,17 +51,24 @@ def drop_all(layout: QLayout) -> None:
             widget.deleteLater()
 
 
+GAP: Final = 8
+
 TEXT_WIDTH: Final = 480
 """Longer lines are hard to read (device-independent pixels)."""
 
 
 class EmptyState(QWidget):
-    """A glyph, a title, a sentence and buttons. `pressed` carries the id of the chosen button."""
+    """A glyph, a title, a sentence and buttons, of which the first has the keyboard where the state is given it.
+
+    `pressed` carries the id of the chosen button. Where they have no room beside each other, they stand in a column.
+    """
 
     pressed = Signal(str)
+    SIDE = 24
 
     def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None, *, large: bool = False) -> None:
         super().__init__(parent)
+        self._wide = 0
         self._theme, self._icon_name, self._large = theme, icon, large
         self._icon, self.title, self.text = QLabel(self), QLabel(self, wordWrap=True), QLabel(self, wordWrap=True)
         self.title.setProperty("kind", "hero" if large else "title")
@@ -72,9 +80,11 @@ class EmptyState(QWidget):
         for part in (self.title, self.text):
             part.setMaximumWidth(TEXT_WIDTH)
             part.setMinimumWidth(0)
-        self._buttons = row(spacing=8, margins=(0, 4, 0, 0))
+        self._buttons = row(spacing=GAP, margins=(0, 4, 0, 0))
         lines = (row(1, (part, 100), 1) for part in (self.title, self.text))
-        page = holding(column(2, self._icon, *lines, self._buttons, 3, spacing=8, margins=(24, 18, 24, 18)))
+        page = holding(
+            column(2, self._icon, *lines, self._buttons, 3, spacing=8, margins=(self.SIDE, 18, self.SIDE, 18))
+        )
         tight(scrolled(page), of=self)
         self.setMinimumHeight(20)
         theme.changed.connect(self._paint)
@@ -87,27 +97,31 @@ class EmptyState(QWidget):
         self.setAccessibleName(title)
         self.setAccessibleDescription(text)
         drop_all(self._buttons)
+        made = [
+            button(self, caption, partial(self.pressed.emit, action), kind="" if place else "primary")
+            for place, (action, caption) in enumerate(buttons)
+        ]
         self._buttons.addStretch(1)
-        for place, (action, caption) in enumerate(buttons):
-            kind = "primary" if place == 0 else ""
-            self._buttons.addWidget(button(self, caption, partial(self.pressed.emit, action), kind=kind))
+        for each in made:
+            self._buttons.addWidget(each, 0, Qt.AlignmentFlag.AlignHCenter)
         self._buttons.addStretch(1)
+        if made:
+            self.setFocusProxy(made[0])
+        self._wide = sum(each.sizeHint().width() + GAP for each in made)
+        self._arrange()
 
-    def focus_first(self) -> None:
-        """Give the keyboard to the first button, where there is one."""
-        for place in range(self._buttons.count()):
-            item = self._buttons.itemAt(place)
-            widget = item.widget() if item is not None else None
-            if widget is not None:
-                widget.setFocus()
-                return
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: fold or unfold."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        fits = self._wide <= self.width() - 2 * self.SIDE
+        self._buttons.setDirection(QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom)
 
     def _paint(self) -> None:
         size, color = (56, "accent") if self._large else (28, "text_faint")
         self._icon.setPixmap(glyph(self._icon_name, getattr(self._theme.palette, color), size))
-
-
-GAP: Final = 8
 
 
 class ElidedLabel(QLabel):

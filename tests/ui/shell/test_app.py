@@ -7,12 +7,13 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.features.chat.pane import ModeBar
-from lorestudio.ui.shell.app import LOOK_MS, collect_if_due, collected_on_gui_thread
+from lorestudio.ui.shell.app import LOOK_MS, collect_if_due, collected_on_gui_thread, come_to_rest
+from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.choices import RunChoice
 
@@ -113,3 +114,13 @@ def test_menus_that_are_filled_again_leave_no_qt_objects_to_collect(qtbot: QtBot
     finally:
         gc.set_debug(0)
         gc.garbage.clear()
+
+
+def test_a_picture_waits_for_what_follows_later(window: MainWindow, qapp: QApplication) -> None:
+    told: list[str] = []
+    timer = QTimer(window, singleShot=True, interval=150)
+    timer.timeout.connect(lambda: told.append("later"))
+    QTimer(window, interval=60_000).start()  # what comes again and again is not waited for
+    timer.start()
+    come_to_rest(window, qapp)
+    assert told == ["later"]

@@ -128,12 +128,29 @@ def test_the_first_button_of_an_empty_pane_takes_the_keyboard(qtbot: QtBot, them
     empty.say("No chat", "Open one.", (("chat.open", "Open…"), ("chat.new", "New…")))
     assert (empty.accessibleName(), empty.accessibleDescription()) == ("No chat", "Open one.")
     drain()
-    empty.focus_first()
+    empty.setFocus()
     first, second = empty.findChildren(QPushButton)
     assert (first.text(), empty.focusWidget() is first) == ("Open…", True)
     assert (first.property("kind") == "primary", second.property("kind") == "primary") == (True, False)
     second.click()
     assert told == ["chat.new"]
+
+
+def test_buttons_of_a_narrow_empty_pane_stand_below_each_other(qtbot: QtBot, theme: Theme) -> None:
+    empty = EmptyState(theme, "trace")
+    qtbot.addWidget(empty)
+    empty.show()
+    for buttons in ((("a", "Open chat…"), ("b", "New chat…")), (("a", "Open chat…"), ("b", "New"), ("c", "Paste…"))):
+        empty.say("No chat", "Open one.", buttons)
+        drain()
+        made = empty.findChildren(QPushButton)
+        enough = sum(each.sizeHint().width() + 8 for each in made) + 48
+        for width, rows in ((enough, 1), (enough - 1, len(made))):
+            empty.resize(width, 400)
+            drain()
+            assert len({each.y() for each in made}) == rows
+            assert all(each.visibleRegion().boundingRect() == each.rect() for each in made)
+            assert all(each.width() == each.sizeHint().width() for each in made)
 
 
 @pytest.mark.parametrize("stacked", [True, False])
@@ -188,7 +205,7 @@ def test_other_words_of_an_empty_pane_have_other_buttons(qtbot: QtBot, theme: Th
     empty.say("No <b>vault</b>", "A & B")
     drain()
     assert empty.findChildren(QPushButton) == []
-    empty.focus_first()  # there is none
+    assert empty.focusProxy() is None
     assert (empty.title.textFormat(), empty.text.textFormat()) == (Qt.TextFormat.PlainText,) * 2
     assert empty.title.wordWrap()
     assert empty.text.wordWrap()

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QStyle
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
@@ -220,7 +220,9 @@ def test_a_choice_says_what_each_value_means(qtbot: QtBot) -> None:
         button = field.buttons[value]
         assert (button.text(), button.accessibleName()) == (str(value), f"{declaration.label}: {value}")
         assert button.accessibleDescription() == text
-        assert text in [each.text() for each in field.findChildren(QLabel)]
+        (meaning,) = (each for each in field.findChildren(QLabel) if each.text() == text)
+        mark = button.style().pixelMetric(QStyle.PixelMetric.PM_ExclusiveIndicatorWidth)
+        assert meaning.indent() > mark  # it stands below the word, not below its mark
     first, *_others, last = field.buttons
     field.set_value(last)
     assert (field.focus_target(), field.odd.isHidden()) == (field.buttons[last], True)

@@ -315,8 +315,8 @@ class ChatPane(Pane):
         self._show_project()
 
     def focus_target(self) -> QWidget:
-        """The messages."""
-        return self.view
+        """The messages, or the ways to some."""
+        return self.view if self.model.chat is not None else self.empty
 
     def fold_away(self, widget: QWidget) -> None:
         """Have a widget stand below the line that says how the chat is run, while that is unfolded."""

@@ -558,15 +558,15 @@ class SystemsPane(Pane):
         self.choose_button.setToolTip(tr("What is compared: {names}", names=names or tr("nothing")))
         self.choose_button.setAccessibleName(self.choose_button.toolTip())
         self._show_buttons()
+        if not self.running:  # else how far it is stays
+            self._tell(self._standing() if self.found is not None else "")
         if self.found is not None:
             self._pages.setCurrentWidget(self.tabs)
             turns = count(len(self.found.turns), "turn", "turns")
             runs = count(len(self.found.labels), "run", "runs")
             self.note_changed.emit(f"{runs} · {turns}")
-            self._tell(self._standing() if not self.running else self.state.text())
             return
         self.note_changed.emit("")
-        self._tell("" if not self.running else self.state.text())
         if project is None or project.chat is None:
             text = tr("Systems are compared on a chat: each runs it, and you see what each would put in.")
             self.empty.say(tr("No chat to compare on"), text, (("chat.open", tr("Open chat…")),) if project else ())

@@ -386,7 +386,8 @@ class VaultPane(Pane):
         """What an entry is, and how to make some of the notes that are there."""
         notes, tag = self._plain, project.settings.lorebook_tag
         if not notes:
-            self.empty.say(tr("No entries"), tr("This folder has no notes with the lorebook tag."))
+            doors = (("note.new", tr("New note…")), ("book.import", tr("Import lorebooks…")))
+            self.empty.say(tr("No entries"), tr("This folder has no notes with the lorebook tag."), doors)
             return
         text = tr(
             "An entry is a note with the tag “{tag}” and with keys: it goes into the prompt when a key is said. "

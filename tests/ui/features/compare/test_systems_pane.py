@@ -82,6 +82,31 @@ def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWin
     assert not pane.run_button.isEnabled()
 
 
+def test_one_run_alone_is_compared_with_nothing_and_two_only_once_at_a_time(
+    real: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pane, work, begun = real.features.systems.compare, systems_pane.compare_offers, list[object]()
+
+    def counted(*args: Any) -> object:
+        begun.append(args)
+        return work(*args)
+
+    monkeypatch.setattr(systems_pane, "compare_offers", counted)
+    first, second = pane.chosen[:2]
+    for key in pane.chosen[1:]:
+        pane.choose(key, on=False)
+    pane.run()
+    assert not pane.running
+    pane.choose(second, on=True)
+    pane.run()
+    assert (pane.running, pane.state.text()) == (True, "Comparing…")
+    pane.run()
+    pane.choose(first, on=False)  # for the next time; how far this one is stays
+    assert pane.state.text() == "Comparing…"
+    settled(qtbot, real)
+    assert (pane.running, len(begun), pane.found is not None) == (False, 1, True)
+
+
 def test_where_there_is_no_chat_one_can_be_opened(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
     window = make_window(make_project(tmp_path / "vault", chat=False))
     window.features.systems.show_page()

@@ -271,7 +271,7 @@ def test_the_first_window_takes_most_of_its_screen(make_window, monkeypatch, scr
 
 @pytest.mark.long
 @pytest.mark.dressed
-def test_crossing_a_width_arranges_anew_while_nothing_was_moved(make_window, tmp_path) -> None:
+def test_crossing_a_width_arranges_anew_and_leaves_a_pane_its_own_window(make_window, tmp_path) -> None:
     window = make_window(make_project(tmp_path / "vault"))
     window.resize(1280, 960)
     window.run("view.reset")
@@ -287,7 +287,7 @@ def test_crossing_a_width_arranges_anew_while_nothing_was_moved(make_window, tmp
     window.docks["vault"].setFloating(True)
     window.resize(1024, 640)
     settle(window)
-    assert window.docks["budget"] not in window.tabifiedDockWidgets(window.docks["trace"])
+    assert window.docks["budget"] in window.tabifiedDockWidgets(window.docks["trace"])
     assert window.docks["vault"].isFloating()
 
 
