@@ -110,7 +110,7 @@ class PaneLayout:
         Otherwise the same ones are open as before, or windows of their own. The keyboard stays where it is.
         """
         other = self._kind[0] != self._kind_now[0]
-        if other:
+        if self.moved:
             self._keep()
         open_now = {name for name, dock in self.docks.items() if not dock.isHidden()}
         floating = {dock: dock.geometry() for dock in self.docks.values() if dock.isFloating()}

@@ -161,6 +161,18 @@ def test_moved_panes_follow_a_window_that_becomes_narrow_and_stand_as_they_were_
     assert keys == ["window/state-debug", "window/state-debug-narrow"]
 
 
+def test_panes_that_were_only_opened_have_their_sizes_by_the_window(docks: Docks) -> None:
+    docks.kept.docks["problems"].hide()
+    sizes = {name: dock.size() for name, dock in docks.kept.docks.items() if not dock.visibleRegion().isEmpty()}
+    for width in (1100, 1300):
+        docks.at(width, 950)
+        docks.kept.resized()
+        drain()
+        assert not docks.kept.moved
+    assert {name: docks.kept.docks[name].size() for name in sizes} == sizes
+    assert docks.kept._settings.allKeys() == []
+
+
 def test_an_arrangement_is_kept_only_where_somebody_changed_it(docks: Docks) -> None:
     docks.kept.save()
     assert docks.kept._settings.value("window/state-debug") is None
