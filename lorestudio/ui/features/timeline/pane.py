@@ -98,8 +98,6 @@ class HeatMap(QAbstractScrollArea):
         self.viewport().setMouseTracking(True)
         self.setMinimumHeight(AXIS + ROW_HEIGHT)
         self.setAccessibleName(tr("Heat map: entries and turns"))
-        self.horizontalScrollBar().valueChanged.connect(self._scrolled)
-        self.verticalScrollBar().valueChanged.connect(self._scrolled)
         theme.changed.connect(self.viewport().update)
 
     # ---- content ----------------------------------------------------------------------------------------------------
@@ -197,9 +195,6 @@ class HeatMap(QAbstractScrollArea):
         down.setRange(0, max(0, math.ceil(len(self.content.rows) * ROW_HEIGHT - at.grid.height())))
         down.setPageStep(max(1, round(at.grid.height())))
         down.setSingleStep(ROW_HEIGHT)
-
-    def _scrolled(self) -> None:
-        self.viewport().update()
 
     def _describe(self) -> None:
         row, column = self._row, self._column

@@ -34,6 +34,7 @@ from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.paint import fate_mark
 from lorestudio.ui.widgets.record_table import csv_bytes
 from tests.ui.conftest import drain
+from tests.ui.drawing import PaintWatch, drawn
 from tests.ui.worlds import ENTRIES as NOTES
 from tests.ui.worlds import make_project
 
@@ -246,6 +247,18 @@ def test_a_chosen_turn_comes_into_sight(theme: Theme, qtbot: QtBot) -> None:
     view.choose(-1, 4999)
     at = view.geometry_now()
     assert at.grid.left() <= at.left_of(4999) <= at.grid.right()
+
+
+def test_what_is_scrolled_is_drawn_anew(theme: Theme, qtbot: QtBot) -> None:
+    view = make_map(theme, qtbot, 5000)
+    view.show()
+    drain()
+    before = [each.box for each in drawn(view.viewport()) if each.kind == "text"]
+    painted = PaintWatch(view.viewport())
+    view.horizontalScrollBar().setValue(view.horizontalScrollBar().maximum())
+    drain()
+    assert painted.seen > 0
+    assert [each.box for each in drawn(view.viewport()) if each.kind == "text"] != before
 
 
 # ---- tables and files -----------------------------------------------------------------------------------------------
