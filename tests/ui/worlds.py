@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Never, Self
@@ -179,9 +180,13 @@ def empty_trace(message: int) -> Trace:
 
 
 class FakeSimulator:
-    """The simulator's interface over `make_trace`; `pause` seconds pass before each generation."""
+    """The simulator's interface over `make_trace`.
+
+    `pause` seconds pass before each generation, and after the first one it waits for `more`.
+    """
 
     pause = 0.0
+    more: threading.Event | None = None
     fails_at: int | None = None
 
     def __init__(
@@ -269,6 +274,8 @@ class FakeSimulator:
             self._traces.setdefault(item, self._make(item))
             if on_progress is not None:
                 on_progress(Progress(place, len(self.generations), item))
+            if self.more is not None:
+                assert self.more.wait(10)
             await asyncio.sleep(0)
 
     def _make(self, generation: Generation) -> Trace:
