@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import replace
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.graph import layout
 from lorestudio.studio.graph.graph import EdgeKind
 from lorestudio.ui.features.graph import pane as graph_pane
@@ -64,6 +65,21 @@ def pane(window: MainWindow) -> GraphPane:
 @pytest.fixture
 def new_window(make_window: Make, tmp_path: Path) -> MainWindow:
     return make_window(make_project(tmp_path / "vault", entries=VAULT))
+
+
+def test_another_vault_begins_with_what_its_settings_say(new_window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    new_window.run("go.graph")
+    pane = settled(qtbot, new_window)
+    assert (pane.bar.colour_by(), pane.bar.scope.steps.value()) == (ColourBy.KIND, 2)
+    settings = DeepLoreSettings(graph_default_color_mode="priority", graph_focus_tree_depth=5)
+    other = replace(make_project(tmp_path / "other", entries=VAULT), places=("other",), settings=settings)
+    new_window.session.set_project(other)
+    settled(qtbot, new_window)
+    assert (pane.bar.colour_by(), pane.bar.scope.steps.value()) == (ColourBy.PRIORITY, 5)
+    pane.bar.choose_colour("frequency")
+    new_window.session.set_project(replace(other, settings=DeepLoreSettings()))
+    settled(qtbot, new_window)
+    assert pane.bar.colour_by() is ColourBy.FIRED  # the person's choice holds while it is the same vault
 
 
 def table(pane: GraphPane) -> dict[str, list[str]]:

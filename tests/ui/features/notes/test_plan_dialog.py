@@ -179,8 +179,12 @@ def test_two_clicks_do_it_once(rewrite: Rewrite, desk: Desk) -> None:
 
 
 def test_what_cannot_be_planned_is_said_until_something_else_is_typed(rewrite: Rewrite, desk: Desk) -> None:
+    rewrite.words.setText("Soft.")
+    seen(rewrite, desk)
+    assert (rewrite.view.summary.text(), rewrite.view.split.isVisible()) == ("1 note changes.", True)
     rewrite.words.setText("!")
     seen(rewrite, desk)
+    assert not rewrite.view.split.isVisible()
     assert "this cannot be written." in rewrite.problem.text()
     assert (rewrite.problem.isVisible(), rewrite.ok.isEnabled(), rewrite.view.summary.text()) == (True, False, "")
     rewrite.words.setText("Loud.")
