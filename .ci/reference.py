@@ -116,8 +116,7 @@ def settings() -> str:
 def setting(one: Declaration) -> tuple[str, ...]:
     """A setting as a row."""
     default = value_text(one, one.default) if not one.long else "a text"
-    bounds = f"{one.low:g} to {one.high:g}" if one.low is not None and one.high is not None else ""
-    bounds = bounds or ", ".join(one.choices.values())
+    bounds = ", ".join(one.choices.values()) if one.low is None else one.allowed
     return one.title, f"`{one.alias}`", default, bounds, one.help, ", ".join(one.affects)
 
 

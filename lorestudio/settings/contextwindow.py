@@ -70,7 +70,7 @@ class ContextWindowSettings(CountingSettings):
         unit="tokens", low=0, high=1_000_000,
     )  # fmt: skip
     multiply_window_size_by: int = window(
-        0, "Multiplier", "The budget is multiplied by this; 0 leaves it as it is.", low=0, high=1000
+        0, "Multiplier", "The budget is multiplied by this; 0 leaves it as it is.", low=0, high=1000, least="off"
     )
     truncate_method: str = window(
         "TruncateTop", "What is cut", "Where elements and turns are dropped when they do not fit.",
@@ -156,8 +156,9 @@ class ContextWindowSettings(CountingSettings):
         unit="tokens", low=0, high=1_000_000,
     )  # fmt: skip
     user_prompt_size: int = request(
-        0, "Size of the prompt", "0: the messages that are looked at are counted.", unit="tokens", low=0, high=1_000_000
-    )
+        0, "Size of the prompt", "0: the messages that are looked at are counted.",
+        unit="tokens", low=0, high=1_000_000, least="counted",
+    )  # fmt: skip
     word_list: str = window(
         "", "Word list", "A file with a word a line; empty: the studio counts tokens as it does everywhere else."
     )

@@ -68,6 +68,7 @@ class _Extra(TypedDict):
     high: float | None
     spelled: Spelling
     since: str
+    least: str
 
 
 class Section(BaseModel):
@@ -107,12 +108,13 @@ class Group(Struct, frozen=True):
         local: bool = False,
         spelled: Spelling = "",
         since: str = "",
+        least: str = "",
     ) -> T:
         """Make a model field: `title` labels it, `text` is its help, `choices` maps sensible values to explanations.
 
         `low` and `high` are given together or not at all; DeepLore brings a number into that range. `checked` says
         that DeepLore itself puts a value outside `choices` back to the default (rules: deeplore 2.1). `long` is a
-        text of several lines; `local`, `spelled` and `since` see
+        text of several lines; `local`, `spelled`, `since` and `least` see
         `Declaration`.
         """
         extra: _Extra = {
@@ -128,6 +130,7 @@ class Group(Struct, frozen=True):
             "high": high,
             "spelled": spelled,
             "since": since,
+            "least": least,
         }
         if since:
             text += f" Needs the rules of {since}."
@@ -143,7 +146,7 @@ class Declaration(Struct, frozen=True):
     `local` belongs to one computer or one window, so it is carried elsewhere only when somebody asks for it
     (rules: deeplore-tools 4.3 step 5). `spelled` says how a text stands in files: as it is, as a list of its parts
     between commas, or as a whole number with null for the empty text. `since` is the version of DeepLore whose rules a
-    setting needs, "" where all have it.
+    setting needs, "" where all have it. `least` says what `low` stands for where it is no amount: `no limit`.
     """
 
     name: str
@@ -164,6 +167,7 @@ class Declaration(Struct, frozen=True):
     local: bool = False
     spelled: Spelling = ""
     since: str = ""
+    least: str = ""
 
     @property
     def label(self) -> str:

@@ -94,7 +94,7 @@ class TagAndIndexSettings(Section):
     )  # fmt: skip
     cache_ttl: int = index(
         300, "Index lifetime", "How long the index counts as fresh; 0 reads the vault before every generation.",
-        unit="seconds", low=0, high=86_400, advanced=True,
+        unit="seconds", low=0, high=86_400, least="read each time", advanced=True,
     )  # fmt: skip
     index_rebuild_trigger: str = index(
         "ttl", "Read the vault again", "What makes DeepLore look at the vault again.",
@@ -111,7 +111,7 @@ class TagAndIndexSettings(Section):
     )  # fmt: skip
     sync_polling_interval: int = index(
         0, "Check for changes every", "Looks for changed notes in the background; 0 never does.",
-        unit="seconds", low=0, high=3600, advanced=True,
+        unit="seconds", low=0, high=3600, least="never", advanced=True,
     )  # fmt: skip
     obsidian_port: int = index(
         27_123, "Obsidian port", "Port of the single vault of old versions; it follows the first vault.",
@@ -129,7 +129,7 @@ class MatchingSettings(Section):
     scan_depth: int = matching(
         4, "Scan depth",
         "How many of the newest messages are searched for keys. Hidden messages use up places too. 0 turns keys off.",
-        unit="messages", low=0, high=100,
+        unit="messages", low=0, high=100, least="keys off",
         affects=["keywords", "active character", "cascade links", "recursion", "BM25", "match order"],
     )  # fmt: skip
     case_sensitive: bool = matching(
@@ -182,7 +182,7 @@ class MatchingSettings(Section):
     reinjection_cooldown: int = recent(
         0, "Pause after injection",
         "An entry that went in stays out for this many generations; 0 is no pause. Constant entries never pause.",
-        unit="generations", low=0, high=50, affects=["re-injection cooldown"],
+        unit="generations", low=0, high=50, least="no pause", affects=["re-injection cooldown"],
     )  # fmt: skip
     strip_duplicate_injections: bool = recent(
         True, "Strip duplicates",

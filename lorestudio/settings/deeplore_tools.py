@@ -210,7 +210,7 @@ class LibrarianSettings(Section):
     )
     review_response_tokens: int = review(
         0, "Reply limit", "Longest answer to a review of the vault; 0 means SillyTavern's own limit.",
-        unit="tokens", low=0, high=100_000, advanced=True,
+        unit="tokens", low=0, high=100_000, least="SillyTavern's own", advanced=True,
     )  # fmt: skip
 
 

@@ -100,15 +100,15 @@ class FactsSettings(Section):
     )  # fmt: skip
     cooling_timeout_ms: int = threads(
         BY_PRESET, "Cools after", "After so long a silence a thread cools. -1 means by the preset.",
-        unit="ms", low=-1, high=_YEAR,
+        unit="ms", low=-1, high=_YEAR, least="by the preset",
     )  # fmt: skip
     dormant_timeout_ms: int = threads(
         BY_PRESET, "Dormant after", "After so long cooling its facts are drawn out. -1 means by the preset.",
-        unit="ms", low=-1, high=_YEAR,
+        unit="ms", low=-1, high=_YEAR, least="by the preset",
     )  # fmt: skip
     closed_timeout_ms: int = threads(
         BY_PRESET, "Closed after", "After so long a dormant thread is closed. -1 means by the preset.",
-        unit="ms", low=-1, high=10 * _YEAR,
+        unit="ms", low=-1, high=10 * _YEAR, least="by the preset",
     )  # fmt: skip
 
     limit: int = finding(

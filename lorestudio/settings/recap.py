@@ -232,7 +232,7 @@ class RunningSettings(_Recap):
     )
     error_detection_prompt: str = checking("", "Own prompt", _OWN, advanced=True)
     max_retries: int = queue(0, "Retries", "How often a failed step is tried again; 0 means without end.",
-                             low=0, high=1000)  # fmt: skip
+                             low=0, high=1000, least="without end")  # fmt: skip
     operation_delay_ms: int = queue(0, "Pause between steps", "How long to wait after each question.",
                                     unit="ms", low=0, high=600_000)  # fmt: skip
     recap_model: str = connection("", "Model", "Asks this model; empty means the connection's own.", advanced=True)

@@ -129,7 +129,7 @@ def differences(before: Section, after: Section) -> tuple[SettingChange, ...]:
 
 
 def value_text(declaration: Declaration, value: Json) -> str:
-    """A value in one line: `on`, `4 messages`, `two-stage`, `1 (In the chat, at the depth below.)`, `“text”`.
+    """A value in one line: `on`, `4 messages`, `no limit (0)`, `two-stage`, `1 (In the chat, at the depth below.)`.
 
     A value of another type than the setting's, as files may hold one, is written as it is.
     """
@@ -139,6 +139,8 @@ def value_text(declaration: Declaration, value: Json) -> str:
         meaning = declaration.choices.get(int(value)) if declaration.choices and value == int(value) else None
         if meaning is not None:
             return f"{number_text(value)} ({meaning.rstrip('.')})"
+        if declaration.least and value == declaration.low:
+            return f"{declaration.least} ({number_text(value)})"
         text = f"{value:,}" if isinstance(value, int) else number_text(value)
         return f"{text} {unit_for(declaration.unit, value)}".rstrip()
     if isinstance(value, str):

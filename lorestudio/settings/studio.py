@@ -22,7 +22,7 @@ class AttachSettings(Section):
     )  # fmt: skip
     port: int = capture(
         0, "Port", "The port of the loopback address that is listened at. 0: a free one, chosen once and kept.",
-        low=0, high=65535,
+        low=0, high=65535, least="a free one",
     )  # fmt: skip
     keep_days: int = capture(
         14, "Days that captures are kept", "Older ones are deleted when a new one comes.", low=1, high=3650
@@ -79,5 +79,5 @@ class ChatBasis(Section):
         0, "Context size",
         "The room of the model that writes the story. It decides budgets in percent and the warning of lore that takes "
         "a large share. 0: as the prompt's own size or SillyTavern's settings.json say.",
-        unit="tokens", low=0, high=10_000_000, affects=("bookkeeping",),
+        unit="tokens", low=0, high=10_000_000, least="not set", affects=("bookkeeping",),
     )  # fmt: skip

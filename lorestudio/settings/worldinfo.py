@@ -138,17 +138,18 @@ class WorldInfoSettings(Section):
     )
     min_activations: int = scanning(
         0, "Fewest entries", "Look at older messages until so many entries are active; 0: don't.", unit="entries",
-        low=0, high=100,
+        low=0, high=100, least="off",
     )  # fmt: skip
     min_activations_depth_max: int = scanning(
-        0, "Deepest look back", "How far back that may go; 0: to the beginning.", unit="messages", low=0, high=1000
-    )
+        0, "Deepest look back", "How far back that may go; 0: to the beginning.",
+        unit="messages", low=0, high=1000, least="to the beginning",
+    )  # fmt: skip
     budget: int = scanning(
         25, "Context share", "Percent of the context that World Info may fill.", low=1, high=100,
         affects=("probability and budget",),
     )  # fmt: skip
     budget_cap: int = scanning(
-        0, "Most tokens", "A limit beside the share; 0: none.", unit="tokens", low=0, high=65536,
+        0, "Most tokens", "A limit beside the share; 0: none.", unit="tokens", low=0, high=65536, least="no limit",
         affects=("probability and budget",),
     )  # fmt: skip
     context: int = scanning(
@@ -160,8 +161,9 @@ class WorldInfoSettings(Section):
         True, "Recursive scan", "The texts of active entries are searched for the keys of others."
     )
     max_recursion_steps: int = scanning(
-        0, "Most scans", "So many scans in all, the first included; 0: as many as it takes.", low=0, high=10
-    )
+        0, "Most scans", "So many scans in all, the first included; 0: as many as it takes.",
+        low=0, high=10, least="no limit",
+    )  # fmt: skip
     case_sensitive: bool = scanning(False, "Case counts", "Keys have to be written as in the chat.")
     match_whole_words: bool = scanning(True, "Whole words", "A key of one word is not found inside a longer word.")
     use_group_scoring: bool = scanning(

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QDoubleSpinBox,
-    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QRadioButton,
@@ -98,8 +97,9 @@ class NumberSettingField(SettingField):
         self.box.setToolTip(tr("Arrow keys change it a little, Page Up and Page Down more"))
         self.box.installEventFilter(self)
         self._show_in(self.box)
-        if declaration.unit:
-            self.row.addWidget(QLabel(tr(declaration.unit), self))
+        self.box.setSpecialValueText(tr(declaration.least))
+        self.unit = label(self, tr(declaration.unit), wrap=False)
+        self.row.addWidget(self.unit)
         self.slider: QSlider | None = None
         if low is not None and high is not None:
             self.slider = QSlider(Qt.Orientation.Horizontal, self)
@@ -137,6 +137,8 @@ class NumberSettingField(SettingField):
         self._slide_to(amount)
 
     def _slide_to(self, amount: float) -> None:
+        special = bool(self.box.specialValueText()) and amount <= self._low
+        self.unit.setHidden(special or not self.unit.text())
         if self.slider is not None:
             with QSignalBlocker(self.slider):
                 self.slider.setValue(self._place_of(amount))

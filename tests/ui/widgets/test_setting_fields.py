@@ -211,6 +211,25 @@ def test_a_field_is_called_as_its_setting_is(qtbot: QtBot) -> None:
             assert (target.accessibleName(), target.accessibleDescription()) == (declaration.label, declaration.help)
 
 
+@pytest.mark.parametrize("declaration", [each for each in ALL if each.least], ids=lambda each: each.name)
+def test_the_least_value_stands_in_words_where_it_is_no_amount(qtbot: QtBot, declaration: Declaration) -> None:
+    field = make_field(declaration)
+    qtbot.addWidget(field)
+    assert isinstance(field, NumberSettingField)
+    assert declaration.low is not None
+    told: list[object] = []
+    field.moved.connect(told.append)
+    for value in (declaration.low, declaration.low + 1):
+        field.set_value(value)
+        special = value == declaration.low
+        assert (field.box.text() == declaration.least) is special
+        assert field.unit.isHidden() is (special or not declaration.unit)
+    field.box.selectAll()
+    QTest.keyClicks(field.box, str(int(declaration.low)))
+    QTest.keyClick(field.box, Qt.Key.Key_Return)
+    assert (told[-1], field.box.text(), field.unit.isHidden()) == (declaration.low, declaration.least, True)
+
+
 def test_a_choice_says_what_each_value_means(qtbot: QtBot) -> None:
     declaration = next(each for each in ALL if each.choices and each.type is str)
     field = make_field(declaration)
