@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
+    QSpinBox,
     QSplitter,
     QStackedWidget,
     QToolButton,
@@ -205,6 +206,20 @@ def search_field(parent: QWidget, name: str, placeholder: str, changed: Slot, ti
     field = named(QLineEdit(parent, placeholderText=placeholder, clearButtonEnabled=True), name, tip)
     field.textChanged.connect(changed)
     return field
+
+
+SPACE: Final = 5
+"""Between the edge of a number's field and the number (device-independent pixels); the style sheet cannot say it."""
+
+
+def number_field(
+    parent: QWidget, name: str, low: int, high: int, value: int = 0, *, before: str = "", after: str = ""
+) -> QSpinBox:
+    """A whole number within limits, with words around it."""
+    made = named(QSpinBox(parent, minimum=low, maximum=high, prefix=before, suffix=after), name)
+    made.lineEdit().setTextMargins(SPACE, 0, 0, 0)
+    made.setValue(value)
+    return made
 
 
 def combo(parent: QWidget, name: str, items: Mapping[Any, str] | None = None) -> QComboBox:

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from lorestudio.settings.declaration import Declaration, Value
 from lorestudio.settings.deeplore import same
 from lorestudio.ui.shell.words import number, tr
-from lorestudio.ui.widgets.layouts import column, label, row
+from lorestudio.ui.widgets.layouts import SPACE, column, label, row
 
 
 class SettingField(QWidget):
@@ -91,6 +91,7 @@ class NumberSettingField(SettingField):
         else:
             self.box.setRange(int(self._low), int(self._high))
             self.box.setSingleStep(_step(span))
+        self.box.lineEdit().setTextMargins(SPACE, 0, 0, 0)
         self.box.setGroupSeparatorShown(True)
         self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.box.setMinimumWidth(96)

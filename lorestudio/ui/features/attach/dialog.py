@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
-    QSpinBox,
     QTabWidget,
     QWidget,
 )
@@ -58,6 +57,7 @@ from lorestudio.ui.widgets.layouts import (
     holding,
     label,
     named,
+    number_field,
     resize_for_letters,
     row,
     scrolled,
@@ -321,12 +321,10 @@ class LiveCaptureDialog(QDialog):
         self.go = button(self, tr("Go to the reply"), self._go)
         self.redact = button(self, tr("Redact…"), self._ask_redact, tip=tr("Mask every letter and digit for good"))
         self.delete = button(self, tr("Delete…"), self._ask_delete)
-        self.days, self.room = QSpinBox(self, minimum=1, maximum=3650), QSpinBox(self, minimum=1, maximum=100_000)
-        for field, name in (
-            (self.days, tr("Days that captures are kept")),
-            (self.room, tr("Room for captures in MiB")),
-        ):
-            named(field, name).editingFinished.connect(self._limit)
+        self.days = number_field(self, tr("Days that captures are kept"), 1, 3650)
+        self.room = number_field(self, tr("Room for captures in MiB"), 1, 100_000)
+        for field in (self.days, self.room):
+            field.editingFinished.connect(self._limit)
         keep = row(
             label(self, tr("Keep"), wrap=False), self.days, label(self, tr("days, up to"), wrap=False), self.room,
             label(self, tr("MiB"), wrap=False), 1,

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHeaderView,
     QPushButton,
-    QSpinBox,
     QTreeWidget,
     QTreeWidgetItem,
     QWidget,
@@ -25,7 +24,7 @@ from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.basis import HiddenRow, hidden_rows
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.layouts import answers, button, column, label, named, row
+from lorestudio.ui.widgets.layouts import answers, button, column, label, named, number_field, row
 from lorestudio.ui.widgets.setting_fields import SettingField, make_field
 
 _ROW: Final = Qt.ItemDataRole.UserRole
@@ -86,7 +85,8 @@ class BasisDialog(QDialog):
         self.rows.currentItemChanged.connect(lambda item, _before: self._choose(item))
         last = max(len(self._chat.messages) - 1, 0)
         self.first, self.last, self.since = (
-            self._spin(name, high) for name, high in ((tr("From"), last), (tr("To"), last), (tr("Since"), last + 1))
+            number_field(self, name, 0, high, before="#")
+            for name, high in ((tr("From"), last), (tr("To"), last), (tr("Since"), last + 1))
         )
         self.since.setSpecialValueText(tr("it was said"))
         self.say = button(self, tr("Say so"), self._say, tip=tr("Replies from this message on did not see them"))
@@ -95,12 +95,6 @@ class BasisDialog(QDialog):
             label(self, tr("Messages"), wrap=False), self.first, label(self, tr("to"), wrap=False), self.last,
             label(self, tr("are hidden since"), wrap=False), self.since, 1, self.say, self.forget,
         )  # fmt: skip
-
-    def _spin(self, name: str, high: int) -> QSpinBox:
-        made = named(QSpinBox(self), name)
-        made.setRange(0, high)
-        made.setPrefix("#")
-        return made
 
     def accept(self) -> None:
         """Qt: hand it over."""

@@ -65,6 +65,7 @@ from lorestudio.ui.widgets.layouts import (
     holding,
     label,
     named,
+    number_field,
     resize_for_letters,
     row,
     text_view,
@@ -356,10 +357,11 @@ class PromptSetupDialog(QDialog):
         return field
 
     def _tokens(self, name: str, none: str) -> QSpinBox:
-        box = QSpinBox(self, suffix=tr(" tokens"), minimum=0, maximum=_MOST_TOKENS, singleStep=1024)
+        box = number_field(self, name, 0, _MOST_TOKENS, after=tr(" tokens"))
+        box.setSingleStep(1024)
         box.setGroupSeparatorShown(True)
         box.setSpecialValueText(none)
-        return named(box, name)
+        return box
 
 
 def _named(name: str, path: Path | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QFormLayout, QSpinBox, QWidget
+from PySide6.QtWidgets import QDialog, QFormLayout, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.replay.ranges import MessageRange, time_left_words
@@ -16,7 +16,7 @@ from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.state.replay_worker import Finished, ReplayNews, Tallied
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import button, column, label, named, row
+from lorestudio.ui.widgets.layouts import button, column, label, number_field, row
 
 
 class RangeDialog(QDialog):
@@ -34,14 +34,11 @@ class RangeDialog(QDialog):
         self._generations, self._done = generations, done
         last = generations[-1].message if generations else 0
         self.meaning = label(self, kind="muted")
-        self.first, self.last = QSpinBox(self, prefix="#"), QSpinBox(self, prefix="#")
         form = QFormLayout()
-        for box, name, value in (
-            (self.first, tr("From message"), message or 0), (self.last, tr("To message"), last),
-        ):  # fmt: skip
-            named(box, name).setRange(0, last)
-            box.setValue(value)
-            form.addRow(name, box)
+        self.first = number_field(self, tr("From message"), 0, last, message or 0, before="#")
+        self.last = number_field(self, tr("To message"), 0, last, last, before="#")
+        for box in (self.first, self.last):
+            form.addRow(box.accessibleName(), box)
         self.meaning.setMinimumWidth(360)
         self.meaning.setMinimumHeight(3 * self.meaning.fontMetrics().height())
         self.meaning.setAlignment(Qt.AlignmentFlag.AlignTop)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFormLayout, QLineEdit, QPushButton, QSpinBox, QWidget
+from PySide6.QtWidgets import QFormLayout, QLineEdit, QPushButton, QWidget
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry
@@ -25,7 +25,16 @@ from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import answers, column, label, named, resize_for_letters, row, text_view
+from lorestudio.ui.widgets.layouts import (
+    answers,
+    column,
+    label,
+    named,
+    number_field,
+    resize_for_letters,
+    row,
+    text_view,
+)
 
 if TYPE_CHECKING:
     from lorestudio.ui.features.proposals.dialog import ProposalsDialog
@@ -50,13 +59,12 @@ class PassageDialog(Dialog):
         intro = tr(
             "The messages are read for something that has no note yet. Nothing is written before you accept the draft."
         )
-        self.first, self.last = QSpinBox(self), QSpinBox(self)
-        for box, name in ((self.first, tr("First message")), (self.last, tr("Last message"))):
-            named(box, name).setRange(0, max(0, last))
-            box.setPrefix("#")
+        self.first, self.last = (
+            number_field(self, name, 0, max(0, last), value, before="#")
+            for name, value in ((tr("First message"), message - USUAL + 1), (tr("Last message"), message))
+        )
+        for box in (self.first, self.last):
             box.setMinimumWidth(72)
-        self.first.setValue(max(0, message - USUAL + 1))
-        self.last.setValue(message)
         self.amount = label(self, kind="small", wrap=False)
         placeholder = tr("whatever is worth a note")
         self.focus = named(QLineEdit(self, placeholderText=placeholder), tr("What the note should be about"))

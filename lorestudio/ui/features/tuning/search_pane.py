@@ -10,7 +10,7 @@ import pyqtgraph as pg
 from msgspec import Struct
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QBrush, QFontMetricsF, QKeyEvent
-from PySide6.QtWidgets import QPlainTextEdit, QProgressBar, QSpinBox, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QProgressBar, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.studio.tuning.scores import METRICS, Scores
@@ -21,7 +21,18 @@ from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.chart import Plot
-from lorestudio.ui.widgets.layouts import button, combo, holding, label, named, row, scrolled, split, tight
+from lorestudio.ui.widgets.layouts import (
+    button,
+    combo,
+    holding,
+    label,
+    named,
+    number_field,
+    row,
+    scrolled,
+    split,
+    tight,
+)
 from lorestudio.ui.widgets.paint import hairline, tell
 from lorestudio.ui.widgets.pane import FoldingRow, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
@@ -202,8 +213,8 @@ class TuningPane(Pane):
         self.over.setMinimumHeight(line + 14)  # in a low window, the budget stands below
         self.over.setMaximumHeight(line * _LINES + 14)
         self.way = combo(self, tr("How the next point is chosen"), {each: tr(text) for each, text in _WAYS.items()})
-        self.runs = self._spin(tr("Points"), 1, 10_000, 100, tr("Points "))
-        self.workers = self._spin(tr("Processes"), 1, 64, 1, tr("Processes "))
+        self.runs = number_field(self, tr("Points"), 1, 10_000, 100, before=tr("Points "))
+        self.workers = number_field(self, tr("Processes"), 1, 64, 1, before=tr("Processes "))
         self.add = button(self, tr("Add setting…"), lambda: self.wanted.emit("tuning.add"), kind="small")
         self.start = button(self, tr("Search"), lambda: self.wanted.emit("tuning.start"), kind="primary")
         self.stop = button(self, tr("Stop"), lambda: self.wanted.emit("tuning.stop"))
@@ -227,13 +238,6 @@ class TuningPane(Pane):
         self._build()
         self.show_running(0, 0, running=False)
         self.show_found(None)
-
-    def _spin(self, name: str, low: int, high: int, value: int, before: str) -> QSpinBox:
-        made = named(QSpinBox(self), name)
-        made.setRange(low, high)
-        made.setValue(value)
-        made.setPrefix(before)
-        return made
 
     def _table(self, goals: tuple[str, ...]) -> tuple[RecordTable, RecordView]:
         columns = [
