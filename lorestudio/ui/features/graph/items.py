@@ -313,7 +313,6 @@ class TitleLayer(_Layer):
             self._placed = self._place(scale)
         painter.save()
         painter.setWorldTransform(QTransform())
-        painter.setFont(self._font)
         areas = [transform.mapRect(area) for area in self.drawing.areas(option, 0)]
         ground = self.theme.color("panel")
         ground.setAlpha(215)

@@ -154,7 +154,9 @@ def test_notes_become_a_book_and_the_chat_tells_what_it_does(window, tmp_path) -
         "requires: carried along", "replies with it: 1 from the vault, 2 from the book",
     ]  # fmt: skip
     assert dialog.entries.chosen == {("Bell.md", "")}
-    click(dialog, window)
+    QTest.mouseClick(dialog.ok, Qt.MouseButton.LeftButton)
+    assert not dialog.ok.isEnabled()  # it is being written
+    settle(window)
     entries = json.loads(target.read_bytes())["entries"]
     assert [raw["comment"] for raw in entries.values()] == ["Bell"]
     assert (tmp_path / "vault/out.book.json").exists()
