@@ -199,11 +199,24 @@ def test_the_result_of_the_value_before_is_greyed_until_the_new_one_is_there(win
     pane = show(window, "scan_depth")
     pane.editor.field.box.setValue(1)
     qtbot.waitUntil(lambda: pane.trial.is_current)
+    assert pane.editor.bar.tone == "good"
     pane.editor.field.box.setValue(0)
     assert "− Leaves: Gate" in pane.editor.result.text()
-    assert not pane.editor.result.isEnabled()
+    assert (pane.editor.result.isEnabled(), pane.editor.bar.tone) == (False, "neutral")
     qtbot.waitUntil(lambda: pane.trial.is_current)
     assert "− Leaves: Gate, Tower" in pane.editor.result.text()
+    pane.trial.end()
+    settle(window, qtbot)
+
+
+def test_a_trial_that_fails_says_why_in_the_tone_of_an_error(window, qtbot) -> None:
+    pane = show(window, "scan_depth")
+    pane.editor.field.box.setValue(1)
+    pane.trial._live.failed.emit(ValueError("The index is torn."))
+    assert pane.editor.result.text().startswith("The index is torn.")
+    assert pane.editor.bar.tone == "error"
+    qtbot.waitUntil(lambda: pane.trial.is_current)
+    assert pane.editor.bar.tone == "good"
     pane.trial.end()
     settle(window, qtbot)
 
@@ -317,6 +330,7 @@ def test_why_nothing_can_be_tried_out_is_said_and_it_is_once_it_can(window, qtbo
     window.run("system.world-info")
     settle(window, qtbot)
     assert "These are DeepLore's settings; the chat runs with World Info." in pane.editor.result.text()
+    assert pane.editor.bar.tone == "neutral"
     pane.editor.back.click()
     assert (pane.trial.pending, pane.editor.bar.isVisible(), pane.editor.field.box.value()) == (False, False, 4)
 
