@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLayout,
+    QPushButton,
     QSizePolicy,
     QToolButton,
     QWidget,
@@ -68,7 +69,7 @@ class EmptyState(QWidget):
 
     def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None, *, large: bool = False) -> None:
         super().__init__(parent)
-        self._wide = 0
+        self._made: list[QPushButton] = []
         self._theme, self._icon_name, self._large = theme, icon, large
         self._icon, self.title, self.text = QLabel(self), QLabel(self, wordWrap=True), QLabel(self, wordWrap=True)
         self.title.setProperty("kind", "hero" if large else "title")
@@ -97,17 +98,16 @@ class EmptyState(QWidget):
         self.setAccessibleName(title)
         self.setAccessibleDescription(text)
         drop_all(self._buttons)
-        made = [
+        self._made = [
             button(self, caption, partial(self.pressed.emit, action), kind="" if place else "primary")
             for place, (action, caption) in enumerate(buttons)
         ]
         self._buttons.addStretch(1)
-        for each in made:
+        for each in self._made:
             self._buttons.addWidget(each, 0, Qt.AlignmentFlag.AlignHCenter)
         self._buttons.addStretch(1)
-        if made:
-            self.setFocusProxy(made[0])
-        self._wide = sum(each.sizeHint().width() + GAP for each in made)
+        if self._made:
+            self.setFocusProxy(self._made[0])
         self._arrange()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -116,7 +116,7 @@ class EmptyState(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        fits = self._wide <= self.width() - 2 * self.SIDE
+        fits = sum(each.sizeHint().width() + GAP for each in self._made) <= self.width() - 2 * self.SIDE
         self._buttons.setDirection(QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom)
 
     def _paint(self) -> None:
