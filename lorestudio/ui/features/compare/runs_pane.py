@@ -291,8 +291,9 @@ class RunsPage(Pane):
             self.tree.setFirstColumnSpanned(group.row, QModelIndex(), True)
             self.tree.setExpanded(self.model.index_of(group), group.opened)
         header = self.tree.header()
-        header.setStretchLastSection(True)
+        header.setStretchLastSection(False)  # it does not follow when a scroll bar comes
         header.setSectionResizeMode(3, QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
         room = max(300, self.tree.viewport().width() - 60)
         for column, share in ((0, 0.3), (1, 0.21), (2, 0.21)):
             header.resizeSection(column, round(room * share))

@@ -30,6 +30,7 @@ from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.pane import Pane
+from tests.ui.conftest import drain
 from tests.ui.features.timeline.test_pane import long_chat, project_with
 from tests.ui.worlds import CROWN, make_trace
 
@@ -93,6 +94,20 @@ def test_two_turns(window: MainWindow, qtbot: QtBot) -> None:
     assert [row[0] for row in entered] == [change.title for change in diff.entered]
     assert f"{diff.tokens[0]:,} → {diff.tokens[1]:,} tokens" in pane.headline.text()
     assert pane.headline.textFormat() is Qt.TextFormat.RichText, "how much it grew stands in colour"
+
+
+@pytest.mark.dressed
+def test_the_columns_have_room_beside_a_scroll_bar(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 4)
+    window.run("compare.before")
+    settle(window, qtbot)
+    tree = pane_of(window).tree
+    tree.expandAll()
+    for width, height in ((460, 90), (460, 900), (700, 90)):
+        tree.setFixedSize(width, height)
+        drain()
+        assert (tree.verticalScrollBar().maximum() > 0) is (height < 900)
+        assert tree.horizontalScrollBar().maximum() == 0
 
 
 def test_the_comparison_follows_what_is_looked_at(window: MainWindow, qtbot: QtBot) -> None:
