@@ -79,6 +79,17 @@ def test_sorting_keeps_notes_without_the_number_at_the_end(table, column, descen
     assert titles(table)[: len(first)] == first
 
 
+@pytest.mark.parametrize("column", [None, "title", "tokens"])
+def test_other_marks_are_told_of_all_titles_and_sort_nothing_anew(table, column) -> None:
+    if column is not None:
+        table.sort(table.column_of(column), Qt.SortOrder.AscendingOrder)
+    told, before = [], titles(table)
+    table.dataChanged.connect(lambda first, last: told.append((first.row(), first.column(), last.row())))
+    table.refresh_marks()
+    assert told == [(0, 0, len(before) - 1)]
+    assert titles(table) == before
+
+
 def test_a_selection_stays_on_its_notes_when_sorted_anew(window) -> None:
     pane = window.vault
     pane.show_table(True)
