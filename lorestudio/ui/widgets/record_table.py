@@ -31,11 +31,11 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
 from lorestudio.settings.sections import SettingChange, value_text
-from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT, Index
+from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT, Index, later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column
@@ -359,6 +359,9 @@ def _is_number(cell: str) -> bool:
 _MEASURED: Final = 200
 """Rows whose widths decide that of a fitted column; Qt's thousand take a tenth of a second."""
 
+_READABLE: Final = 16
+"""Columns that share the room have so many letters' width at least; a view that is narrower is scrolled."""
+
 
 class RecordView(QTableView):
     """`chosen` carries the row that is looked at, or None; `pressed` follows Enter or a double click.
@@ -385,6 +388,7 @@ class RecordView(QTableView):
         super().__init__(parent, showGrid=False, wordWrap=False)
         self._rows = model
         self._fitted: tuple[Column, ...] = ()
+        self._narrow = False
         self._key: object = None
         self._following = False
         self._settings: tuple[QSettings, str] | None = None
@@ -413,6 +417,8 @@ class RecordView(QTableView):
             self.setDefaultDropAction(Qt.DropAction.MoveAction)
             self.setDragDropOverwriteMode(False)
         self._fit_columns()
+        soon = later(self, self._share_room)  # Qt is in the middle of it
+        head.sectionResized.connect(lambda *_what: soon.start())
         # The current row alone also changes when the keyboard comes in, which is no choice.
         self.selectionModel().selectionChanged.connect(lambda *_both: self._changed())
         self.doubleClicked.connect(lambda index: self.pressed.emit(model.row(index.row())))
@@ -529,6 +535,29 @@ class RecordView(QTableView):
                 head.setSectionResizeMode(place, modes.Stretch)
             head.setSectionHidden(place, each.hidden)
         head.setStretchLastSection(bool(columns) and columns[-1].width == 0)
+        self._narrow = False
+        self._share_room()
+
+    def _share_room(self) -> None:
+        """Columns that take what is left keep their words readable, unless a person arranges them."""
+        columns, head, modes = self._rows.columns, self.horizontalHeader(), QHeaderView.ResizeMode
+        shared = [place for place, each in enumerate(columns) if each.width == 0 and not head.isSectionHidden(place)]
+        least = _READABLE * self.fontMetrics().averageCharWidth()
+        others = sum(head.sectionSize(place) for place in range(len(columns)) if place not in shared)
+        narrow = self.viewport().width() - others < least * len(shared)
+        if narrow == self._narrow or self._settings is not None:
+            return
+        self._narrow, last = narrow, len(columns) - 1
+        head.setStretchLastSection(last in shared and not narrow)
+        for place in shared:
+            head.setSectionResizeMode(place, modes.Interactive if narrow or place == last else modes.Stretch)
+            if narrow:
+                head.resizeSection(place, least)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: share the room anew."""
+        super().resizeEvent(event)
+        self._share_room()
 
     def _show_columns_at(self, point: QPoint) -> None:
         self.columns_menu().popup(self.horizontalHeader().mapToGlobal(point))

@@ -26,7 +26,7 @@ from lorestudio.ui.shell.qt import (
     V_LEFT,
     V_RIGHT,
 )
-from lorestudio.ui.widgets.cells import Column, same_words, titled
+from lorestudio.ui.widgets.cells import FIT, Column, same_words, titled
 from lorestudio.ui.widgets.record_table import (
     CheckList,
     CheckRow,
@@ -37,6 +37,7 @@ from lorestudio.ui.widgets.record_table import (
     change_table,
     csv_bytes,
 )
+from tests.ui.conftest import drain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,6 +115,28 @@ def test_the_last_column_fills_the_room_unless_it_has_a_width(qtbot: QtBot, them
     qtbot.addWidget(view)
     assert view.horizontalHeader().stretchLastSection() is fills
     assert [view.columnWidth(place) for place in range(2)] == [150, 60]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (1, 2, 0)])
+def test_words_stay_readable_in_a_narrow_view_which_is_scrolled(
+    qtbot: QtBot, theme: Theme, order: tuple[int, ...]
+) -> None:
+    columns = [replace(COLUMNS[0], width=0), replace(COLUMNS[1], width=90), replace(COLUMNS[1], width=FIT)]
+    model = RecordTable([columns[place] for place in order], key=attrgetter("id"))
+    model.set_rows(SHIPS)
+    made = RecordView(theme, model, "Ships")
+    qtbot.addWidget(made)
+    made.show()
+    names, least = order.index(0), 16 * made.fontMetrics().averageCharWidth()
+    for width in (600, 150, 400, 120):
+        made.resize(width, 300)
+        drain()
+        others = sum(made.columnWidth(place) for place in range(3) if place != names)
+        room = made.viewport().width() - others
+        assert made.columnWidth(names) == max(least, room)
+        assert (made.horizontalScrollBar().maximum() > 0) is (room < least)
+    made.horizontalHeader().resizeSection(names, 3 * least)  # as somebody drags it
+    assert made.columnWidth(names) == 3 * least
 
 
 def test_headings_say_what_columns_are(qapp: object) -> None:

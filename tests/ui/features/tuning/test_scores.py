@@ -14,10 +14,13 @@ from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.effects import sensitivity
 from lorestudio.studio.tuning.expectations import FILE_NAME
+from lorestudio.studio.tuning.scores import Scores
+from lorestudio.studio.tuning.scoring import Gap, ScoredChat
 from lorestudio.ui.features.tuning import actions
 from lorestudio.ui.features.tuning.scores_pane import ScoresPane
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ALIGNMENT, HORIZONTAL, V_RIGHT
+from lorestudio.ui.shell.theme import Theme
 from tests.ui.conftest import drain, settle
 from tests.ui.features.tuning.test_expectations import CHAT, checked
 from tests.ui.vaults import write_vault
@@ -103,6 +106,17 @@ def test_numbers_stand_at_the_right(window: MainWindow) -> None:
         "What the change does": ["Tokens"],
         "Every setting by a step": ["Replies", "Won", "Lost", "Tokens"],
     }
+
+
+def test_where_there_are_no_gaps_that_is_said(theme: Theme, window: MainWindow, qtbot) -> None:
+    scores = ScoresPane(theme, window.preview.whole)
+    qtbot.addWidget(scores)
+    for found, shown in (((Gap("Wren", (1, 2)),), scores.gaps.view), ((), scores.no_gaps)):
+        scores.show_scores(ScoredChat("chat", "run", Scores(), gaps=found))
+        assert scores.gaps_or_none.currentWidget() is shown
+    assert scores.no_gaps.title.text() == "No gaps"
+    scores.show_nothing("No vault", "Open one.")
+    assert scores.gaps_or_none.currentWidget() is scores.gaps.view  # nobody knows
 
 
 def test_the_field_and_the_slider_say_it_too(window: MainWindow, qtbot) -> None:
