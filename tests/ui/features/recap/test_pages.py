@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -379,7 +379,7 @@ def test_the_next_attempt_is_counted_down_while_somebody_looks(
 ) -> None:
     page = QueuePage(theme)
     qtbot.addWidget(page)
-    (second,) = page.findChildren(QTimer)
+    (second,) = page.findChildren(QTimer, options=Qt.FindChildOption.FindDirectChildrenOnly)
     now = [1000.0]
     monkeypatch.setattr(recap_pane, "time", SimpleNamespace(time=lambda: now[0]))
     waits = QueuePicture(QueueState((operation("a"),)), working=True, retry_at=1030.0)
