@@ -126,11 +126,11 @@ class SettingsPane(Pane):
 
     def _show_trial(self) -> None:
         """Show the chosen setting, and what a value that is tried out would do."""
-        trial, setting = self.trial, self._chosen()
-        change = trial.change
+        trial, change = self.trial, self.trial.change
+        setting = self._chosen() or (change.declaration if change is not None else None)
         self.model.try_value(change.declaration if change is not None else None, change.after if change else 0)
         if setting is None:
-            self.editor.setVisible(trial.pending)
+            self.editor.hide()
             return
         if not self.editor.isVisibleTo(self):
             self.editor.show()

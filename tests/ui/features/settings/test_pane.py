@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QModelIndex, QPoint, QPointF, Qt
 from PySide6.QtGui import QFontMetrics, QTextCursor, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -206,6 +206,19 @@ def test_the_result_of_the_value_before_is_greyed_until_the_new_one_is_there(win
     qtbot.waitUntil(lambda: pane.trial.is_current)
     assert "− Leaves: Gate, Tower" in pane.editor.result.text()
     pane.trial.end()
+    settle(window, qtbot)
+
+
+def test_a_setting_that_is_tried_out_elsewhere_stands_in_the_field(window, qtbot) -> None:
+    pane = show(window, "scan_depth")
+    pane.view.tree.setCurrentIndex(QModelIndex())
+    assert not pane.editor.isVisible()
+    pane.trial.move(named("max_entries"), 1)
+    qtbot.waitUntil(lambda: pane.trial.is_current)
+    assert (pane.editor.declaration.name, pane.editor.field.box.value()) == ("max_entries", 1)
+    assert (pane.editor.isVisible(), pane.editor.back.isVisible()) == (True, True)
+    pane.editor.back.click()
+    assert not pane.editor.isVisible()
     settle(window, qtbot)
 
 
