@@ -1090,7 +1090,7 @@ class AnswerView(QTableView):
         bar = self.verticalScrollBar().sizeHint().width()
         others = tokens + marks * len(columns) + bar + 2 * self.frameWidth() + 1
         folded = len(columns) - self.table.is_there(columns[-1]) <= len(PHASES) if columns else True
-        least, enough = round((13 if folded else 24) * em), round(14 * em)
+        least, enough = round((13 if folded else 24) * em), round(16 * em)
         room = self.width() - others
         crowded = room - least < enough  # words are read before numbers
         self.setColumnHidden(TOKENS, crowded)

@@ -479,7 +479,7 @@ def test_a_change_stands_beside_the_result_or_below_it(view: AnswerView, theme: 
 
 def test_rows_are_as_high_as_their_words_and_lower_where_there_is_room(view: AnswerView) -> None:
     crown, rules = view.table.row_of(CROWN), view.table.row_of(RULES)
-    view.resize(330, 500)
+    view.resize(300, 500)
     high = view.rowHeight(crown)
     assert len(view.words(crown).reason) > len(view.words(rules).reason)
     assert high > view.rowHeight(rules)
