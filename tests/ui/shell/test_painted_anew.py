@@ -12,7 +12,8 @@ from lorestudio.ui.features.facts.pane import FilterBar
 from lorestudio.ui.features.graph.bar import ColourLegend, EdgeLegend
 from lorestudio.ui.features.timeline.pane import HeatMap
 from lorestudio.ui.features.timeline.strip import Legend, LegendPart
-from lorestudio.ui.features.trace.answers import AnswerTable, AnswerView
+from lorestudio.ui.features.trace.answer_view import AnswerView
+from lorestudio.ui.features.trace.answers import AnswerTable
 from lorestudio.ui.features.trace.flow import FlowPage, FunnelList
 from lorestudio.ui.features.trace.prompt_page import PromptPage
 from lorestudio.ui.features.trace.summary import Said, SummaryLine

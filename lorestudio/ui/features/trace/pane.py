@@ -20,14 +20,8 @@ from lorestudio.trace.model import Outcome, Phase, Trace, Turn
 from lorestudio.trace.summary import SummaryPiece, seen_brief, seen_lines, summary_pieces
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
-from lorestudio.ui.features.trace.answers import (
-    AnswerTable,
-    AnswerView,
-    RowChange,
-    cell_sentence,
-    recorded_marks,
-    row_changes,
-)
+from lorestudio.ui.features.trace.answer_view import AnswerView
+from lorestudio.ui.features.trace.answers import AnswerTable, RowChange, cell_sentence, recorded_marks, row_changes
 from lorestudio.ui.features.trace.flow import FlowPage, FunnelList, FunnelStep
 from lorestudio.ui.features.trace.prompt_page import PromptPage
 from lorestudio.ui.features.trace.summary import LiveBar, Said, SummaryLine, said_of
