@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_number
 from lorestudio.domain.records import replace
+from lorestudio.domain.sequences import same_start
 
 NOTE_TAG: Final = "2_floating_prompt"
 """The name under which SillyTavern holds the note (rules: sillytavern 5.7)."""
@@ -153,6 +154,11 @@ class Chat:
     def with_message(self, place: int, message: Message) -> Chat:
         """The chat with another message at `place`."""
         return replace(self, messages=(*self.messages[:place], message, *self.messages[place + 1 :]))
+
+
+def first_difference(before: Chat | None, after: Chat | None) -> int:
+    """The first message that is not the same in both chats; where one goes on from the other, the shorter's length."""
+    return same_start(before.messages if before is not None else (), after.messages if after is not None else ())
 
 
 class Generation(Struct, frozen=True, order=True):

@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import DECODER, parse_json, spell
+from lorestudio.domain.sequences import same_ends
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.vault.data_folder import refused
@@ -266,10 +267,7 @@ class _Writer:
     def _list(self, part: _SpellingPart, wanted: Sequence[Json], lead: str, step: str) -> str:
         items = list(_parts(self._text, part))
         own, step = self._layout(part, items, lead, step)
-        most = min(len(items), len(wanted))
-        first = next((at for at in range(most) if not same_value(items[at].value, wanted[at])), most)
-        rest = next((at for at in range(most - first) if not same_value(items[-1 - at].value, wanted[-1 - at])), None)
-        rest = most - first if rest is None else rest
+        first, rest = same_ends([item.value for item in items], wanted, same_value)
         old, new = items[first : len(items) - rest], wanted[first : len(wanted) - rest]
         ends = [part.start + 1, *(item.end for item in items)]
         gaps = [self._text[ends[at] : item.start] if at else None for at, item in enumerate(items)]

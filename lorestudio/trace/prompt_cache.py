@@ -25,6 +25,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Position
 from lorestudio.domain.records import replace
+from lorestudio.domain.sequences import same_start
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.trace.diff import Key
 from lorestudio.trace.model import PromptBlock, Trace
@@ -185,7 +186,7 @@ def cache_turn(before: PromptPieces, after: PromptPieces, counter: TokenCounter)
     total = sum(item.tokens for item in after)
     kept, old, new = _common(before, after)
     if old is not None and new is not None and old.key is not None and old.key == new.key:
-        kept += counter.count(_beginning(old.text, new.text))
+        kept += counter.count(old.text[: same_start(old.text, new.text)])
     told, known = _said(after), _said(before)
     fresh = sum(item.tokens for item in told) - _common(known, told)[0]
     lore_before, lore_after = _placed(before), _placed(after)
@@ -196,12 +197,6 @@ def cache_turn(before: PromptPieces, after: PromptPieces, counter: TokenCounter)
     nobody = cause is None or cause.kind in {CauseKind.CHAT, CauseKind.ROOM}
     by_lore = 0 if nobody else max(0, missed - fresh)
     return CacheTurn(total, kept, missed - by_lore, by_lore, cause, _changes(lore_before, lore_after))
-
-
-def _beginning(one: str, other: str) -> str:
-    """What two texts have in common from their first character on."""
-    differs = (place for place, (mine, yours) in enumerate(zip(one, other, strict=False)) if mine != yours)
-    return one[: next(differs, min(len(one), len(other)))]
 
 
 def _placed(prompt: PromptPieces) -> tuple[PromptPiece, ...]:

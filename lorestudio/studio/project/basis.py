@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from lorestudio.domain.chat import Chat
+from lorestudio.domain.chat import Chat, first_difference
 from lorestudio.domain.history import ChatHistory, HiddenSince, ranges_of, ranges_words
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
@@ -49,10 +49,7 @@ class KeptBasis(Struct, frozen=True):
         more = len(after.messages) - len(before.messages)
         if not more or not self.hidden:
             return self
-        pairs = enumerate(zip(before.messages, after.messages, strict=False))
-        place = next((at for at, (old, new) in pairs if old is not new and old != new), None)
-        if place is None:
-            place = min(len(before.messages), len(after.messages))
+        place = first_difference(before, after)
 
         def moved(number: int) -> int:
             return number if number < place else max(place, number + more)

@@ -10,7 +10,6 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +19,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.lifecycle import Closing
+from lorestudio.domain.sequences import same_start
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import FinishedRun, PackedAftermath
@@ -112,7 +112,7 @@ class RunStore(Closing):
         places = zip(simulator.generations, finished, strict=False)
         runs = [_stored_run(generation, system, run) for generation, run in places]
         marks = tuple(run.mark for run in runs)
-        known = min(_common(stored.inputs, inputs), _common(stored.marks, marks))
+        known = min(same_start(stored.inputs, inputs), same_start(stored.marks, marks))
         if known and not self._holds(where, runs[known - 1]):  # the store was lost: it is begun anew
             known = 0
         if known == done:
@@ -139,7 +139,7 @@ class RunStore(Closing):
         """
         where = RunPlace.of(simulator, slot)
         stored = self._read(where)
-        known = _common(stored.inputs, simulator.inputs)
+        known = same_start(stored.inputs, simulator.inputs)
         found = self._runs(where, simulator.generations, stored.marks[:known])
         kind = simulator.system.kind
         runs = [_finished_run(run, kind) for run in found]
@@ -154,7 +154,7 @@ class RunStore(Closing):
         where = RunPlace.of(simulator, slot)
         stored = self._read(where)
         traces = [run.trace.opened() for run in self._runs(where, simulator.generations, stored.marks)]
-        return LastRuns(tuple(traces), min(len(traces), _common(stored.inputs, simulator.inputs)))
+        return LastRuns(tuple(traces), min(len(traces), same_start(stored.inputs, simulator.inputs)))
 
     def history(self, project: Project, generation: Generation, system: str = MAIN.name) -> tuple[Trace, ...]:
         """The stored runs of one generation of a project's chat with a system, oldest first."""
@@ -246,8 +246,3 @@ def _stored(document: object, kind: SystemKind | None) -> StoredRuns:
     if len(stored.inputs) != len(stored.marks):
         raise ValueError("its lists differ in length")
     return stored
-
-
-def _common(first: tuple[str, ...], second: tuple[str, ...]) -> int:
-    """How many digests the two share from the beginning on."""
-    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))))

@@ -94,6 +94,12 @@ class FinishedRun:
             self.packed = PackedTrace.of(self.trace)
         return self.packed
 
+    @property
+    def seen(self) -> SeenChat | None:
+        """What its trace saw of the chat, None where one that is packed alone says it."""
+        trace = self.trace  # another thread may pack it meanwhile
+        return self.in_small.seen if trace is None else trace.seen
+
     def taken_over(self, digests: Mapping[str, str] | None, seen: SeenChat, after: Aftermath | None) -> FinishedRun:
         """The same run under other names of its inputs, with the state after it, None where that is the same."""
         trace, packed_trace = self.trace, self.packed
@@ -195,6 +201,13 @@ class ShelvedTrace(Struct, frozen=True):
     def passing(self) -> Trace:
         """The trace, for somebody who goes through all of them."""
         return self.shelf.passing(self.run)
+
+
+def is_same_run(one: Trace | ShelvedTrace | None, other: Trace | ShelvedTrace | None) -> bool:
+    """Whether both are one run, which one simulator may have taken over from the other."""
+    if isinstance(one, ShelvedTrace) and isinstance(other, ShelvedTrace):
+        return one.run.gist is other.run.gist and one.run.seen == other.run.seen
+    return one is other
 
 
 class Runs:

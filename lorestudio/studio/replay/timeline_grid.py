@@ -75,6 +75,12 @@ class TimelineGrid:
         self._codes[:, column] = NOTHING
         self.known[column] = False
 
+    def go_on(self, kept: int, columns: int) -> None:
+        """Have so many columns from now on, of which the first `kept` stay as they are."""
+        codes, known = np.zeros((len(self._codes), columns), dtype=np.uint8), np.zeros(columns, dtype=bool)
+        codes[:, :kept], known[:kept] = self._codes[:, :kept], self.known[:kept]
+        self._codes, self.known = codes, known
+
     def _row(self, entry: int) -> int:
         row = self._row_of.get(entry)
         if row is None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import eq
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.records import compared_fields, replace
+from lorestudio.domain.sequences import same_ends
 from lorestudio.exchange.chats.document import (
     BOM,
     METADATA,
@@ -33,7 +33,7 @@ from lorestudio.exchange.json_file import changed_text, spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapChat
-from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, alike, mapping, namespace, with_values
+from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, mapping, namespace, with_values
 from lorestudio.systems.recap.refresh import auto_hide, pinned_hidden, reverted
 from lorestudio.systems.recap.running import STORE_KEY
 from lorestudio.systems.recap.scenes.scenes import PINNED_HIDDEN
@@ -294,8 +294,7 @@ def with_recaps(chat: Chat, before: Chat, after: Chat) -> Chat:
     old, new, mine = before.messages, after.messages, chat.messages
     if len(old) != len(new):
         return chat  # somebody else has written, too; saving the chat will say so
-    head = alike(old, mine, eq)
-    tail = alike(old[head:][::-1], mine[head:][::-1], eq)
+    head, tail = same_ends(old, mine)
     moved = _moved(old, new)
     middle = mine[head : len(mine) - tail]
     if len(old) == len(mine):

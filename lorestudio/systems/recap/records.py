@@ -6,13 +6,11 @@ things (rules: recap-memory 2, 3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeAlias, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
 
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json, truthy
-
-T = TypeVar("T")
 
 Record: TypeAlias = Mapping[str, Json]
 """A message as its line of the chat file has it."""
@@ -132,13 +130,6 @@ def message_text(message: Record) -> str:
 def is_included(message: Record) -> bool:
     """Whether the last walk selected the recap of this message."""
     return get_data(message, "include") in (INCLUDED, INCLUDED_ONCE)
-
-
-def alike(old: Sequence[T], new: Sequence[T], same: Callable[[T, T], bool]) -> int:
-    """How many items at the start are the same."""
-    pairs = enumerate(zip(old, new, strict=False))
-    other = (place for place, (one, two) in pairs if one is not two and not same(one, two))
-    return next(other, min(len(old), len(new)))
 
 
 def _namespace_in(extra: Mapping[str, Json]) -> Mapping[str, Json]:

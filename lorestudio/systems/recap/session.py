@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.records import replace
+from lorestudio.domain.sequences import same_ends
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.cost import CostEstimate, RequestCollector, estimate
@@ -43,7 +44,6 @@ from lorestudio.systems.recap.queue import (
 )
 from lorestudio.systems.recap.records import (
     Record,
-    alike,
     edit_memory,
     get_data,
     get_memory,
@@ -87,8 +87,7 @@ def happenings(before: RecapChat, after: RecapChat) -> tuple[MessageHappening, .
     nothing is told of it.
     """
     old, new = before.messages, after.messages
-    head = alike(old, new, _same)
-    tail = alike(old[head:][::-1], new[head:][::-1], _same)
+    head, tail = same_ends(old, new, _same)
     gone, come = len(old) - head - tail, len(new) - head - tail
     if not come:
         return tuple(MessageHappening(MessageEvent.DELETED, head + place) for place in range(gone))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from lorestudio.domain.chat import Generation
+from lorestudio.domain.chat import Generation, first_difference
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.state import AiState, EngineState
 from lorestudio.studio.compare.causes import RunSide, side_of
@@ -25,7 +25,6 @@ from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.replay_worker import MOST_EARLIER, Replay, WantedReplay
 from lorestudio.ui.state.selection import same_numbers
 from lorestudio.ui.state.session_state import SessionState
-from lorestudio.ui.state.undo import first_difference
 
 
 class SessionRuns:

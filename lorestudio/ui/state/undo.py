@@ -141,13 +141,6 @@ class Adjustments:
         self._undone.clear()
 
 
-def first_difference(before: Chat | None, after: Chat | None) -> int:
-    """The first message that is not the same in both chats; where one goes on from the other, the shorter's length."""
-    one, other = (chat.messages if chat is not None else () for chat in (before, after))
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (old, new) in pairs if old != new), min(len(one), len(other)))
-
-
 def _moved(now: Parts, source: Parts, target: Parts) -> Parts:
     changes = {name: getattr(target.settings, name) for name in DeepLoreSettings.model_fields}
     changes = {name: value for name, value in changes.items() if getattr(source.settings, name) != value}

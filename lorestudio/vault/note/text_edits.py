@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from lorestudio.domain.sequences import same_ends
+
 
 class TextEdit(Struct, frozen=True):
     """Replace `text[start:end]` by `text`; offsets in code points of the note's text. `start == end` inserts."""
@@ -42,17 +44,7 @@ def joined(text: str, edits: Sequence[TextEdit]) -> TextEdit:
 
 def narrowed(start: int, before: Sequence[str], after: Sequence[str]) -> TextEdit:
     """The smallest edit that puts the pieces `after` in the place of the pieces `before`, which begin at `start`."""
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
+    head, tail = same_ends(before, after)
     first = start + sum(map(len, before[:head]))
     last = first + sum(map(len, before[head : len(before) - tail]))
     return TextEdit(first, last, "".join(after[head : len(after) - tail]))
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    length = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        length += 1
-    return length

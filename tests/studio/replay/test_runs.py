@@ -9,10 +9,11 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import EngineState
 from lorestudio.studio.replay import runs as runs_module
-from lorestudio.studio.replay.runs import CHECKPOINT, Runs, TraceBook
+from lorestudio.studio.replay.runs import CHECKPOINT, Runs, TraceBook, is_same_run
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore.counts import COUNTS, counted
+from lorestudio.trace.model import SeenChat
 from lorestudio.trace.vocabulary import Vocabulary
 
 
@@ -109,6 +110,21 @@ def test_a_book_takes_from_another_without_unpacking(made: list[Decided]) -> Non
     assert list(second) == [Generation(99), Generation(1), Generation(2)]
     assert second[Generation(2)] == made[2].trace
     assert second.get(Generation(0)) is None
+
+
+@pytest.mark.parametrize("unpacked", [0, 99])
+def test_a_run_that_was_taken_over_is_the_same_run_unless_it_saw_another_chat(
+    made: list[Decided], unpacked: int
+) -> None:
+    before, after = filled(made, unpacked), Runs(None, unpacked=unpacked)
+    after.take(before[0].taken_over({"chat": "other"}, made[0].trace.seen, None))
+    after.take(before[1].taken_over(None, SeenChat(shown=((0, 1),)), None))
+    assert is_same_run(before.held(0), after.held(0))
+    assert not is_same_run(before.held(1), after.held(1))
+    assert not is_same_run(before.held(0), before.held(1))
+    assert not is_same_run(made[0].trace, before.held(0))
+    assert is_same_run(made[0].trace, made[0].trace)
+    assert not is_same_run(None, before.held(0))
 
 
 def test_going_through_all_traces_leaves_as_they_are_those_that_are_looked_at(made: list[Decided]) -> None:

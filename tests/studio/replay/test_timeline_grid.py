@@ -111,3 +111,16 @@ def test_an_entry_that_went_in_is_seen_from_any_distance(went_in: list[bool], wi
     code = made.endings.index(IN) + 1 if IN in made.endings else -1
     assert bool(np.any(picture == code)) == any(went_in)
     assert picture.shape[1] <= max(width, len(went_in))
+
+
+def test_a_chat_that_goes_on_has_more_columns_and_keeps_those_before() -> None:
+    made = grid(*STORY)
+    made.go_on(2, 4)
+    assert made.columns == 4
+    assert made.known.tolist() == [True, True, False, False]
+    assert [[made.ending(row, column) for column in range(4)] for row in range(3)] == [
+        [CUT, IN, None, None], [IN, None, None, None], [None, IN, None, None],
+    ]  # fmt: skip
+    made.put(3, turn(e2=CUT, e3=IN))
+    assert made.ending(2, 3) == CUT
+    assert entries(made, RowOrder.FIRST) == [1, 2, 0, 3]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
-from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.behaviour import Behaviour
@@ -21,7 +21,7 @@ from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.state.undo import Adjustment, Adjustments, Parts, SystemStep, first_difference
+from lorestudio.ui.state.undo import Adjustment, Adjustments, Parts, SystemStep
 from tests.ui.worlds import make_chat, make_project
 
 PIN = EntryRule("Skarn")
@@ -181,16 +181,6 @@ def test_what_is_looked_at_stays_where_it_still_is(
     assert selection.message == len(chat.messages) - 3
     assert selection.generation is None or isinstance(selection.generation, Generation)
     ready(session, qtbot)
-
-
-def test_the_first_difference_of_two_chats() -> None:
-    chat = make_chat()
-    longer = replace(chat, messages=(*chat.messages, Message("Wren", "More.")))
-    assert first_difference(chat, chat) == len(chat.messages)
-    assert first_difference(chat, longer) == len(chat.messages)
-    changed = replace(longer, messages=(Message("Wren", "Other."), *longer.messages[1:]))
-    assert first_difference(longer, changed) == 0
-    assert first_difference(None, chat) == 0
 
 
 settings = st.builds(

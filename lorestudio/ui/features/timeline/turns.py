@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
-from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.chat import Chat, Generation, first_difference
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.sequences import same_start
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.studio.prompt.setup import PromptSetup
-from lorestudio.studio.replay.runs import TraceBook
+from lorestudio.studio.replay.runs import ShelvedTrace, TraceBook, is_same_run
 from lorestudio.studio.replay.timeline import TimelineMaker, TimelineTurn
 from lorestudio.studio.replay.timeline_grid import TimelineGrid
+from lorestudio.trace.model import Trace
 from lorestudio.trace.prompt_cache import CacheTotals, cache_totals
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.qt import later
@@ -36,8 +40,8 @@ BATCH_SECONDS: Final = 0.03
 class TimelineFeed(QObject):
     """`turns` by generation and the `grid` with a column for each of `generations`, in the order of the chat.
 
-    Nothing is done while nobody watches, and prompts are compared only for those who want that. `changed` follows new
-    turns, `replaced` another chat or vault.
+    Nothing is done while nobody watches, and prompts are compared only for those who want that. Where the chat goes on,
+    or is changed further on, the turns before that stay. `changed` follows new turns, `replaced` another chat or vault.
     """
 
     changed = Signal()
@@ -54,7 +58,7 @@ class TimelineFeed(QObject):
         self._chat: Chat | None = None
         self._index = VaultIndex()
         self._setup: PromptSetup | None = None
-        self._seen: dict[Generation, object] = {}  # the run that a turn was made of
+        self._seen: dict[Generation, Trace | ShelvedTrace] = {}  # the run that a turn was made of
         self.generations: tuple[Generation, ...] = ()
         self.line: tuple[Generation, ...] = ()
         """The generations that the chat went on from: of each reply the active swipe."""
@@ -64,6 +68,8 @@ class TimelineFeed(QObject):
         self._maker = TimelineMaker(None, (), _counter(session))
         self._totals: CacheTotals | None = None
         self._pause = later(self, self._look, PAUSE_MS)
+        self._arrived: deque[Callable[[], None]] = deque()
+        self._next = later(self, self._take_next)
         session.project_changed.connect(self._project_changed)
         session.setup_changed.connect(self._project_changed)
         session.traces_changed.connect(lambda _generations: self._wait())
@@ -114,22 +120,28 @@ class TimelineFeed(QObject):
         index = project.index if project is not None else VaultIndex()
         order = tuple(sorted(session.generations))
         setup = project.reply_setup if project is not None else None
-        same = chat is self._chat and order == self.generations and same_numbers(index, self._index)
-        same = same and setup == self._setup
-        self._setup = setup
-        self._index = index
-        if same:
+        alike = setup == self._setup and same_numbers(index, self._index)
+        self._index, self._setup = index, setup
+        if alike and chat is self._chat and order == self.generations:
             self._wait()
             return
         self._token.cancel()
-        self._chat, self.generations = chat, order
+        maker = TimelineMaker(chat, session.generations, _counter(session), setup)
+        known = order[: same_start(order, self.generations)] if alike and maker.whole == self._maker.whole else ()
+        same = first_difference(self._chat, chat)
+        kept = [each for each in known if each.message <= same]
+        self._chat, self._maker, self.generations, self._totals = chat, maker, order, None
         # of one reply the active swipe is made last
         self.line = tuple({generation.message: generation for generation in session.generations}.values())
         self.columns = {generation: column for column, generation in enumerate(order)}
-        self.turns, self._seen, self._totals, self._compared = {}, {}, None, set()
-        self.grid = TimelineGrid(len(order))
-        self._maker = TimelineMaker(chat, session.generations, _counter(session), setup)
-        self.replaced.emit()
+        self.turns = {each: self.turns[each] for each in kept if each in self.turns}
+        self._seen = {each: self._seen[each] for each in self.turns}
+        if kept:
+            self.grid.go_on(len(kept), len(order))
+            self.changed.emit()
+        else:
+            self.grid = TimelineGrid(len(order))
+            self.replaced.emit()
         self._wait()
 
     def _wait(self) -> None:
@@ -144,10 +156,10 @@ class TimelineFeed(QObject):
         runs = traces.places
         cache = any(self._watching.values())
 
-        def is_known(each: Generation, run: object) -> bool:
-            return self._seen.get(each) is run and (not cache or each in self._compared)
-
-        fresh = [each for each, run in runs.items() if each in self.columns and not is_known(each, run)]
+        same = {each for each, run in runs.items() if is_same_run(self._seen.get(each), run)}
+        self._seen |= {each: runs[each] for each in same}
+        done = same & self._compared if cache else same
+        fresh = [each for each in runs if each in self.columns and each not in done]
         gone = [each for each in self._seen if each not in traces]
         for generation in gone:
             self._seen.pop(generation)
@@ -158,6 +170,9 @@ class TimelineFeed(QObject):
             self.changed.emit()
         if not fresh:
             return
+        self._start(fresh, traces, cache=cache)
+
+    def _start(self, fresh: Sequence[Generation], traces: TraceBook, *, cache: bool) -> None:
         maker, token = self._maker, CancelToken()
         self._token = token
 
@@ -174,13 +189,28 @@ class TimelineFeed(QObject):
                     time.sleep(0)
             report(tuple(batch))
 
-        def reported(turns: Sequence[TimelineTurn]) -> None:
+        def take(turns: Sequence[TimelineTurn]) -> None:
             if maker is self._maker:
                 self._take(turns, traces, cache=cache)
 
         self._job = self._session.jobs.start(
-            tr("Looking at the turns of the chat"), work, done=self._done, failed=self._failed, reported=reported
+            tr("Looking at the turns of the chat"),
+            work,
+            done=lambda _result: self._soon(self._done),
+            failed=self._failed,
+            reported=lambda turns: self._soon(partial(take, turns)),
+            owner=self,
         )
+
+    def _soon(self, what: Callable[[], None]) -> None:
+        """Do this in a turn of its own: several batches may have come while the window was busy."""
+        self._arrived.append(what)
+        self._next.start()
+
+    def _take_next(self) -> None:
+        self._arrived.popleft()()
+        if self._arrived:
+            self._next.start()
 
     def _take(self, turns: Sequence[TimelineTurn], traces: TraceBook, *, cache: bool) -> None:
         (self._compared.update if cache else self._compared.difference_update)(turn.generation for turn in turns)
@@ -192,7 +222,7 @@ class TimelineFeed(QObject):
         if turns:
             self.changed.emit()
 
-    def _done(self, _result: object) -> None:
+    def _done(self) -> None:
         self._job = None
         self._look()
         if not self.busy:

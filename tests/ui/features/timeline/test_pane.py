@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.setup import Persona
+from lorestudio.studio.replay import timeline
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline_grid import RowOrder
 from lorestudio.trace.journey import Journeys
@@ -116,6 +118,62 @@ def test_every_cell_is_what_the_trace_says(window: MainWindow) -> None:
                 continue
             assert content.word(row, at) == fate_mark(told[entry]).word
             assert f"{NOTES[entry].title}, {content.label(at)}: " in content.describe(row, at)
+
+
+def test_turns_before_a_change_of_the_chat_stay_as_they_were_looked_at(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = opened(make_window, qtbot, long_chat(6))
+    feed, session = pane_of(window).feed, window.session
+    known, project, cells = dict(feed.turns), session.project, feed.grid.codes.copy()
+    assert project is not None
+    assert project.chat is not None
+    more = (Message("Wren", "Tell me about Skarn.", is_user=True), Message("Ada", "He came back."))
+    longer = replace(project, chat=replace(project.chat, messages=(*project.chat.messages, *more)))
+    session.parts.chat_went_on(longer, longer)
+    assert feed.turns == {each: turn for each, turn in known.items() if each.message <= 12}  # before anything is run
+    settle(window, qtbot)
+    assert [each.message for each in feed.generations] == [2, 4, 4, 6, 8, 10, 12, 14, 15]
+    assert all(feed.turns[each] is known[each] for each in feed.generations[:7])
+    assert (feed.grid.codes[: len(cells), :7] == cells[:, :7]).all()
+    for generation, at in feed.columns.items():
+        shown = {entry: feed.grid.ending(row, at) for row, entry in enumerate(feed.grid.entries)}
+        assert {entry: ending for entry, ending in shown.items() if ending} == feed.turns[generation].summary.endings
+
+    for place, same in ((10, [2, 4, 4, 6, 8, 10]), (9, [2, 4, 4, 6, 8])):  # its own text says nothing of a reply's run
+        assert longer.chat is not None
+        kept, said = dict(feed.turns), replace(longer.chat.messages[place], text="Tell me about a bell.")
+        longer = replace(longer, chat=longer.chat.with_message(place, said))
+        session.parts.chat_went_on(longer, longer)
+        assert [each.message for each in feed.turns] == same
+        settle(window, qtbot)
+        assert [each.message for each in feed.generations if feed.turns[each] is kept[each]] == same
+
+
+def test_a_chat_that_becomes_too_long_for_whole_prompts_is_looked_at_anew(
+    make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timeline, "MOST_MESSAGES", 9)
+    window = opened(make_window, qtbot, long_chat(4))
+    feed, project = pane_of(window).feed, window.session.project
+    assert feed.whole_prompts
+    assert project is not None
+    longer = replace(project, chat=long_chat(5))
+    window.session.parts.chat_went_on(longer, longer)
+    assert not feed.whole_prompts
+    assert not feed.turns
+    settle(window, qtbot)
+    assert feed.turns.keys() == set(feed.generations)
+
+
+def test_several_batches_that_came_at_once_are_taken_one_a_turn(window: MainWindow) -> None:
+    feed, taken = pane_of(window).feed, []
+    for batch in "abc":
+        feed._soon(partial(taken.append, batch))
+    seen = []
+    for _turn in range(20):
+        QApplication.processEvents()
+        seen.append(len(taken))
+    assert taken == ["a", "b", "c"]
+    assert {1, 2, 3} <= set(seen)
 
 
 def test_what_changed_since_the_turn_before_is_said_with_links(window: MainWindow) -> None:

@@ -17,6 +17,7 @@ from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextDocumentLayout
 
 from lorestudio.domain.javascript import length
+from lorestudio.domain.sequences import same_ends
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import TextEdit
@@ -168,8 +169,7 @@ class NoteBuffer(QObject):
             return
         cursor.beginEditBlock()
         for place, old, new in differing:
-            same = _common(old, new)
-            tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - same)
+            same, tail = same_ends(old, new)
             cursor.setPosition(place + length(old[:same]))
             cursor.setPosition(place + length(old[: len(old) - tail]), _KEEP)
             _insert(cursor, new[same : len(new) - tail])
@@ -219,12 +219,6 @@ def _insert(cursor: QTextCursor, text: str) -> None:
     cursor.setPosition(start)
     cursor.deleteChar()
     cursor.setPosition(end - 1)
-
-
-def _common(first: str, second: str) -> int:
-    """How many characters at the front are the same; never half of a pair that one character is made of."""
-    most = min(len(first), len(second))
-    return next((place for place in range(most) if first[place] != second[place]), most)
 
 
 class Buffers(QObject):
