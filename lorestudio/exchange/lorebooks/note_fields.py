@@ -141,3 +141,5 @@ OUT_OF_NOTES: Final[Mapping[str, FieldWay]] = {
 """By the property of a note. All other properties are kept as `KEPT` says."""
 
 KEPT: Final = FieldWay("", "extensions.lorestudio.deeplore", other=_KEPT)
+REPLACED: Final = FieldFate("", Fidelity.LOST, "The note says something else beside it since; this goes:")
+"""What becomes of a property that begins with `wi_`, where what it stands for was changed in another one."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -24,7 +24,7 @@ from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, FieldFate
 from lorestudio.exchange.lorebooks.entry import LOGICS, NEW_ENTRY, BookPlace, Logic, choice
 from lorestudio.exchange.lorebooks.keys import is_plain, words_of
-from lorestudio.exchange.lorebooks.note_fields import FOREIGN, INTO_NOTES, KEPT, OUT_OF_NOTES, PLACES
+from lorestudio.exchange.lorebooks.note_fields import FOREIGN, INTO_NOTES, KEPT, OUT_OF_NOTES, PLACES, REPLACED
 from lorestudio.exchange.problems import InputError
 from lorestudio.vault import cleaning, front_matter
 from lorestudio.vault.entries import ParseRules, parse_note
@@ -339,7 +339,10 @@ _NOTHING: Final = EntryFate("", "")
 
 
 class NoteEntry(Struct, frozen=True):
-    """A note as an entry of World Info, without its number; `left_out` says why it goes into no lorebook."""
+    """A note as an entry of World Info, without its number; `left_out` says why it goes into no lorebook.
+
+    `settled` is the note without what other properties of it say in another way now.
+    """
 
     raw: dict[str, Json]
     title: str
@@ -347,6 +350,7 @@ class NoteEntry(Struct, frozen=True):
     book: str = ""
     left_out: str = ""
     fate: EntryFate = _NOTHING
+    settled: str = ""
 
 
 def entry_of(
@@ -355,7 +359,7 @@ def entry_of(
     """The entry that a note says. Its text is cleaned as DeepLore does it, unless the note came from a lorebook.
 
     `as_written` takes the text as it stands also of others. What `wi_` properties say counts before the others; not
-    where the note was `then` another one, and only the others were changed since.
+    where the note was `then` another one, and only the others were changed since: the note is `settled` without them.
     """
     values, body = values_of(text)
     entry = parse_note(text, filename, "", replace(rules, with_disabled=True))
@@ -369,11 +373,12 @@ def entry_of(
     linked = UID in values
     content = own_text(body) if linked or as_written else entry.content
     changed = set() if then is None else _changed_members(values, entry.title, body, then)
-    fields = {name: value for name, value in entry.system_fields.items() if member_of(name) not in changed}
+    stale = {name for name in entry.system_fields if _is_member(name) and member_of(name) in changed}
+    fields = {name: value for name, value in entry.system_fields.items() if name not in stale}
     said = replace(entry, content=content, system_fields=fields)
     raw = native_of(said, disabled=values.get("enabled") is False, present=changed)
     before_import = _DEEPLORE_PLACE.search(text[: len(text) - len(body)])
-    if before_import is not None and property_of("position") not in values:
+    if before_import is not None and property_of("position") not in values and "position" not in changed:
         raw["position"] = int(before_import[1])
     book, extra = values.get(BOOK), _parsed(values.get(_EXTRA))
     raw |= {name: value for name, value in extra.items() if name not in changed} if isinstance(extra, Mapping) else {}
@@ -383,10 +388,36 @@ def entry_of(
         own = own if isinstance(own, Mapping) else {}
         kept = own.get(_OWN)
         raw["extensions"] = {**own, _OWN: {**(kept if isinstance(kept, Mapping) else {}), _DEEPLORE: carried}}
-    fates = tuple(_fates_out(values, entry, raw, carried, cleaned=trim(content) != trim(own_text(body))))
+    settled, gone = _settled(text, values, changed, stale)
+    fates = (*_fates_out(values, entry, raw, carried, cleaned=trim(content) != trim(own_text(body))), *gone)
     uid = values.get(UID)
     fate = EntryFate("" if uid is None else to_string(uid), entry.title, fates, left_out)
-    return NoteEntry(raw, entry.title, uid, book if isinstance(book, str) else "", left_out, fate)
+    return NoteEntry(raw, entry.title, uid, book if isinstance(book, str) else "", left_out, fate, settled)
+
+
+def _settled(
+    text: str, values: Raw, changed: Collection[str], stale: Collection[str]
+) -> tuple[str, tuple[FieldFate, ...]]:
+    """The note without its `stale` properties and what else it says of the `changed` members, and what becomes of them.
+
+    They would count again at the next change, and take back in the book what was changed now.
+    """
+    said: dict[str, Json] = dict.fromkeys(name for name in values if name in stale)
+    gone = tuple(replace(REPLACED, field=name, how=f"{REPLACED.how} {_json_line(values[name])}") for name in said)
+    missing, extra = texts_in(values.get(_MISSING)), _parsed(values.get(_EXTRA))
+    if any(member in changed for member in missing):
+        said[_MISSING] = [member for member in missing if member not in changed] or None
+    if isinstance(extra, Mapping) and any(member in changed for member in extra):
+        rest = {name: one for name, one in extra.items() if name not in changed}
+        said[_EXTRA] = _json_line(rest) if rest else None
+    try:
+        for name, value in said.items():
+            document = NoteDocument(text)
+            text = apply_edits(text, [document.remove(name) if value is None else document.set(name, value)])
+    except ValueError:  # a note that can be edited by hand only stays as it is
+        return text, gone
+    place = _DEEPLORE_PLACE.search(text[: NoteDocument(text).body_start]) if "position" in changed else None
+    return text if place is None else text[: place.start()] + text[place.end() :].removeprefix("\n"), gone
 
 
 def _changed_members(values: Raw, title: str, body: str, then: str) -> set[str]:
@@ -421,7 +452,7 @@ _DEEPLORE_PLACE: Final = re.compile(r"^# original_st_position:[ \t]*([0-8])[ \t]
 """How DeepLore's own import says where the entry was; its `position` has the first two the wrong way round."""
 
 
-def native_of(entry: Entry, *, disabled: bool = False, present: Container[str] = ()) -> dict[str, Json]:
+def native_of(entry: Entry, *, disabled: bool = False, present: Collection[str] = ()) -> dict[str, Json]:
     """A note as an entry of World Info: what DeepLore's properties say, then what `wi_` properties say.
 
     It has all members of a new entry but those that the note says are missing, and that are not `present` all the same.
@@ -430,7 +461,7 @@ def native_of(entry: Entry, *, disabled: bool = False, present: Container[str] =
     raw["addMemo"] = bool(entry.title)
     fields = entry.system_fields
     for name in dict.fromkeys((*(name for name in fields if not name.startswith(PREFIX)), *fields)):
-        if name not in _NO_MEMBERS and (name.startswith(PREFIX) or name in _BARE):
+        if _is_member(name):
             member, value = member_of(name), fields[name]
             raw[member] = _parsed(value) if member == _FILTER else list(value) if isinstance(value, tuple) else value
     for member in texts_in(fields.get(_MISSING)):
@@ -441,6 +472,10 @@ def native_of(entry: Entry, *, disabled: bool = False, present: Container[str] =
 
 _BARE: Final = frozenset(to_snake(member) for member in NEW_ENTRY) | {to_snake(_FILTER), "display_index"}
 """Names under which DeepLore's own import writes members of World Info (rules: deeplore-newer 3.2)."""
+
+
+def _is_member(name: str) -> bool:
+    return name not in _NO_MEMBERS and (name.startswith(PREFIX) or name in _BARE)
 
 
 @lru_cache(1024)

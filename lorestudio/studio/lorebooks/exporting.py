@@ -25,7 +25,7 @@ from lorestudio.exchange.lorebooks.notes import BOOK, UID, NoteEntry, Raw, entry
 from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
-from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, links_of, original_text
+from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, link_to, links_of, original_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import VaultNotes
@@ -59,12 +59,16 @@ class ExportChoice(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ExportedNote:
-    """A note on its way into a book: its entry with its number, and what becomes of it. `raw` is None if left out."""
+    """A note on its way into a book: its entry with its number, and what becomes of it. `raw` is None if left out.
+
+    `settled` is its text with what counts in the book from now on, where the vault is linked to that.
+    """
 
     filename: str
     raw: Raw | None
     fate: EntryFate
     text: str = field(default="", repr=False)
+    settled: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +91,13 @@ class ExportPlan:
 
     @property
     def changes(self) -> ChangeSet:
-        """The file and the link, as one step."""
+        """The file and the link, as one step, with the notes that say something in two ways."""
         book = NoteFileChange.of_bytes(self.target, self.before, self.written.data, self.vault)
-        linking = () if self.link is None else (self.link,)
+        linking: tuple[NoteFileChange, ...] = ()
+        if self.link is not None:
+            settled = (note for note in self.notes if note.settled != note.text)
+            files = (NoteFileChange(self.vault / note.filename, note.text, note.settled) for note in settled)
+            linking = (self.link, *files)
         return ChangeSet(
             f"Export {plural(len(self.entries), '# entry|# entries')} to {self.target.name}", (book, *linking)
         )
@@ -102,16 +110,20 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
         raise InputError("--format", f"there is no format “{choice.form}”. There are: {', '.join(BY_NAME)}.")
     links = links_of(vault)
     told: list[str] = []
-    notes = tuple(_numbered(list(_notes(vault, links, rules, choice)), links, told))
+    here = link_to(links, target)
+    notes = tuple(_numbered(list(_notes(vault, links, rules, choice)), links, here, told))
     going = [note.raw for note in notes if note.raw is not None]
     if not going:
         raise InputError(vault.folder, "no note is left to export: none is an entry, or all of them are left out.")
-    link = _link_of(links, notes)
+    link = here or _link_of(links, notes)
     absent = 0 if link is None else len(link.entries.keys() - {to_string(raw.get("uid")) for raw in going})
     if absent:
         told.append(f"{plural(absent, '# entry of the book has|# entries of the book have')} no note here: left out.")
     if link is not None and Path(link.file) == target and target.is_file() and not _is_as_linked(link, target):
         raise InputError(target, "the book was changed since. `lorestudio sync` brings both together.")
+    before = read_file(target) if target.exists() else None
+    if before is not None and here is None:
+        told.append(f"{_what_is_there(before, target)} It is replaced; a copy stays beside it.")
     original = _original(choice, target, link)
     name = target.stem if link is None else link.book
     heads = link is not None and link.heads and choice.card is None
@@ -121,7 +133,6 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     report = first if choice.form == WORLD_INFO else first.then(written.report)
     as_read = _as_read(written, lore.entries, going, anew=original is None and choice.form != WORLD_INFO)
     linking = _linking(vault, target, choice, name, notes, written, link, as_read, heads=heads)
-    before = read_file(target) if target.exists() else None
     return ExportPlan(vault.folder, target, written, notes, linking, report, before)
 
 
@@ -185,14 +196,17 @@ def _with_choice(said: NoteEntry, raw: Raw, choice: ExportChoice) -> NoteEntry:
     return replace(said, left_out="It is switched off.") if off else said
 
 
-def _numbered(notes: Sequence[_Note], links: Sequence[BookLink], told: list[str]) -> Iterator[ExportedNote]:
+def _numbered(
+    notes: Sequence[_Note], links: Sequence[BookLink], here: BookLink | None, told: list[str]
+) -> Iterator[ExportedNote]:
     """The notes with a number for each: its own where it has one that nobody before it has, else the next one.
 
-    A number that was free once is not used again: a deleted entry may still have an effect in a chat.
+    Numbers are those of the book that is written, which `here` links, else of the book that most notes came from. One
+    that was free once is not used again: a deleted entry may still have an effect in a chat.
     """
     going = [note for note in notes if not note.said.left_out]
     books = [note.book for note in going if note.uid is not None]
-    main = max(dict.fromkeys(books), key=books.count, default="")
+    main = max(dict.fromkeys(books), key=books.count, default="") if here is None else here.book
     used = {uid for link in links if link.book == main for uid in link.entries}
     known: dict[str, Json] = {  # notes of other books that went out with this one before
         note.filename: link.entries[uid].get("uid", uid)
@@ -201,7 +215,7 @@ def _numbered(notes: Sequence[_Note], links: Sequence[BookLink], told: list[str]
     used |= {to_string(note.uid) for note in going if note.uid is not None and note.book == main}
     highest = max((int(uid) for uid in used if uid.isascii() and uid.isdigit()), default=-1)
     taken: set[str] = set()
-    again = 0
+    again = anew = 0
     for note in notes:
         fate = replace(note.said.fate, left_out=note.said.left_out, title=note.said.title)
         if note.said.left_out:
@@ -210,6 +224,8 @@ def _numbered(notes: Sequence[_Note], links: Sequence[BookLink], told: list[str]
         uid = note.uid if note.book == main else known.get(note.filename)
         if uid is not None and to_string(uid) in taken:
             uid, again = None, again + 1
+        elif uid is None and note.uid is not None:
+            anew += 1
         if uid is None:
             highest += 1
             uid = highest
@@ -217,9 +233,11 @@ def _numbered(notes: Sequence[_Note], links: Sequence[BookLink], told: list[str]
         raw = {"uid": uid, **{name: value for name, value in note.raw.items() if name != "uid"}}
         if "uid" in note.raw:  # a known entry has its number where it stood
             raw = {name: uid if name == "uid" else value for name, value in note.raw.items()}
-        yield ExportedNote(note.filename, raw, replace(fate, uid=to_string(uid)), note.text)
+        yield ExportedNote(note.filename, raw, replace(fate, uid=to_string(uid)), note.text, note.said.settled)
     if again:
         told.append(f"{plural(again, '# note has|# notes have')} the number of another one and got a new one.")
+    if anew:
+        told.append(f"{plural(anew, '# note of another book gets a number|# notes of other books get numbers')} here.")
 
 
 def _link_of(links: Sequence[BookLink], notes: Sequence[ExportedNote]) -> BookLink | None:
@@ -228,6 +246,14 @@ def _link_of(links: Sequence[BookLink], notes: Sequence[ExportedNote]) -> BookLi
     shared = {link.place: len(here & {note.filename for note in link.notes.values()}) for link in links}
     best = max(links, key=lambda link: shared[link.place], default=None)
     return best if best is not None and shared[best.place] else None
+
+
+def _what_is_there(data: bytes, target: Path) -> str:
+    try:
+        entries = parse_lore(data, target).entries
+    except InputError:
+        return f"{target.name} is there already."
+    return f"{target.name} is there already, with {plural(len(entries), '# entry|# entries')}."
 
 
 def _is_as_linked(link: BookLink, target: Path) -> bool:
@@ -275,7 +301,7 @@ def _linking(
         if note.raw is not None:
             entry = as_read[to_string(note.raw.get("uid"))]
             entries[to_string(entry.get("uid"))] = entry
-            linked[to_string(entry.get("uid"))] = LinkedNote(note.filename, note.text)
+            linked[to_string(entry.get("uid"))] = LinkedNote(note.filename, note.settled)
     place = link.place if link is not None else _place(choice.folder, name)
     made = BookLink(
         name, str(target), choice.form, choice.folder, entries, linked, original_text(written.data), place, heads

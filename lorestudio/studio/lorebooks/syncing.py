@@ -272,12 +272,12 @@ class _Both:
         decided = self.choice.decided.get(uid, {})
         merged, clashes = _merged(base, mine, theirs, self.choice.prefer, decided)
         for_note = merged | {name: mine[name] for name in clashes if name in mine}
-        after = text
+        after = said.settled or text
         if meaning(for_note) != meaning(mine) or _foreign(for_note) != _foreign(mine):
             book = self.link.book
             wanted = note_of(for_note, book, self.rules, uid)
             own = note_of(mine, book, self.rules, uid)
-            after, pieces = changed_note(text, own, wanted, decided="content" in decided)
+            after, pieces = changed_note(after, own, wanted, decided="content" in decided)
             if pieces:  # the note's own text is another than the entry's, and both changed the same lines
                 clashes["content"] = mine.get("content"), theirs.get("content")
         for_book = {name: value for name, value in merged.items() if name not in clashes}

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lorestudio.exchange.lorebooks.crossing import Fidelity
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.lorebooks.formats import FORMATS
 from lorestudio.exchange.problems import InputError
@@ -132,6 +133,81 @@ def test_an_export_is_remembered_and_a_book_changed_since_is_not_written_over(tm
     target.write_text(target.read_text(encoding="utf-8").replace("In fog", "In rain"), encoding="utf-8")
     with pytest.raises(InputError, match="lorestudio sync"):
         export(place, target)
+
+
+def test_an_export_leaves_one_word_in_the_notes_for_what_was_said_in_two(tmp_path: Path) -> None:
+    path = book(tmp_path, {"key": ["/be[l]+/"], "sticky": 3, "comment": "Bell", "content": "One."})
+    place, log = imported(tmp_path, path), ChangeLog(tmp_path / "log", [tmp_path / "vault"])
+    note = place / "Sea/Bell.md"
+    said = note.read_text(encoding="utf-8").replace("wi_uid:", "keys: [harbour]\nwi_uid:")
+    note.write_text(said, encoding="utf-8")
+    elsewhere = export(place, tmp_path / "other.json")
+    assert [change.path for change in elsewhere.changes.changes] == [tmp_path / "other.json"]
+    plan = export(place, path)
+    (lost,) = [field for field in plan.report.entries[0].fields if field.fate is Fidelity.LOST]
+    assert lost.field == "wi_key"
+    assert lost.how.endswith('["/be[l]+/"]')
+    write_export(plan, log)
+    assert written(plan)["entries"]["0"]["key"] == ["harbour"]
+    assert note.read_text(encoding="utf-8") == said.replace("wi_key:\n  - /be[l]+/\n", "")
+    notes = read_vault_notes(place)
+    assert plan_sync(links_of(notes)[0], notes, RULES, SyncChoice()).is_idle
+    note.write_text(note.read_text(encoding="utf-8").replace("One.", "Two."), encoding="utf-8")
+    assert written(export(place, path))["entries"]["0"] | {"content": "One."} == written(plan)["entries"]["0"]
+
+
+def test_a_place_that_deeplore_has_noted_gives_way_to_another_one(tmp_path: Path) -> None:
+    noted = MINE.replace("# mine\n", "# original_st_position: 4\nposition: before\n")
+    place, target = vault(tmp_path, A=noted), tmp_path / "out.json"
+    log = ChangeLog(tmp_path / "log", [place])
+    write_export(export(place, target), log)
+    for old, new, at in (("fog", "rain", 4), ("before", "after", 1), ("rain", "snow", 1)):
+        changed = (place / "A.md").read_text(encoding="utf-8").replace(old, new)
+        (place / "A.md").write_text(changed, encoding="utf-8")
+        write_export(export(place, target), log)
+        assert json.loads(target.read_bytes())["entries"]["0"]["position"] == at, new
+    assert (place / "A.md").read_text(encoding="utf-8") == noted.replace("# original_st_position: 4\n", "").replace(
+        "before", "after"
+    ).replace("fog", "snow")
+
+
+def test_a_book_keeps_its_numbers_where_most_notes_are_of_another_one(tmp_path: Path) -> None:
+    first = book(tmp_path, {"key": ["bell"], "comment": "Bell", "content": "One."})
+    more = [{"key": [key], "comment": key, "content": key} for key in ("quay", "reef")]
+    second = book(tmp_path, *more, name="Other")
+    place, log = imported(tmp_path, first), ChangeLog(tmp_path / "log", [tmp_path / "vault"])
+    log.apply(plan_import(read_books([second]), read_vault_notes(place), RULES, ImportChoice()).planned.changes)
+    plan = export(place, first)
+    assert {entry["comment"]: entry["uid"] for entry in written(plan)["entries"].values()} == {
+        "Bell": 0, "quay": 1, "reef": 2,
+    }  # fmt: skip
+    assert "2 notes of other books get numbers here." in plan.report.remarks
+    write_export(plan, log)
+    links = links_of(read_vault_notes(place))
+    assert {link.book: len(link.entries) for link in links} == {"Sea": 3, "Other": 2}
+    assert plan_sync(links[1], read_vault_notes(place), RULES, SyncChoice()).items == ()
+
+
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        ('{"entries": {"0": {}, "5": {}}}', "out.json is there already, with 2 entries."),
+        ("x", "out.json is there already."),
+    ],
+)
+def test_what_is_written_over_is_said_before(tmp_path: Path, there: str, said: str) -> None:
+    place, target, log = (
+        vault(tmp_path, A=MINE),
+        tmp_path / "out.json",
+        ChangeLog(tmp_path / "log", [tmp_path / "vault"]),
+    )
+    target.write_text(there, encoding="utf-8")
+    plan = export(place, target)
+    assert plan.report.remarks == (f"{said} It is replaced; a copy stays beside it.",)
+    copy = write_export(plan, log)
+    assert copy is not None
+    assert copy.read_text(encoding="utf-8") == there
+    assert export(place, target).report.remarks == (), "it is ours now"
 
 
 @pytest.mark.parametrize("form", ["sillytavern", "novelai", "risu", "agnaistic", "lorebook-v3", "csv"])

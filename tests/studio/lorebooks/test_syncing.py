@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.lorebooks.formats import parse_lore
+from lorestudio.exchange.lorebooks.notes import entry_of, meaning
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.lorebooks.links import links_of
 from lorestudio.studio.lorebooks.syncing import (
@@ -45,8 +46,8 @@ SEA = {"key": ["sea"], "comment": "Sea", "content": "Wide."}
 class Pair:
     """A book, the vault that it was imported into, and ways to change either."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path = book(folder, BELL, SEA)
+    def __init__(self, folder: Path, path: Path | None = None) -> None:
+        self.path = path or book(folder, BELL, SEA)
         self.place = imported(folder, self.path)
         self.log = ChangeLog(folder / "log", [self.place])
 
@@ -106,6 +107,40 @@ def test_what_changed_here_goes_there_member_for_member(pair: Pair) -> None:
     wanted = {**before, "order": 150, "content": "One.\nSecond.\nThree."}
     assert json.dumps(pair.entries["0"]) == json.dumps(wanted)
     assert pair.plan().is_idle
+
+
+OWN_WORDS: dict[str, tuple[tuple[str, str], Any]] = {
+    "key": (("wi_uid:", "keys: [harbour]\nwi_uid:"), ["harbour"]),
+    "probability": (("wi_uid:", "probability: 0.3\nwi_uid:"), 30),
+    "position": (("position: in_chat", "position: after"), 1),
+    "order": (("wi_uid:", "priority: 700\nwi_uid:"), 300),
+}
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "carried"),
+    [
+        ("key", ["/be[l]+/"], "wi_key"), ("probability", 250, "wi_probability"), ("position", 2, "wi_position"),
+        ("order", "x", "wi_order"), ("order", None, "wi_missing"), ("probability", {"a": 1}, "wi_extra"),
+    ],
+)  # fmt: skip
+def test_what_a_note_says_in_its_own_words_stays_said(tmp_path: Path, member: str, value: Any, carried: str) -> None:
+    """What the import had to carry beside them counted again at the next change, and took it back."""
+    path = book(tmp_path, {**BELL, member: value})
+    if value is None:
+        whole = json.loads(path.read_bytes())
+        del whole["entries"]["0"][member]
+        path.write_text(json.dumps(whole), encoding="utf-8")
+    pair = Pair(tmp_path, path)
+    edit, wanted = OWN_WORDS[member]
+    assert carried in text(pair)
+    pair.note(edit)
+    pair.sync()
+    assert carried not in text(pair)
+    pair.note(("Two.", "Second."))
+    (item,) = pair.sync()
+    assert item.members == ("content",)
+    assert pair.entries["0"][member] == wanted
 
 
 def test_what_changed_there_changes_only_its_lines_here(pair: Pair) -> None:
@@ -322,6 +357,8 @@ def test_after_any_changes_both_sides_say_the_same(
     pair.entry(**{name: BOOK_EDITS[name] for name in there})
     pair.sync(prefer=prefer)
     assert pair.plan().items == ()
+    said = entry_of(text(pair), "Bell.md", RULES).raw  # by itself, without what it said before
+    assert meaning({**said, "uid": 0}) == meaning(pair.entries["0"])
     values = {"order": 300, "position": 1, "comment": "Tower", "sticky": 9}
     for name, edit in BOOK_EDITS.items():
         mine = name in here and (prefer is Prefer.NOTE or name not in there)
