@@ -416,12 +416,27 @@ class _Journal:
 
 
 def _mend(path: Path) -> None:
-    """Take away the end of a line that was being written when the program was killed."""
+    """Take away the end of a line that was being written when the program was killed.
+
+    Raises InputError for a file with anything else than a journal in it, and leaves that as it is.
+    """
     data = path.read_bytes()
     whole = data.rfind(b"\n") + 1
+    lines = data[:whole].splitlines()
+    if data and not (lines and all(map(_is_record, lines))):
+        raise InputError(path, "this is no journal of a search, so it is left as it is. Name another file.")
     if whole < len(data):
         with path.open("r+b") as file:
             file.truncate(whole)
+
+
+def _is_record(line: bytes) -> bool:
+    """Whether a line may be one of Optuna's journals."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and "op_code" in found
 
 
 # ---- the search -----------------------------------------------------------------------------------------------------

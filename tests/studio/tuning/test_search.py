@@ -360,6 +360,25 @@ def test_a_journal_of_another_search_is_refused(world: Project, tmp_path: Path) 
         search(lamp_trial(world, "scanDepth=1..2"), journal=journal)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"chat_metadata": {}}\n{"name": "Ann", "mes": "A lamp!"}',
+        "---\ntags: [lorebook]\n---\nA lamp",
+        "A lamp",
+        '{"op_code": 0}\n["op_code"]\n',
+        '{"op_code": 0}\n\xff\n',
+        "[" * 100_000 + "\n",
+    ],
+)
+def test_a_file_that_is_no_journal_is_refused_and_stays_as_it_is(world: Project, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "lamp.jsonl"
+    file.write_bytes(text.encode("latin-1"))
+    with pytest.raises(InputError, match=r"lamp\.jsonl.*this is no journal of a search"):
+        search(lamp_trial(world, "scanDepth=1..2"), journal=file)
+    assert file.read_bytes() == text.encode("latin-1")
+
+
 def test_a_grid_with_too_many_points_and_a_goal_without_anything_to_count_are_refused(world: Project) -> None:
     with pytest.raises(InputError, match="the grid has 4,000 points and 100 may be run"):
         search(lamp_trial(world, "maxTokensBudget=1001..5000"), Plan(SearchWay.GRID))
