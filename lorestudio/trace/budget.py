@@ -11,7 +11,17 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.journey import ASKED_FOR, CHOSEN, Journeys
-from lorestudio.trace.model import Injection, Limit, Outcome, Phase, Trace, Verdict, entry_limit, token_limit
+from lorestudio.trace.model import (
+    Injection,
+    Limit,
+    Outcome,
+    Phase,
+    Trace,
+    Verdict,
+    entry_limit,
+    token_limit,
+    within_limits,
+)
 from lorestudio.trace.wording import fill, number_words, plural
 
 
@@ -53,7 +63,8 @@ class Segment(Struct, frozen=True):
     """An entry that took part in the budget. `tokens` are those it takes or would take.
 
     `needs` is how many tokens more than were free a cut entry would have needed, None where tokens were not the cause.
-    `over_count` says that it was cut because so many entries were in, however large they were.
+    `over_count` says that it was cut because so many entries were in, however large they were. `outlet` is of one in an
+    outlet that the budget does not count.
     """
 
     entry: int
@@ -131,7 +142,11 @@ def cut_tokens(trace: Trace, verdict: Verdict) -> int:
 def budget_view(trace: Trace) -> BudgetView:
     """What the budget of a run looks like."""
     came_from = origins(trace)
-    segments = [_taken(injection, came_from.get(injection.entry, OTHER)) for injection in trace.injections]
+    counted = {injection.entry for injection in within_limits(trace)}
+    segments = [
+        _taken(injection, came_from.get(injection.entry, OTHER), outlet=injection.entry not in counted)
+        for injection in trace.injections
+    ]
     segments += [_cut(trace, verdict, came_from.get(verdict.entry, OTHER)) for verdict in cut_verdicts(trace)]
     tokens_limit, most = token_limit(trace), entry_limit(trace)
     used = sum(segment.tokens for segment in segments if not segment.cut and not segment.outlet)
@@ -146,13 +161,13 @@ def budget_view(trace: Trace) -> BudgetView:
     )
 
 
-def _taken(injection: Injection, origin: BudgetOrigin) -> Segment:
+def _taken(injection: Injection, origin: BudgetOrigin, *, outlet: bool) -> Segment:
     return Segment(
         injection.entry,
         injection.title,
         injection.tokens,
         origin,
-        outlet=injection.position == -1,
+        outlet=outlet,
         truncated_from=injection.original_tokens if injection.truncated else None,
     )
 

@@ -13,9 +13,9 @@ from lorestudio.trace.model import (
     Verdict,
     entry_limit,
     last_room,
-    positional,
     rank,
     token_limit,
+    within_limits,
 )
 from lorestudio.trace.vocabulary import Explanation, Tone
 from lorestudio.trace.wording import fill, is_list, place, plural
@@ -120,7 +120,7 @@ def _room(details: Mapping[str, Json], trace: Trace, entry: int | None, tokens: 
             needs = demand - limit.maximum
     if limit is not None and limit.maximum is not None:
         if needs is None and isinstance(original, int | float):
-            others = sum(injection.tokens for injection in positional(trace) if injection.entry != entry)
+            others = sum(injection.tokens for injection in within_limits(trace) if injection.entry != entry)
             needs = room["needs"] = others + original - limit.maximum
         if isinstance(needs, int | float) and needs > 0:
             room["new_budget"] = limit.maximum + needs

@@ -310,7 +310,7 @@ AS_STORED: Final = SeenChat()
 
 
 OUTLET_TAG: Final = "customWIOutlet_"
-"""How the tags of outlets begin; no limit counts what goes into an outlet (rules: deeplore 5.7, 5.8)."""
+"""How the tags of outlets begin."""
 
 
 @dataclass(frozen=True)
@@ -358,11 +358,11 @@ class Trace:
     @cached_property
     def queue(self) -> Mapping[int, tuple[int, float]]:
         """In which place each entry that the limits count came to the budget, and the whole notes' tokens up to it."""
-        outlets = {each.entry for each in self.injections if each.tag.startswith(OUTLET_TAG)}
+        uncounted = {each.entry for each in self.injections} - {each.entry for each in within_limits(self)}
         queue: dict[int, tuple[int, float]] = {}
         tokens = 0.0
         verdicts = (each for record in self.stages if record.phase is Phase.BUDGET for each in record.verdicts)
-        for number, verdict in enumerate((each for each in verdicts if each.entry not in outlets), 1):
+        for number, verdict in enumerate((each for each in verdicts if each.entry not in uncounted), 1):
             size = verdict.details.get("original_tokens", verdict.details.get("tokens"))
             tokens += size if isinstance(size, int | float) else 0
             queue.setdefault(verdict.entry, (number, tokens))
@@ -393,8 +393,10 @@ def entry_limit(trace: Trace) -> Limit | None:
     return next((limit for limit in trace.limits if limit.unit == "entries"), None)
 
 
-def positional(trace: Trace) -> tuple[Injection, ...]:
-    """The injections that the limits count, in injection order: all but the outlets'."""
+def within_limits(trace: Trace) -> tuple[Injection, ...]:
+    """The injections that the limits count, in injection order: all but the outlets', where the system so has it."""
+    if trace.words.counts_outlets:
+        return trace.injections
     return tuple(injection for injection in trace.injections if not injection.tag.startswith(OUTLET_TAG))
 
 
@@ -411,7 +413,7 @@ def last_room(trace: Trace, tokens: float) -> Injection | None:
     limit = token_limit(trace)
     budget = math.inf if limit is None or limit.maximum is None else limit.maximum
     used, found = 0.0, None
-    for injection in positional(trace):
+    for injection in within_limits(trace):
         if used + tokens > budget:
             break
         found = injection

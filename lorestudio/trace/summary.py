@@ -18,7 +18,7 @@ from lorestudio.domain.history import ranges_of, ranges_words
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.explain import explain_reason, explain_stage
 from lorestudio.trace.journey import Fate, FateState, Journeys
-from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageStatus, Trace, positional, token_limit
+from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageStatus, Trace, token_limit, within_limits
 from lorestudio.trace.vocabulary import SEARCHED
 from lorestudio.trace.wording import fill, first_few, number_words, plural, quoted
 
@@ -229,7 +229,7 @@ def _injected(trace: Trace, entries: list[int]) -> list[SummaryPiece]:
     if not entries:
         ended = f"nothing was left after {_ENDED[trace.outcome]}" if trace.outcome in _ENDED else "nothing was injected"
         return [SummaryPiece(ended)]
-    counted = positional(trace)
+    counted = within_limits(trace)
     within = [injection.entry for injection in counted]
     inside = sum(injection.tokens for injection in counted)
     limit = token_limit(trace)

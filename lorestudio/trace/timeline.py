@@ -17,7 +17,7 @@ from msgspec import Struct
 from lorestudio.trace.budget import BudgetOrigin, budget_view
 from lorestudio.trace.diff import InjectionChanges, Key, injection_changes, injections_by_key
 from lorestudio.trace.journey import FOREIGN_IDS, Fate, FateState, Journeys
-from lorestudio.trace.model import Injection, Outcome, Phase, RunOutcome, Trace, Turn, positional, token_limit
+from lorestudio.trace.model import Injection, Outcome, Phase, RunOutcome, Trace, Turn, token_limit, within_limits
 from lorestudio.trace.vocabulary import PLAIN, Vocabulary
 
 
@@ -124,7 +124,7 @@ def summarise(trace: Trace) -> TurnSummary:
         trace.turn,
         trace.outcome,
         trace.total_tokens,
-        sum(injection.tokens for injection in positional(trace)),
+        sum(injection.tokens for injection in within_limits(trace)),
         limit.maximum if limit is not None else None,
         MappingProxyType(endings),
         MappingProxyType(injections_by_key(trace)),

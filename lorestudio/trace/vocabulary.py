@@ -174,6 +174,7 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     - `cuts`: why the budget kept an entry out, for the budget bar (a template; `size` and `needs` are known);
       `budget_ended` says what ended the intake, by the first reason of it that a run has; `without_text`: the reasons
       of entries that had nothing to put in; `counts_all`: its limit of entries counts all that goes in;
+      `counts_outlets`: its limits count what goes into outlets, too;
     - `would`: what a later stage would have said (a template).
 
     In the prompt: `of_host` says that its texts are World Info of the host itself, which the host's scripts change, and
@@ -213,6 +214,7 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     budget_ended: Mapping[str, str] = field(default_factory=lambda: _NONE)
     without_text: frozenset[str] = frozenset()
     counts_all: bool = False
+    counts_outlets: bool = False
     would: Mapping[str, str] = field(default_factory=lambda: _NONE)
     of_host: bool = False
     notes: Mapping[str, str] = field(default_factory=lambda: _NONE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lorestudio.domain.records import replace
 from lorestudio.trace.budget import AI, ALWAYS, KEYWORD, budget_view, origins
 from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
+from lorestudio.trace.summary import summary
 from tests.ui.worlds import CROWN, RULES, SKARN, empty_trace, make_trace
 
 
@@ -40,6 +41,17 @@ def test_outlets_do_not_count_and_no_limit_is_no_limit() -> None:
     assert view.free is None
     assert view.headline() == "90 tokens, no limit"
     assert budget_view(empty_trace(2)).segments == ()
+
+
+def test_outlets_count_where_the_system_counts_them() -> None:
+    trace = make_trace()
+    outlet = replace(trace.injections[0], position=-1, tag="customWIOutlet_style")
+    within = replace(trace, injections=(outlet, *trace.injections[1:]), words=replace(trace.words, counts_outlets=True))
+    view = budget_view(within)
+    assert view.used == 100
+    assert view.inside[0].describe(100) == "Rules: 10 tokens (10% of the budget), constant"
+    assert "(100 of 100 tokens; 1 shortened)" in summary(within)
+    assert within.queue.keys() == trace.queue.keys()
 
 
 def test_where_entries_came_from() -> None:

@@ -142,5 +142,6 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     key_lacks={"wi_secondary": "Its secondary keys ({secondary!q}) do not fit: the rule is {rule}."},
     rank_stage="vector activation",
     ranked=frozenset({"wi_similar"}),
+    counts_outlets=True,
     of_host=True,
 )

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import Position, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import parse_card
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
@@ -25,6 +25,8 @@ from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of
 from lorestudio.systems.worldinfo.books import book_files, surroundings, with_book_files, world_info_system
+from lorestudio.trace.budget import budget_view
+from lorestudio.trace.summary import summary
 
 CARD: dict[str, Any] = {
     "name": "Ottoline",
@@ -234,3 +236,16 @@ def test_each_swipe_draws_lots_of_its_own_and_the_chat_goes_on_from_the_chosen_o
     system = kind_of("worldinfo").make(WorldInfoSettings(book=file), here.scene())
     traces = asyncio.run(Simulator(here, system).replay())
     assert len({trace.draws for trace in traces}) == len(traces) == 4
+
+
+def test_the_budget_counts_what_goes_into_an_outlet(tmp_path: Path) -> None:
+    always = {"constant": True, "content": "A kite is a letter that nobody has to carry."}
+    file = world(tmp_path, "Quay", {**always, "position": 7, "outletName": "style"}, {**always, "position": 0})
+    here = project(tmp_path)
+    system = kind_of("worldinfo").make(WorldInfoSettings(book=file), here.scene())
+    (trace,) = asyncio.run(Simulator(here, system).replay())
+    view = budget_view(trace)
+    assert [each.position for each in trace.injections].count(Position.OUTLET) == 1
+    assert view.used == trace.total_tokens
+    assert len(view.inside) == 2
+    assert "outlet" not in summary(trace)
