@@ -80,6 +80,14 @@ class TuningTrial:
             digest.update(repr(part).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
 
+    def begun_with(self, settings: Section) -> TuningTrial:
+        """The same points, beginning with other settings of the system."""
+        axes = (
+            each if each.note is not None else replace(each, now=getattr(settings, each.name))
+            for each in self.space.axes
+        )
+        return replace(self, settings=settings, space=replace(self.space, axes=tuple(axes)))
+
     def chats(self) -> tuple[str, ...]:
         """What each chat is called."""
         return tuple(map(chat_name, self.projects))

@@ -235,6 +235,7 @@ class TuningPane(Pane):
         }
         self.found: SearchOutcome | None = None
         self._gone_to = False
+        self._words = ""
         self._build()
         self.show_running(0, 0, running=False)
         self.show_found(None)
@@ -300,7 +301,15 @@ class TuningPane(Pane):
         self.start.setVisible(not running)
         self.stop.setVisible(running)
         of = tr("{done} of {points}", done=number(done), points=count(most, "point", "points")) if running else ""
-        self.state.setText(words or of)
+        self._words = words or of
+        self.state.setText(self._words)
+
+    def set_current(self, *, current: bool) -> None:
+        """Grey what was found where it is of a run that is not the newest."""
+        for part in (self.view, self.chart):
+            part.setEnabled(current)
+        outdated = self.found is not None and not current
+        self.state.setText(tr("Of an earlier run. Search again to see it now.") if outdated else self._words)
 
     def show_found(self, found: SearchOutcome | None, rows: Sequence[PointRow] = ()) -> None:
         """Show what was found so far, with its `point_rows`; the best is looked at unless somebody went to another."""

@@ -15,6 +15,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Declaration, declared
 from lorestudio.settings.store import SettingsProfile
 from lorestudio.studio.notes.vault_notes import Planned
+from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.expectations import expectations_path, load
 from lorestudio.studio.tuning.report import (
@@ -35,7 +36,8 @@ from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.shell.words import Notice, count, tr
+from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.note_changes import NoteWork
 from lorestudio.ui.state.note_changes import Plan as NotePlan
 from lorestudio.ui.widgets import dialogs
@@ -67,6 +69,13 @@ class SearchFeature(Feature):
         self._work, self._compare, self._show_change = work, compare, show_change
         self._searching = Newest(context.session.jobs)
         self._trial: TuningTrial | None = None
+        self._of: tuple[str, ...] = ()
+        """The inputs of the run that is searched, or was."""
+        session = context.session
+        session.project_replaced.connect(self._project_replaced)
+        session.project_changed.connect(self._grey)
+        session.choice_changed.connect(self._grey)
+        session.state_changed.connect(self._runs_changed)
 
     @late_pane("tuning", "Tuning")
     def pane(self) -> TuningPane:
@@ -144,9 +153,13 @@ class SearchFeature(Feature):
         if simulator is None:
             return
         lines, folder = pane.lines(), self.context.session.keep_in
-        plan = Plan(SearchWay(pane.way.currentData()), pane.runs.value(), goals=GOALS)
+        way, seed = SearchWay(pane.way.currentData()), simulator.project.seed
+        plan = Plan(way, pane.runs.value(), goals=GOALS, seed=seed)
         workers = Workers(pane.workers.value())
         self.context.uncover("tuning")
+        if simulator.inputs != self._of:
+            self._drop()
+        self._of = simulator.inputs
 
         def work(job: Job) -> Seen:
             trial = _trial(simulator, lines)
@@ -205,6 +218,35 @@ class SearchFeature(Feature):
         self.context.failing("tuning", "warning")(error)
         self.context.actions_changed()
 
+    def _project_replaced(self, before: Project | None, now: Project | None, _renewed: str) -> None:
+        if before is None or now is None or _lore(before) != _lore(now):
+            self._drop()
+
+    def _drop(self) -> None:
+        """Forget what was found."""
+        self._searching.cancel()
+        self._trial, self._of = None, ()
+        if self.is_made("tuning"):
+            self.pane.show_found(None)
+            self.pane.show_running(0, 0, running=False)
+            self.pane.set_current(current=True)
+
+    def _grey(self) -> None:
+        """Grey what was found for another run than that of now; a search of such a run is given up."""
+        if not self._of:
+            return
+        simulator = self._simulator()
+        current = simulator is not None and simulator.inputs == self._of
+        if not current and self._searching.busy:
+            self._searching.cancel()
+            words = tr("Stopped, because the chat is run otherwise now. Search again.")
+            self.pane.show_running(0, 0, running=False, words=words)
+        self.pane.set_current(current=current)
+
+    def _runs_changed(self) -> None:
+        if not self.context.session.busy:
+            self._grey()
+
     # ---- a point ----------------------------------------------------------------------------------------------------
 
     def _has_point(self) -> bool:
@@ -215,10 +257,27 @@ class SearchFeature(Feature):
         at, found = self.pane.current, self.pane.found
         return (self._trial, found, at) if self._trial is not None and found is not None and at is not None else None
 
+    def _here(self) -> tuple[TuningTrial, TriedPoint] | None:
+        """The chosen point for the settings as they are now; for those of another system there is none."""
+        session, chosen = self.context.session, self._chosen()
+        if chosen is None or session.project is None:
+            return None
+        trial, _, at = chosen
+        if trial.system != session.choice.system:
+            text = tr(
+                "These points are of {system}, and the chat runs with {other}. Choose {system} for it first.",
+                system=system_title(trial.system),
+                other=system_title(session.choice.system),
+            )
+            self.context.say(Notice(text, "warning", actions=(f"system.{trial.system}",), key="tuning"))
+            return None
+        settings = session.choice.settings or kind_of(trial.system).settings_in(session.project.settings)
+        return trial.begun_with(settings), at
+
     def look(self) -> None:
         """Run the whole chat with it, as with anything that is tried out."""
-        if (chosen := self._chosen()) is not None:
-            trial, _, at = chosen
+        if (chosen := self._here()) is not None:
+            trial, at = chosen
             space = trial.space
             self.context.preview.whole.try_changes(
                 space.settings_at(trial.settings, at.point), space.notes_at(at.point), aside=True
@@ -227,17 +286,17 @@ class SearchFeature(Feature):
 
     def compare(self) -> None:
         """Put it beside what is set now, reply by reply."""
-        if (chosen := self._chosen()) is not None:
-            trial, _, at = chosen
+        if (chosen := self._here()) is not None:
+            trial, at = chosen
             label = tr("Point {number}", number=at.number)
             made = candidate_at(trial, at.point, label)
             self._compare(Offer(f"point:{at.number}", label, point_words(at.point), made))
 
     def use(self) -> None:
         """Take its settings over; where it turns notes, show first what that does to them, and write it."""
-        if (chosen := self._chosen()) is None:
+        if (chosen := self._here()) is None:
             return
-        trial, _, at = chosen
+        trial, at = chosen
         use_settings = partial(self._use_settings, trial, at) if _turns(trial, at, of_notes=False) else None
         if _turns(trial, at, of_notes=True):
             dialog = PointDialog(self.context.theme, self._work, trial, at, self.context.window)
@@ -297,6 +356,11 @@ class SearchFeature(Feature):
         dialogs.choose_new_file(
             self.context.window, tr("Save the report"), "tuning.html", tr("Web pages (*.html)"), "html", save
         )
+
+
+def _lore(project: Project) -> tuple[object, ...]:
+    """Where the notes and lorebooks are."""
+    return project.places, project.vault_folders, project.book_paths
 
 
 def _turns(trial: TuningTrial, at: TriedPoint, *, of_notes: bool) -> tuple[tuple[str, str, str], ...]:

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QWidget
 
+from lorestudio.domain.records import replace
 from lorestudio.settings.store import SettingsProfiles, load
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.expectations import FILE_NAME
@@ -145,6 +146,91 @@ def test_what_a_point_turns_in_a_note_is_shown_before_its_settings_are_taken(
     assert dialog.view.summary.text() == "The notes are so already."
     assert dialog.ok.isEnabled()
     dialog.reject()
+
+
+EARLIER = "Of an earlier run. Search again to see it now."
+
+
+def set_to(window: MainWindow, **values: object) -> None:
+    settings = window.session.project.settings.model_copy(update=values)
+    window.session.parts.adjust("settings", settings=settings)
+    settle(window)
+
+
+@pytest.mark.own_window
+def test_a_point_of_an_earlier_run_is_greyed_and_changes_what_was_searched_alone(window: MainWindow) -> None:
+    pane = window.features.searching.pane
+    told = pane.state.text()
+    set_to(window, max_entries=3)
+    assert not pane.view.isEnabled()
+    assert not pane.chart.isEnabled()
+    assert pane.state.text() == EARLIER
+    window.session.parts.undo()
+    settle(window)
+    assert pane.view.isEnabled()
+    assert pane.state.text() == told
+    set_to(window, max_entries=3)
+    press(window, "use")
+    settings = window.session.project.settings
+    assert (settings.scan_depth, settings.max_entries) == (5, 3)
+
+
+@pytest.mark.own_window
+def test_a_point_is_used_where_only_the_settings_of_now_differ_from_it(window: MainWindow) -> None:
+    pane = window.features.searching.pane
+    pane.view.choose(0)
+    assert pane.current.point == {"scanDepth": 1}, "as it was when the search began"
+    set_to(window, scan_depth=7)
+    press(window, "use")
+    assert window.session.project.settings.scan_depth == 1
+
+
+@pytest.mark.own_window
+@pytest.mark.parametrize("name", ["look", "compare", "use"])
+def test_a_point_of_another_system_is_refused(window: MainWindow, name: str) -> None:
+    before = window.session.project.settings
+    window.context.run("system.world-info")
+    settle(window)
+    press(window, name)
+    assert window.bars.texts[-1] == (
+        "These points are of DeepLore, and the chat runs with World Info. Choose DeepLore for it first."
+    )
+    assert window.session.project.settings == before
+    assert not window.preview.whole.trying
+    window.context.run("system.deeplore")
+    settle(window)
+    assert window.features.searching.pane.view.isEnabled(), "its run is still there"
+
+
+@pytest.mark.own_window
+def test_what_was_found_is_dropped_with_its_project(window: MainWindow, tmp_path: Path) -> None:
+    pane = window.features.searching.pane
+    window.session.set_project(project_of(tmp_path / "other"))
+    settle(window)
+    assert pane.found is None
+    assert not pane.model.rows
+    assert enabled(window) == set()
+
+
+@pytest.mark.own_window
+def test_a_search_is_given_up_where_its_settings_change(window: MainWindow) -> None:
+    pane = window.features.searching.pane
+    pane.over.setPlainText("scanDepth=1..60\nmaxTokensBudget=100..4000")
+    pane.way.setCurrentIndex(1)
+    pane.start.click()
+    assert not pane.stop.isHidden()
+    set_to(window, max_entries=3)
+    assert pane.stop.isHidden()
+    assert pane.state.text() in {EARLIER, "Stopped, because the chat is run otherwise now. Search again."}
+    search(window)
+    assert pane.view.isEnabled()
+    assert pane.model.rows[0].number == -1
+
+
+def test_the_window_searches_with_the_seed_of_the_project(make_window, tmp_path: Path) -> None:
+    window = make_window(project=replace(project_of(tmp_path), seed=7), make_simulator=Simulator)
+    settle(window)
+    assert search(window).found.plan.seed == 7
 
 
 def test_a_point_is_kept_as_a_profile(window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
