@@ -98,9 +98,9 @@ def checked(project: Project, expectations: Sequence[Expectation], run: str, tra
         place = generation_of(trace.turn)
         if place in wanted:
             ways[place] = Journeys(trace)
-    every = []
+    every, known = [], {entry.id: entry.title for entry in project.index.entries}
     for each in judged:
-        breaks = tuple(_break(each.expectation, turn, ways[turn.generation]) for turn in each.broken)
+        breaks = tuple(_break(each.expectation, turn, ways[turn.generation], known) for turn in each.broken)
         every.append(CheckedExpectation(each, breaks))
     return CheckedChat(name, run, tuple(every))
 
@@ -115,16 +115,18 @@ _NAMED: Final = 4
 _TOO_MUCH: Final = frozenset({Should.OUT, Should.APART, Should.BEFORE, Should.WITHIN})
 
 
-def _break(expectation: Expectation, turn: JudgedTurn, journeys: Journeys) -> Break:
+def _break(expectation: Expectation, turn: JudgedTurn, journeys: Journeys, known: Mapping[int, str]) -> Break:
+    """`known` are the titles of the vault's entries: a trace names only those that a stage decided about."""
     trace = journeys.trace
-    entry = min(turn.entries)
-    title, fate = trace.title(entry), journeys.fate(entry)
+    names = {each: known.get(each) or trace.title(each) for each in sorted(turn.entries)}
+    entry = min(names)
+    title, fate = names[entry], journeys.fate(entry)
     if expectation.should not in _TOO_MUCH:
         return Break(turn.generation, entry, title, fate.stage, journeys.told(entry).sentence)
     if expectation.should is Should.WITHIN:
         taken = sum(each.tokens for each in trace.injections if each.entry in turn.entries)
         why = f"It takes {plural(taken, '# token|# tokens')} of {expectation.tokens:,}."
-        titles = first_few([trace.title(each) for each in sorted(turn.entries)], _NAMED)
+        titles = first_few([*names.values()], _NAMED)
         return Break(turn.generation, entry, titles, fate.stage, why)
     way = journeys.came_in(entry)
     return Break(turn.generation, entry, title, fate.stage, way.sentence if way is not None else "It went in.")

@@ -37,6 +37,16 @@ def test_what_is_broken_is_told_with_the_stage_that_did_it(lorestudio: Run, expe
     assert suite[1].find("failure") is not None
 
 
+def test_an_entry_that_no_stage_decided_about_is_called_by_its_title(lorestudio: Run, vault: Path, chat: Path) -> None:
+    (vault / "Quiet.md").write_text("---\ntags: [lorebook]\nkeys: [xyzzy]\n---\nQuiet.\n", encoding="utf-8")
+    expected = "expectations:\n  - {note: Quiet, should: be in}\n  - {note: Lamp, should: take at most, tokens: 0}\n"
+    (vault / "lorestudio-expectations.yaml").write_text(expected, encoding="utf-8")
+    (run,) = json.loads(lorestudio("check", vault, "--chat", chat, "--json").stdout)["checks"]
+    quiet, lamp = run["expectations"]
+    assert {item["entry"] for item in quiet["breaks"]} == {"Quiet"}
+    assert {item["entry"] for item in lamp["breaks"]} == {"Lamp"}
+
+
 def test_only_what_got_worse_fails_with_a_baseline(lorestudio: Run, expecting: Path, chat: Path) -> None:
     before = Path("before.json")
     before.write_text(lorestudio("check", expecting, "--chat", chat, "--json").stdout, encoding="utf-8")
