@@ -116,7 +116,7 @@ def _render(
 def _header(trace: Trace, index: VaultIndex | None) -> list[str]:
     digests = ", ".join(f"{name} {digest[:12]}" for name, digest in trace.digests.items() if digest)
     size = plural(trace.index_size, "# entry|# entries")
-    run = f"{trace.system}, {trace.mode}, {size}, seed {trace.seed}, generation {trace.turn.number}"
+    run = f"{trace.system}, {trace.mode}, {size} considered, seed {trace.seed}, generation {trace.turn.number}"
     head = [
         f"{turn_words(trace.turn)}: {run}",
         *([f"Inputs: {digests}"] if digests else []),

@@ -6,7 +6,7 @@ from tests.trace import examples
 from tests.trace.examples import CROWN, MOUSE, OATH, story
 
 STORY = """\
-Reply #12: deeplore, keywords-only, 9 entries, seed 7, generation 5
+Reply #12: deeplore, keywords-only, 9 entries considered, seed 7, generation 5
 Inputs: vault 0123456789ab, chat fedcba987654
 
 5 entries matched, 1 was pinned, 1 was gated out, the budget cut 1, 4 were injected (1,490 of 1,500 tokens, \
@@ -85,7 +85,7 @@ placement          not looked at
 """
 
 NOTHING = """\
-Reply #12: deeplore, keywords-only, 214 entries, seed 0, generation 5
+Reply #12: deeplore, keywords-only, 214 entries considered, seed 0, generation 5
 
 Nothing matched: none of the keys of 214 entries is in the last 4 messages (812 characters).
 
@@ -95,7 +95,7 @@ Stages
 """
 
 ODD = """\
-Reply \\#12: deeplore, keywords-only, 0 entries, seed 0, generation 5
+Reply \\#12: deeplore, keywords-only, 0 entries considered, seed 0, generation 5
 
 Nothing matched.
 Warning: \\*careful\\*
@@ -148,7 +148,7 @@ def test_a_run_in_which_nothing_happened():
 def test_a_skipped_run_is_short():
     run = examples.trace(outcome=RunOutcome.SKIPPED, skip_reason="empty_vault")
     assert as_text(run) == (
-        "Reply #12: deeplore, keywords-only, 0 entries, seed 0, generation 5\n\n"
+        "Reply #12: deeplore, keywords-only, 0 entries considered, seed 0, generation 5\n\n"
         "Nothing was retrieved: the vault has no entries.\n"
     )
 

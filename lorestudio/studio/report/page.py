@@ -220,7 +220,7 @@ def _turn(turn: ReportTurn, source: ReportSource, prompts: ReportPrompts) -> str
 
 def _figures(trace: Trace) -> str:
     return (
-        f"{trace.system}, {trace.mode}, {plural(trace.index_size, '# entry|# entries')} in the vault, "
+        f"{trace.system}, {trace.mode}, {plural(trace.index_size, '# entry|# entries')} considered, "
         f"seed {trace.seed}, generation {trace.turn.number}"
     )
 
