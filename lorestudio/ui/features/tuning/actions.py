@@ -73,6 +73,7 @@ class TuningFeature(Feature):
         self._scored: tuple[object, ...] = ()
         self._stepped: Simulator | None = None
         """Whose settings were tried by steps."""
+        self._steps: Sequence[StepEffect] = ()
         self._scoring, self._stepping = Newest(context.session.jobs), Newest(context.session.jobs)
         self._expected = Expectations()
         self._told: Callable[[ExpectationsPane], None] = lambda _pane: None
@@ -414,7 +415,7 @@ class TuningFeature(Feature):
         self._scoring.start(
             tr("Scoring the chat"),
             work,
-            done=self.scores.show_scores,
+            done=partial(self.scores.show_scores, seed=project.seed),
             failed=self.context.failing("scores", "warning"),
             owner=self.scores,
         )
@@ -452,11 +453,7 @@ class TuningFeature(Feature):
             return tuple(found)
 
         def told(found: Sequence[StepEffect], *, running: bool) -> None:
-            steps = count(len(found), "step was tried", "steps were tried")
-            quiet = sum(not each.effects.changed for each in found)
-            words = tr("{steps}; {quiet} change nothing.", steps=steps, quiet=number(quiet))
-            self.scores.show_steps(found, words, running=running)
-            self.context.actions_changed()
+            self._show_steps(found, count(len(found), "step was tried", "steps were tried"), running=running)
 
         self._stepping.start(
             tr("Trying every setting"),
@@ -468,9 +465,18 @@ class TuningFeature(Feature):
         )
         told((), running=True)
 
+    def _show_steps(self, found: Sequence[StepEffect], tried: str, *, running: bool) -> None:
+        self._steps = found
+        quiet = sum(not each.effects.changed for each in found)
+        words = tr("{steps}; {quiet} change nothing.", steps=tried, quiet=number(quiet))
+        self.scores.show_steps(found, words, running=running)
+        self.context.actions_changed()
+
     def _stop_steps(self) -> None:
+        """Stop; what was found stays."""
         self._stepping.cancel()
-        self.scores.show_steps((), "")
+        tried = tr("Stopped after {steps}", steps=count(len(self._steps), "step", "steps"))
+        self._show_steps(self._steps, tried, running=False)
 
     def _look_at(self, place: object, entry: object) -> None:
         """Look at a reply, at the first one from a message on, or at an entry."""

@@ -37,17 +37,17 @@ class MetricRow(Struct, frozen=True):
     interval: str
 
 
-def metric_rows(found: ScoredChat) -> list[MetricRow]:
-    """The metrics that there are, those against a model's selections last."""
-    rows = [_metric_row(found.scores, name, "") for name in METRICS]
+def metric_rows(found: ScoredChat, seed: int = 0) -> list[MetricRow]:
+    """The metrics that there are, those against a model's selections last. `seed` is that of the intervals."""
+    rows = [_metric_row(found.scores, name, "", seed) for name in METRICS]
     if found.silver_by:
         by = tr("selected by {who}", who=found.silver_by)
-        rows += [_metric_row(found.silver, name, f" ({by})") for name in OF_LABELS]
+        rows += [_metric_row(found.silver, name, f" ({by})", seed) for name in OF_LABELS]
     return [each for each in rows if each.value]
 
 
-def _metric_row(scores: Scores, name: str, against: str) -> MetricRow:
-    metric, value, interval = METRICS[name], scores.value(name), scores.interval(name)
+def _metric_row(scores: Scores, name: str, against: str, seed: int) -> MetricRow:
+    metric, value, interval = METRICS[name], scores.value(name), scores.interval(name, seed)
     ends = [value_words(each, metric.unit) for each in (interval.low, interval.high)] if interval is not None else []
     shown = value_words(value, metric.unit) if value is not None else ""
     return MetricRow(name + against, tr(metric.title) + against, shown, tr(" to ").join(ends))
@@ -138,9 +138,9 @@ class ScoresPane(Pane):
         self.note_changed.emit("")
         self.scored.setCurrentWidget(self.empty)
 
-    def show_scores(self, found: ScoredChat) -> None:
-        """Show the scores of the chat as it was run."""
-        self.scores.model.set_rows(metric_rows(found))
+    def show_scores(self, found: ScoredChat, seed: int = 0) -> None:
+        """Show the scores of the chat as it was run, with intervals drawn by this seed."""
+        self.scores.model.set_rows(metric_rows(found, seed))
         self.uses.model.set_rows(found.uses)
         self.gaps.model.set_rows(found.gaps)
         self.gaps_or_none.setCurrentWidget(self.gaps.view if found.gaps else self.no_gaps)

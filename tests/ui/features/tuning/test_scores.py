@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 
@@ -12,10 +15,10 @@ from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import declarations
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tuning.effects import sensitivity
+from lorestudio.studio.tuning.effects import StepEffect, WholeChat, sensitivity
 from lorestudio.studio.tuning.expectations import FILE_NAME
-from lorestudio.studio.tuning.scores import Scores
-from lorestudio.studio.tuning.scoring import Gap, ScoredChat
+from lorestudio.studio.tuning.scores import METRICS, Scores, TurnScore, blocks
+from lorestudio.studio.tuning.scoring import Gap, ScoredChat, value_words
 from lorestudio.ui.features.tuning import actions
 from lorestudio.ui.features.tuning.scores_pane import ScoresPane
 from lorestudio.ui.shell.main_window import MainWindow
@@ -203,6 +206,42 @@ def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "sensitivity", lambda chat, **more: islice(sensitivity(chat, **more), 12))
 
 
+def test_what_was_tried_stays_where_steps_are_stopped(window: MainWindow, qtbot, monkeypatch) -> None:
+    scores, stopped = pane(window), Event()
+
+    def some(chat: WholeChat, **more: Any) -> Iterator[StepEffect]:
+        yield from islice(sensitivity(chat, **more), 12)
+        stopped.wait()
+
+    monkeypatch.setattr(actions, "sensitivity", some)
+    window.run("scores.steps")
+    qtbot.waitUntil(lambda: scores.steps_words.text().startswith("12 steps"))
+    found = scores.steps.model.rows
+    assert found
+    scores.stop_button.click()
+    stopped.set()
+    settle(window)
+    assert scores.steps.model.rows == found
+    assert scores.steps.view.isEnabled()
+    assert scores.steps_words.text() == f"Stopped after 12 steps; {12 - len(found)} change nothing."
+
+
+def test_intervals_are_drawn_by_the_seed_of_the_project(window: MainWindow, qtbot, monkeypatch) -> None:
+    turns = tuple(TurnScore(Generation(each), tokens=each * each * 37 % 101) for each in range(40))
+    scores = Scores(turns, blocks(len(turns)))
+    drawn = {seed: scores.interval("tokens", seed) for seed in (0, 7)}
+    assert drawn[0] != drawn[7]
+    monkeypatch.setattr(actions, "scored", lambda *_given: [ScoredChat("chat", "run", scores)])
+    window.session.set_project(replace(window.session.project, seed=7))
+    window.session.replays.run_all()
+    checked(window, qtbot)
+    window.show_pane("scores")
+    settle(window)
+    qtbot.waitUntil(lambda: not window.features.tuning._scoring.busy)
+    shown = next(row.interval for row in pane(window).scores.model.rows if row.name == "tokens")
+    assert shown == " to ".join(value_words(each, METRICS["tokens"].unit) for each in (drawn[7].low, drawn[7].high))
+
+
 @pytest.mark.usefixtures("few_steps")
 def test_steps_are_those_of_this_run_and_can_be_stopped(window: MainWindow, qtbot) -> None:
     scores, can = pane(window), window.commands.actions
@@ -215,8 +254,8 @@ def test_steps_are_those_of_this_run_and_can_be_stopped(window: MainWindow, qtbo
     assert can["scores.stop"].isEnabled()
     scores.stop_button.click()
     settle(window)
-    assert (scores.stop_button.isHidden(), scores.steps.model.rows) == (True, ())
-    assert scores.steps_words.text().startswith("Tries each setting alone")
+    assert scores.stop_button.isHidden()
+    assert scores.steps_words.text().startswith("Stopped after ")
     scores.try_button.click()
     settle(window)
     found = scores.steps.model.rows
