@@ -289,13 +289,17 @@ class DeepLoreCarrier:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """Settings out of a file. `said` are the keys that the file speaks about; a snippet leaves the others alone."""
+    """Settings out of a file. `said` are the keys that the file speaks about; a snippet leaves the others alone.
+
+    `keys` are all that stand in it, also those that DeepLore does not have.
+    """
 
     source: str
     layout: Layout
     settings: DeepLoreSettings = field(repr=False)
     said: frozenset[str]
     problems: tuple[str, ...] = ()
+    keys: frozenset[str] = frozenset()
 
     def changes(self, current: DeepLoreSettings) -> tuple[SettingChange, ...]:
         """What taking everything over would change."""
@@ -325,7 +329,8 @@ def taken_over(current: DeepLoreSettings, imported: Imported, keys: Collection[s
 def _imported(source: str, stored: Stored) -> Imported:
     known = {each.alias for each in declarations()} - {"settingsVersion"}
     said = known & stored.values.keys() if stored.layout is Layout.PLAIN else known
-    return Imported(source, stored.layout, stored.sanitised.settings, frozenset(said), stored.sanitised.problems)
+    problems, keys = stored.sanitised.problems, frozenset(stored.values)
+    return Imported(source, stored.layout, stored.sanitised.settings, frozenset(said), problems, keys)
 
 
 Place = tuple[str, ...]

@@ -165,6 +165,18 @@ def test_import_of_a_snippet_changes_only_what_it_says(lorestudio, tmp_path) -> 
     assert SettingsProfiles().find("Mine").settings == DeepLoreSettings(enabled=True, max_entries=3, scan_depth=9)
 
 
+def test_settings_of_another_system_are_no_profile(lorestudio, tmp_path) -> None:
+    file = tmp_path / "world.json"
+    exported = ("settings", "export", "--system", "world-info", "--set", "depth=7", "--as", "file", "-o", file)
+    assert lorestudio(*exported).exit_code == 0
+    result = lorestudio("settings", "import", file, "--profile", "Deep")
+    told = " ".join(result.stderr.split())
+    assert result.exit_code != 0
+    assert "world.json: these are settings of World Info" in told
+    assert "--system world-info --system-settings" in told
+    assert SettingsProfiles().all() == ()
+
+
 def test_profiles_are_listed_with_those_that_cannot_be_read(lorestudio) -> None:
     assert "no settings profile yet" in lorestudio("settings", "profiles").stdout
     made = SettingsProfiles().save("Mine", DeepLoreSettings(max_entries=3))

@@ -19,19 +19,38 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.declaration import Section
+from lorestudio.exchange.settings_files import Imported
+from lorestudio.settings.declaration import Section, declared
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations, dump, sanitise
 from lorestudio.settings.files import SettingsError, json_bytes, write_atomically
 from lorestudio.settings.sections import dump_section, read_section
-from lorestudio.settings.store import SettingsProfiles, load
+from lorestudio.settings.store import Layout, SettingsProfiles, load
 from lorestudio.studio.project.project import Project
-from lorestudio.systems.registry import KINDS, known_name
+from lorestudio.systems.registry import KINDS, MAIN, known_name
 from lorestudio.trace.model import Trace
 from lorestudio.vault.lint.model import Severity, check_of
 from lorestudio.vault.lint.settings import settings_checks
 
 _NOT_HERE: Final = frozenset({"S10"})
 """Checks that concern the extension's network traffic only."""
+
+
+def only_main(imported: Imported) -> Imported:
+    """The import itself. Raises SettingsError where its keys are those of another system than the main one."""
+    if imported.layout is Layout.PLAIN and not imported.said:
+        others = [kind for kind in KINDS.values() if not kind.in_project and _has(kind.settings, imported.keys)]
+        if imported.keys and others:
+            titles = " or ".join(kind.title for kind in others)
+            raise SettingsError(
+                f"{imported.source}: these are settings of {titles}, and only those of {MAIN.title} are imported. Give "
+                f"the file to a run with --system {others[0].name} --system-settings FILE, or set them in the window "
+                "under “Settings of the system”."
+            )
+    return imported
+
+
+def _has(kind: type[Section], keys: frozenset[str]) -> bool:
+    return keys <= {each.alias for each in declared(kind)}
 
 
 class SettingWarning(Struct, frozen=True):

@@ -32,6 +32,7 @@ from lorestudio.settings.files import json_bytes
 from lorestudio.settings.sections import SettingChange
 from lorestudio.settings.store import Layout
 from lorestudio.studio.project.files import write_bytes
+from lorestudio.studio.project.settings import only_main
 from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme, fixed_font
@@ -104,7 +105,7 @@ class ImportDialog(QDialog):
 
     def _read(self, work: Callable[[], Imported]) -> None:
         self._delay.stop()
-        self._newest.start(tr("Reading settings"), lambda _job: work(), done=self._show, failed=self._failed)
+        self._newest.start(tr("Reading settings"), lambda _job: only_main(work()), done=self._show, failed=self._failed)
 
     def _failed(self, error: Exception) -> None:
         self._imported = None
