@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 
@@ -23,7 +24,12 @@ from lorestudio.ui.widgets.pane import EmptyState, MessageBar, Pane
 
 
 class SettingsPane(Pane):
-    """The list of settings above the one that is chosen. Nothing here knows a single setting."""
+    """The list of settings above the one that is chosen. Nothing here knows a single setting.
+
+    `wanted` carries the id of an action.
+    """
+
+    wanted = Signal(str)
 
     def __init__(self, theme: Theme, session: Session, selection: Selection, live: LivePreview) -> None:
         super().__init__("settings", tr("Settings"), theme)
@@ -36,6 +42,9 @@ class SettingsPane(Pane):
         """Opens the menu of profiles, exports and imports; the window fills it."""
         self.profile_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.view.choices.insertWidget(self.view.choices.count() - 1, self.profile_button)
+        self.elsewhere = MessageBar(theme, self, stacked=True)
+        self._system = ""
+        """The system of which `elsewhere` speaks."""
         self.warned = MessageBar(theme, self, stacked=True)
         self.editor = SettingEditor(theme, self)
         self.empty = EmptyState(theme, "switches", self)
@@ -45,11 +54,12 @@ class SettingsPane(Pane):
         parts = split(self.view, self.editor, sizes=(150, 190))
         self.view.setMinimumHeight(110)
         self.editor.setMinimumHeight(130)
-        self._pages = stack(holding(tight(self.warned, (parts, 1))), self.empty)
+        self._pages = stack(holding(tight(self.elsewhere, self.warned, (parts, 1))), self.empty)
         self.column.addWidget(self._pages, 1)
         self.empty.say(tr("No settings"), tr("Open a vault first; its settings are shown and tried out here."))
         self._connect()
         self.show_settings()
+        self._say_elsewhere()
 
     def _connect(self) -> None:
         session = self._session
@@ -62,6 +72,8 @@ class SettingsPane(Pane):
         self.editor.stage_wanted.connect(self.view.show_stage)
         self.trial.changed.connect(self._show_trial)
         self.warned.closed.connect(self._dismiss)
+        self.elsewhere.pressed.connect(self.wanted)
+        session.choice_changed.connect(self._say_elsewhere)
         session.project_changed.connect(self.show_settings)
         session.traces_changed.connect(self._traces_changed)
         self._selection.generation_changed.connect(self.show_settings)
@@ -91,6 +103,18 @@ class SettingsPane(Pane):
         changed = self.model.changed if self._session.project is not None else 0
         amount = tr("{amount} not default", amount=changed) if changed else ""
         self.note_changed.emit(" · ".join(filter(None, (self._origin, amount))))
+
+    def _say_elsewhere(self) -> None:
+        """Say that another system decides, and lead to its settings."""
+        choice = self._session.choice
+        if choice.system == self._system:
+            return  # it may have been dismissed
+        self._system = choice.system
+        if choice.is_main:
+            self.elsewhere.hide()
+        else:
+            way = ("system.settings", tr("Settings of {system}…", system=choice.title))
+            self.elsewhere.say(tr(SettingTrial.elsewhere, system=choice.title), buttons=(way,))
 
     def show_settings(self) -> None:
         """Show the settings of the project, with what speaks against them."""

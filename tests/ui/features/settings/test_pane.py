@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QPointF, Qt
 from PySide6.QtGui import QFontMetrics, QTextCursor, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.settings.declaration import Grouping
@@ -346,6 +346,32 @@ def test_why_nothing_can_be_tried_out_is_said_and_it_is_once_it_can(window, qtbo
     assert pane.editor.bar.tone == "neutral"
     pane.editor.back.click()
     assert (pane.trial.pending, pane.editor.bar.isVisible(), pane.editor.field.box.value()) == (False, False, 4)
+
+
+def test_that_another_system_decides_is_said_at_once_with_a_way_to_its_settings(window, qtbot) -> None:
+    pane = window.features.settings.pane
+    assert pane.elsewhere.isHidden()
+    window.run("system.world-info")
+    settle(window, qtbot)
+    assert pane.elsewhere.isVisible()
+    assert pane.elsewhere.label.text() == "These are DeepLore's settings; the chat runs with World Info."
+    (way,) = (each for each in pane.elsewhere.findChildren(QPushButton) if each.text() == "Settings of World Info…")
+    QTest.mouseClick(way, Qt.MouseButton.LeftButton)
+    settle(window, qtbot)
+    dialog = window.features.systems.dialog
+    assert dialog is not None
+    dialog.reject()
+    pane.elsewhere.closed.emit()
+    window.session.parts.adjust("x", controls=replace(window.session.project.controls, notebook="n"))
+    settle(window, qtbot)
+    assert pane.elsewhere.isHidden(), "it was dismissed"
+    window.run("system.hybrid")
+    settle(window, qtbot)
+    assert pane.elsewhere.label.text().endswith("the chat runs with Hybrid retrieval.")
+    assert pane.elsewhere.isVisible()
+    window.run("system.deeplore")
+    settle(window, qtbot)
+    assert pane.elsewhere.isHidden()
 
 
 @pytest.mark.long
