@@ -213,6 +213,9 @@ class BudgetBar(Picture):
         metrics = QFontMetricsF(painter.font())
         painter.setPen(theme.color("text_muted"))
         above = QRectF(budget.left(), 0, budget.width(), _TOP - 2)
+        cut = tr("out: {tokens}", tokens=number(sum(each.tokens for each in view.cut))) if view.cut else ""
+        # Behind the limit, or where that is too narrow, at the right edge; the limit gives way.
+        cut_at = min(budget.right() + 5, self.width() - 4 - metrics.horizontalAdvance(cut))
         used_right = max((item.box.right() for item in placed if not item.segment.cut), default=budget.left())
         if view.free is not None:
             text = tr("{free} free", free=number(view.free))
@@ -223,14 +226,13 @@ class BudgetBar(Picture):
             else:
                 painter.drawText(above, V_LEFT, text)
             limit = tr("limit {maximum}", maximum=number(view.maximum or 0))
-            painter.drawText(above.adjusted(0, 0, -4, 0), V_RIGHT, limit)
+            above.setRight(min(budget.right() - 4, cut_at - 8))
+            painter.drawText(above, V_RIGHT, limit)
         if view.cut:
-            tokens = number(sum(segment.tokens for segment in view.cut))
-            beyond = QRectF(budget.right() + 5, 0, self.width() - budget.right() - 5, _TOP - 2)
-            painter.drawText(beyond, V_LEFT, tr("out: {tokens}", tokens=tokens))
+            painter.drawText(QRectF(cut_at, 0, self.width() - cut_at, _TOP - 2), V_LEFT, cut)
             painter.setPen(hairline(theme.color("text"), 2))
-            x = budget.right() + 1.5
-            painter.drawLine(QPointF(x, budget.top() - 7), QPointF(x, budget.bottom() + 5))
+            x, over = budget.right() + 1.5, 7 if cut_at > budget.right() else 1
+            painter.drawLine(QPointF(x, budget.top() - over), QPointF(x, budget.bottom() + 5))
 
     def _legend(self) -> list[tuple[BudgetOrigin | bool, str]]:
         """Origins, and for what was cut whether it was by the number of entries."""

@@ -139,6 +139,15 @@ def test_where_there_is_no_room_a_letter_stands_for_the_title_and_the_limit_abov
     assert free.box.top() < 15
 
 
+def test_the_number_of_what_was_cut_is_read_whole_where_little_was_cut(bar: BudgetBar) -> None:
+    little = Segment(2, "Crown", 12, KEYWORD, cut=True)
+    bar.set_view(BudgetView((RULES, little), 150, 1_500, 1, None))
+    metrics = QFontMetricsF(scaled(bar.font(), 0.86))
+    lefts = {each.words: each.box.left() for each in drawn(bar) if each.words in {"out: 12", "limit 1,500"}}
+    assert lefts["out: 12"] + metrics.horizontalAdvance("out: 12") < bar.width()
+    assert lefts["limit 1,500"] + metrics.horizontalAdvance("limit 1,500") < lefts["out: 12"]
+
+
 def test_the_legend_takes_as_many_lines_as_it_needs(bar: BudgetBar, theme: Theme, qtbot: QtBot) -> None:
     low = bar.sizeHint().height()
     assert bar.minimumSizeHint().height() == low
