@@ -166,6 +166,8 @@ REFUSALS: dict[str, tuple[Behaviour, ErrorKind, int | None, str]] = {
     "half a JSON": (reply('{"choices": [{"message"'), ErrorKind.INVALID_ANSWER, None, "URL"),
     "bottomless JSON": (reply("[" * 200_000), ErrorKind.INVALID_ANSWER, None, "URL"),
     "not a number": (reply('{"choices": NaN}'), ErrorKind.INVALID_ANSWER, None, "URL"),
+    "no choices": (reply({"choices": [], "usage": {"prompt_tokens": 5}}), ErrorKind.INVALID_ANSWER, None, "URL"),
+    "no candidates": (reply({"candidates": None}), ErrorKind.INVALID_ANSWER, None, "URL"),
     "huge": (endless, ErrorKind.INVALID_ANSWER, None, "URL"),
     "truncated": (truncated, ErrorKind.CONNECTION, None, "running"),
     "dropped": (drops, ErrorKind.CONNECTION, None, "running"),
@@ -226,6 +228,11 @@ def test_huge_reply_is_named() -> None:
 
 def test_web_page_is_named() -> None:
     assert 'web page (HTML) came instead of JSON: "Sign in & go"' in str(failure_of(reply(HTML)))
+
+
+def test_an_empty_list_of_answers_is_named() -> None:
+    """It became the reply's text, and AI selection read its brackets as "nothing chosen"."""
+    assert 'holds no answer: its "choices" is empty' in str(failure_of(reply({"choices": []})))
 
 
 def test_redirect_names_the_target() -> None:

@@ -29,7 +29,16 @@ from lorestudio.domain.json_text import spell
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind, LlmError, failed, timed_out
 from lorestudio.llm.http.apis import AnthropicMessages, OpenAiCompatible
-from lorestudio.llm.http.dialect import Dialect, Gathering, Habits, ReadAnswer, problem_text, read_body, read_problem
+from lorestudio.llm.http.dialect import (
+    Dialect,
+    Gathering,
+    Habits,
+    ReadAnswer,
+    empty_answers,
+    problem_text,
+    read_body,
+    read_problem,
+)
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Api, KeySource, Profile
@@ -208,7 +217,10 @@ class HttpChatClient:
             problem = self.invalid(_what_it_is(text, response.headers.get("content-type", ""), str(error)))
         else:
             self.check(body)
-            return self.reply(self.dialect.answer(body), exchange, habits, raw=text)
+            empty = empty_answers(body)
+            if not empty:
+                return self.reply(self.dialect.answer(body), exchange, habits, raw=text)
+            problem = self.invalid(f'the reply holds no answer: its "{empty}" is empty')
         raise problem
 
     def check(self, body: Json) -> None:

@@ -47,6 +47,13 @@ def read_answer(body: Json) -> ReadAnswer:
     return ReadAnswer(spell(body) if text is None else text, None, usage, finish)
 
 
+def empty_answers(body: Json) -> str:
+    """The field for answers where a reply has it and it holds none, "" where an answer can be read."""
+    if not isinstance(body, Mapping) or _text(body) is not None:
+        return ""
+    return next((name for name in ("choices", "candidates") if name in body and not body[name]), "")
+
+
 def read_usage(body: Mapping[str, Json]) -> TokenUsage:
     """Tokens as reported under any of the known names; 0 where nothing is reported."""
     reported = next((part for name in ("usage", "usageMetadata") if isinstance(part := body.get(name), Mapping)), body)
