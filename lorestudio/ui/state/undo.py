@@ -88,9 +88,14 @@ class Adjustments:
         self._undone: list[UndoStep] = []
 
     @property
+    def newest(self) -> UndoStep | None:
+        """The step that would be taken back."""
+        return self._done[-1] if self._done else None
+
+    @property
     def undo_title(self) -> str:
         """What would be taken back, "" where there is nothing."""
-        return self._done[-1].title if self._done else ""
+        return self.newest.title if self.newest else ""
 
     @property
     def redo_title(self) -> str:

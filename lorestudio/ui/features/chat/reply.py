@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QStyle
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.reply_writing import (
     asks_for_notes,
     noted,
@@ -47,6 +48,7 @@ from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.state.undo import Adjustment
 
 
 class ReplyCost(Struct, frozen=True):
@@ -57,13 +59,15 @@ class ReplyCost(Struct, frozen=True):
 
 
 class _ReplyAsking(Struct, eq=False):
-    """One reply under way. `made` is the chat with room for it; `own_swipe` says that the room is an empty swipe.
+    """One reply under way. `before` is the chat, `made` the one with room for it; `own_swipe` says that the room is an
+    empty swipe.
 
     For another swipe what is recorded is asked for again.
     """
 
     source: Source
     generation: Generation
+    before: Chat
     made: Chat
     own_swipe: bool
     job: Job | None = None
@@ -142,7 +146,7 @@ class ReplyWork(QObject):
         if project is None or project.chat is None or self.busy:
             return
         made, generation = room_for_reply(project.chat, place, local_now())
-        self._asking = _ReplyAsking(source, generation, made, place is not None)
+        self._asking = _ReplyAsking(source, generation, project.chat, made, place is not None)
         self.began.emit()
         self.said.emit(tr("Waiting for the lore of this reply…"))
         if made is not project.chat:
@@ -324,12 +328,27 @@ class ReplyWork(QObject):
         if asking is None:
             return
         asking.stop()
-        project = self._session.project
-        if asking.own_swipe and project is not None and project.chat == asking.made:
-            self._session.parts.undo()  # the empty swipe
+        if asking.own_swipe:
+            self._take_room_back(asking)
         self.ended.emit()
         if sentence:
             self.failed.emit(sentence)
+
+    def _take_room_back(self, asking: _ReplyAsking) -> None:
+        """Take the empty swipe out again, and nothing that the person did since."""
+        project, parts = self._session.project, self._session.parts
+        if project is None or project.chat is None or not _has_room(project.chat, asking.generation):
+            return
+        place, swipe = asking.generation.message, asking.generation.swipe
+        chat, newest = project.chat, parts.adjustments.newest
+        if isinstance(newest, Adjustment) and newest.before.chat == asking.before and newest.after.chat == chat:
+            parts.undo()
+            return
+        if chat.messages[place] == asking.made.messages[place]:
+            chat = chat.with_message(place, asking.before.messages[place])
+        else:
+            chat = editing.delete_swipe(chat, place, swipe)
+        parts.adjust(tr("delete swipe {swipe} of #{number}", swipe=swipe + 1, number=place), chat=chat)
 
     def _look_at_project(self) -> None:
         """Another chat is shown: nothing is written into it."""

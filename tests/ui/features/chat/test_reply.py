@@ -11,9 +11,11 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.records import replace
+from lorestudio.domain.state import EntryRule
 from lorestudio.llm.errors import ErrorKind
 from lorestudio.llm.messages import TokenUsage
 from lorestudio.llm.recorded_answers import RecordedAnswers
+from lorestudio.studio.chat import editing
 from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source, answers_path
 from lorestudio.ui.features.chat import reply as reply_work
 from lorestudio.ui.features.chat.reply import ReplyCost, ReplyWork, _has_room
@@ -226,6 +228,34 @@ def test_what_was_changed_beside_an_own_swipe_is_not_undone_with_it(
     work.throw_away()
     assert not work.busy
     assert chat_of(session).messages[-1].text == "Wait!"
+    assert chat_of(session).messages[5] == make_chat().messages[5]  # the empty swipe is gone all the same
+    idle(session, qtbot)
+
+
+def test_an_entry_pinned_while_another_reply_comes_stays_pinned_where_the_reply_fails(
+    session: Session, work: ReplyWork, writer: Writer, qtbot: QtBot
+) -> None:
+    writer.error = LlmError(ErrorKind.CONNECTION, "Nobody there.")
+    work.start(RECORDED, 5)
+    until_asked(writer, qtbot)
+    assert session.project is not None
+    pinned = replace(session.project.controls, pins=(EntryRule("Skarn"),))
+    session.parts.adjust("pin", controls=pinned)
+    writer.go.set()
+    qtbot.waitUntil(lambda: not work.busy, timeout=20_000)
+    assert session.project.controls == pinned
+    assert chat_of(session) == make_chat()
+    idle(session, qtbot)
+
+
+def test_a_swipe_that_nobody_waits_for_any_more_goes_though_another_one_was_chosen(
+    session: Session, work: ReplyWork, writer: Writer, qtbot: QtBot
+) -> None:
+    work.start(RECORDED, 5)
+    until_asked(writer, qtbot)
+    session.parts.adjust("look at the first", chat=editing.choose_swipe(chat_of(session), 5, 0))
+    work.throw_away()
+    assert [each.swipes for each in chat_of(session).messages[5:6]] == [("Skarn circles above Dawnkeep.",)]
     idle(session, qtbot)
 
 
