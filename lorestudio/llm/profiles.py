@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from lorestudio.domain.javascript import Json
 from lorestudio.llm.errors import AnsweringError
+from lorestudio.llm.redaction import redact
 from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, parse_json, write_atomically
 
 FORMAT: Final = "lorestudio-profiles"
@@ -23,6 +24,7 @@ FORMAT_VERSION: Final = 1
 
 _KEY_FIELD = re.compile(r"key$|token$|secret|password|authorization", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LIKE_A_KEY = re.compile(r"(?=.*[a-z])(?=.*\d).{20,}")
 _MOST_MS: Final = 999_999
 
 
@@ -69,7 +71,7 @@ class Profile:
         if not self.name.strip():
             raise ProfileError('The field "name" is empty. Give the profile a name.')
         _check_url(self.url)
-        if self.key_source == KeySource.ENVIRONMENT and not _VARIABLE.fullmatch(self.key_variable):
+        if (self.key_source == KeySource.ENVIRONMENT or self.key_variable) and not _is_variable(self.key_variable):
             # What stands there may be the key itself, so it is not repeated.
             raise ProfileError(
                 'The field "key_variable" is no name of an environment variable. '
@@ -221,6 +223,11 @@ def _choice(item: Mapping[str, Json], name: str, choices: type[_Choice], default
         return choices(value)
     except ValueError:
         raise ProfileError(f'The field "{name}" is {value!r}. Use one of: {", ".join(choices)}.') from None
+
+
+def _is_variable(name: str) -> bool:
+    """Whether this may name an environment variable; many a key is made of the same characters."""
+    return bool(_VARIABLE.fullmatch(name)) and not _LIKE_A_KEY.match(name) and redact(name) == name
 
 
 def _check_url(url: str) -> None:

@@ -116,6 +116,19 @@ def test_broken_profiles_are_told_and_kept(tmp_path: Path, case: str) -> None:
     assert json.loads(path.read_text(encoding="utf-8"))["profiles"][1] == item
 
 
+@pytest.mark.parametrize("source", [KeySource.ENVIRONMENT, KeySource.NONE])
+@pytest.mark.parametrize("key", ["gsk_Zq7wPl0aB", "sk_abcdef", "hf_AbCdEfGh", "Zq7wPl0aBn3Xy8Kd2MvT", "two words"])
+def test_a_key_in_place_of_a_variable_s_name_is_refused_and_not_repeated(source: KeySource, key: str) -> None:
+    with pytest.raises(ProfileError, match="not the key") as caught:
+        Profile("A", url="http://h", key_source=source, key_variable=key)
+    assert key not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "HF_TOKEN", "my_own_key", "key2", "ACCOUNT_2_OF_MY_OWN_SERVER_9"])
+def test_names_of_variables_are_taken(name: str) -> None:
+    assert Profile("A", url="http://h", key_source=KeySource.ENVIRONMENT, key_variable=name).key_variable == name
+
+
 def test_names_are_unique(tmp_path: Path) -> None:
     path = write(tmp_path / "p.json", {"name": "A", "url": "http://h"}, {"name": "A", "url": "http://i"})
     loaded = load_profiles(path)
