@@ -295,7 +295,8 @@ def _reply(path: Path) -> object:
     reply = ChatReply(text)
     for strict in (False, True):
         replies.normalize(replies.extract_list(text, strict=strict) or [])
-        extraction.read_reply(text, strict=strict)
+        with suppress(ValueError):
+            extraction.read_reply(text, strict=strict)
         extraction.read_review(text, (), strict=strict)
     for read in (reading.read_summary, reading.read_keys, reading.read_draft):
         read(reply)

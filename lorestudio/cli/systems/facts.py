@@ -90,9 +90,7 @@ def drawn_lines(drawn: Sequence[Drawn]) -> list[str]:
             lines.append(f"{place}: {each.problem}")
             continue
         result = each.result
-        lines.append(f"{place}: {_counters(result.data)}")
-        if result.problem:
-            lines.append(f"  no facts: {result.problem}")
+        lines.append(f"{place}: {f'no facts: {result.problem}' if result.problem else _counters(result.data)}")
         lines += [_decision(decision) for decision in result.decisions]
         if result.stale:
             lines.append(f"  {plural(result.stale, '# vector|# vectors')} of another model could not be compared")
@@ -204,6 +202,9 @@ def extract(
         echo("Nothing is waiting: the facts of this chat are kept.")
     else:
         echo("\n".join(drawn_lines(drawn)))
+    unread = sum(each.result is not None and bool(each.result.problem) for each in drawn)
+    if unread:
+        say(f"{plural(unread, '# passage counts|# passages count')} as read, without facts. --again asks once more.")
     failed = [each for each in drawn if each.problem]
     if failed:
         say(f"{plural(len(failed), '# passage|# passages')} could not be read and will be tried again next time.")

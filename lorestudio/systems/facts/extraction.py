@@ -7,7 +7,6 @@ Without a model plain rules draw them out. Tags by words in the text are about h
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -21,6 +20,7 @@ from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.embedding import Embedder, Vector
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import FACTS, FACTS_REVIEW, AnswerSource, ChatRequest
+from lorestudio.llm.redaction import cut
 from lorestudio.systems.facts.records import (
     CONFIRMED,
     INFERRED,
@@ -67,8 +67,6 @@ def tags_of(text: str) -> tuple[str, ...]:
     return tuple(tag for tag, pattern in _PATTERNS.items() if pattern.search(low)) or (GENERAL,)
 
 
-logger = logging.getLogger(__name__)
-
 KEYWORDS: Final = "keywords"
 MODEL: Final = "model"
 
@@ -105,7 +103,7 @@ def filled(template: str, lines: Sequence[Line], session_date: str, *, strict: b
 
 
 def read_reply(reply: str | None, *, strict: bool) -> tuple[dict[str, Json], ...]:
-    """The items of a model's reply; a reply that is no JSON gives none and a warning (rules: fact-memory 5.4)."""
+    """The items of a model's reply (rules: fact-memory 5.4). Raises ValueError for one that is no JSON."""
     text = "{}" if reply is None else reply
     if not strict:
         text = trim(text)
@@ -113,8 +111,7 @@ def read_reply(reply: str | None, *, strict: bool) -> tuple[dict[str, Json], ...
     try:
         parsed = parse_json(text)
     except ValueError:
-        logger.warning("The reply with the facts is no JSON: %s", (reply or "")[:_SHOWN])
-        return ()
+        raise ValueError(f"the reply with the facts is no JSON: {cut(text, _SHOWN)}") from None
     return validated(parsed)
 
 
@@ -225,7 +222,7 @@ class AskedModel(Struct, frozen=True):
     model: str = ""
 
     async def extract(self, lines: Sequence[Line], session_date: str) -> Json:
-        """The validated items of the model's reply. Raises LlmError."""
+        """The validated items of the model's reply. Raises LlmError, and ValueError where it is no JSON."""
         template = extraction_prompt(self.prompt, structured=self.structured)
         request = chat_request(template, lines, session_date, strict=self.strict, model=self.model)
         reply = await self.answers.answer(request)

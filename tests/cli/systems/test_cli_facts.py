@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from tests.cli.provider import provider
+from tests.llm.server import completion, reply
+
 
 @pytest.fixture
 def told(tmp_path):
@@ -34,6 +37,15 @@ def test_facts_are_drawn_out_once(lorestudio, told):
         "I carry the lantern", "I want the north road",
     ]  # fmt: skip
     assert "dormant" in lorestudio("facts", "threads", told).stdout
+
+
+def test_a_reply_that_is_no_json_is_told_with_the_way_to_ask_again(lorestudio, told):
+    with provider(reply(completion("I cannot do that, friend."))) as server:
+        lorestudio("profiles", "add", "Local", "--url", f"http://127.0.0.1:{server.port}/v1", "--model", "m")
+        done = lorestudio("facts", "extract", told, "--answers", "Local")
+    assert done.stdout.rstrip() == "#0 to #3: no facts: the reply with the facts is no JSON: I cannot do that, friend."
+    assert "1 passage counts as read, without facts. --again asks once more." in done.stderr
+    assert done.exit_code == 0
 
 
 def test_a_memory_is_searched_shown_edited_pinned_and_deleted(lorestudio, told):

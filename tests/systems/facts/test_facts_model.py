@@ -56,6 +56,13 @@ def test_facts_of_a_server_are_kept_with_its_vectors():
         assert [call.path for call in calls[1:]] == ["/v1/embeddings"] * 2
 
 
+def test_a_reply_that_is_no_json_is_told_and_gives_no_facts():
+    with FactStore() as store:
+        result, _ = asyncio.run(run(store, reply(completion("I cannot do that, friend."))))
+        assert (result.extracted, store.get_memories("u")) == (0, [])
+        assert result.problem == "the reply with the facts is no JSON: I cannot do that, friend."
+
+
 @pytest.mark.parametrize(
     "behaviours",
     [

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.systems.facts import NAME, SOURCE
 from lorestudio.ui.features.chat.pane import ChatPane
-from lorestudio.ui.features.facts.extraction import FAILED, ExtractionWish, MemoryWork
+from lorestudio.ui.features.facts.extraction import FAILED, UNREAD, ExtractionWish, MemoryWork
 from lorestudio.ui.features.facts.store import MemoryStore
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.shell.actions import Action, Where
@@ -185,6 +185,7 @@ class MemoriesFeature(Feature):
         self.work.changed.connect(self._show_work)
         self.work.told.connect(context.say)
         self.work.cleared.connect(lambda: context.bars.drop(FAILED))
+        self.work.cleared.connect(lambda: context.bars.drop(UNREAD))
         self.work.cost_known.connect(lambda cost: cost.ask(context.window))
         context.session.choice_changed.connect(self._show_work)
         context.session.project_changed.connect(self._show)

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 FAILED: Final = "memories-failed"
 """The key of the notice about passages that could not be read."""
 
+UNREAD: Final = "memories-unread"
+"""The key of the notice about replies that could not be read."""
+
 NEWS_SECONDS: Final = 0.1
 """Progress of quick steps is told at most this often."""
 
@@ -173,7 +176,8 @@ def refresh(place: Place, owner: str, job: Job) -> Ended:
 
 def news_of(ended: Ended) -> list[Notice]:
     """What there is to say at the end: what was kept, and what failed."""
-    results = [each.result for each in ended.drawn if each.result is not None]
+    unread = [each for each in ended.drawn if each.result is not None and each.result.problem]
+    results = [each.result for each in ended.drawn if each.result is not None and not each.result.problem]
     failed = [each for each in ended.drawn if each.problem]
     told: list[Notice] = []
     if results:
@@ -193,10 +197,21 @@ def news_of(ended: Ended) -> list[Notice]:
                 taken=taken, read=read, parts=", ".join(parts),
             )  # fmt: skip
             again = ("profiles.edit",)
-        if not found:  # also where the model answered with something else (rules: fact-memory 5.4)
+        if not found:
             text = tr("No facts were found in {read}. Who reads them is chosen in the Memories pane.", read=read)
-        good = found and not failed and not ended.quoted
+        good = found and not failed and not unread and not ended.quoted
         told.append(Notice(text, "good" if good else "neutral", "", again, "memories"))
+    if unread:  # they count as read (rules: fact-memory 5.4)
+        which = count(len(unread), "passage", "passages")
+        problems = [each.result.problem for each in unread if each.result is not None]
+        text = tr(
+            "No facts came of {which}: {why} “Read the whole chat again” asks once more.",
+            which=which, why=with_full_stop(problems[0]),
+        )  # fmt: skip
+        details = "\n".join(
+            f"#{each.passage.first} to #{each.passage.last}: {why}" for each, why in zip(unread, problems, strict=True)
+        )
+        told.append(Notice(text, "warning", details, ("memories.again", "profiles.edit"), UNREAD))
     if failed:
         which = count(len(failed), "passage", "passages")
         where = tr("#{first} to #{last}", first=failed[0].passage.first, last=failed[0].passage.last)

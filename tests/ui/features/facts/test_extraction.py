@@ -38,6 +38,7 @@ from lorestudio.ui.state.replay_worker import Withdrawn
 
 KEPT = Drawn(Passage("c", 0, 4, ()), ExtractionResult(saved=2, deduped=3, superseded=1, extracted=6))
 EMPTY = Drawn(Passage("c", 5, 9, ()), ExtractionResult())
+UNREADABLE = Drawn(Passage("c", 5, 9, ()), ExtractionResult(problem="the reply is no JSON: No!"))
 LOST = Drawn(Passage("c", 10, 14, ()), problem="too slow")
 
 
@@ -59,6 +60,7 @@ def test_how_far_it_is(under: Under, words: str) -> None:
 PARTS = "2 new memories, 1 with newer words, 3 known already"
 NO_MODEL = "No model was asked, which would write facts of them."
 NO_FACTS = "No facts were found in 1 passage. Who reads them is chosen in the Memories pane."
+NONE_CAME = "No facts came of 1 passage: the reply is no JSON: No! “Read the whole chat again” asks once more."
 COULD_NOT = "1 passage could not be read, #10 to #14: too slow. Nothing of them was kept; “Draw out facts” tries again."
 
 
@@ -75,6 +77,14 @@ COULD_NOT = "1 passage could not be read, #10 to #14: too slow. Nothing of them 
         ),
         (Ended((EMPTY,)), [(NO_FACTS, "neutral", ("memories.again",))]),
         (Ended((EMPTY,), quoted=True), [(NO_FACTS, "neutral", ("memories.again",))]),
+        (Ended((UNREADABLE,)), [(NONE_CAME, "warning", ("memories.again", "profiles.edit"))]),
+        (
+            Ended((KEPT, UNREADABLE)),
+            [
+                (f"6 facts out of 1 passage: {PARTS}.", "neutral", ()),
+                (NONE_CAME, "warning", ("memories.again", "profiles.edit")),
+            ],
+        ),
         (Ended((LOST,)), [(COULD_NOT, "error", ("memories.extract", "profiles.edit"))]),
         (
             Ended((KEPT, LOST), stopped=True),
@@ -94,6 +104,12 @@ def test_each_passage_that_failed_is_named_in_the_details() -> None:
     (notice,) = news_of(Ended((LOST, Drawn(Passage("c", 15, 19, ()), problem="no room"))))
     assert notice.text.startswith("2 passages could not be read, #10 to #14: too slow.")
     assert (notice.details, notice.key) == ("#10 to #14: too slow\n#15 to #19: no room", FAILED)
+
+
+def test_each_passage_whose_reply_could_not_be_read_is_named_in_the_details() -> None:
+    (notice,) = news_of(Ended((UNREADABLE, Drawn(Passage("c", 10, 14, ()), ExtractionResult(problem="no list")))))
+    assert notice.text.startswith("No facts came of 2 passages: the reply is no JSON: No!")
+    assert notice.details == "#5 to #9: the reply is no JSON: No!\n#10 to #14: no list"
 
 
 # ---- the work, with a store and jobs that only note what is asked of them --------------------------------------------
