@@ -457,6 +457,7 @@ class ChatFeature(Feature):
         self.composer.show_writers(names, self.writer)
 
     def _reply_began(self) -> None:
+        self.context.bars.drop("reply")  # what it says is about the one before
         generation = self.replies.generation
         if generation is not None:
             self.streaming.begin(generation)  # first: what comes next makes the list lower
@@ -479,9 +480,10 @@ class ChatFeature(Feature):
             self.composer.tell(f"{told} {links}")
             self.pane.choose(len(self._chat.messages) - 1 if self._chat is not None else 0)
 
-    def _reply_failed(self, sentence: str) -> None:
+    def _reply_failed(self, sentence: str, another: bool) -> None:
         text = tr("There is no reply. {sentence}", sentence=sentence)
-        self.context.say(Notice(text, "error", actions=("reply.get", "profiles.edit"), key="reply"))
+        once_more = "reply.again" if another else "reply.get"
+        self.context.say(Notice(text, "error", actions=(once_more, "profiles.edit"), key="reply"))
 
     def _ask_cost(self, cost: ReplyCost) -> None:
         more = tr("The request holds card, persona, lore and chat. You are not asked again until the window is closed.")

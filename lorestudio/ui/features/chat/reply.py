@@ -105,17 +105,17 @@ def local_now() -> datetime:
 class ReplyWork(QObject):
     """At most one reply at a time. All signals come on the GUI thread.
 
-    `said` carries what is going on, `heard` a piece of text, `failed` a sentence while nothing had come,
-    `shortened` a sentence about a reply that is in the chat and ends in the middle, `undecided` a sentence where the
-    person has to decide about what came, `placed` the source of a reply that is in the chat now, `cost_known` a
-    ReplyCost that `agree` answers.
+    `said` carries what is going on, `heard` a piece of text, `failed` a sentence while nothing had come and whether it
+    was to be another swipe, `shortened` a sentence about a reply that is in the chat and ends in the middle,
+    `undecided` a sentence where the person has to decide about what came, `placed` the source of a reply that is in
+    the chat now, `cost_known` a ReplyCost that `agree` answers.
     """
 
     began = Signal()
     said = Signal(str)
     heard = Signal(str)
     ended = Signal()
-    failed = Signal(str)
+    failed = Signal(str, bool)
     shortened = Signal(str)
     undecided = Signal(str)
     placed = Signal(object)
@@ -332,7 +332,7 @@ class ReplyWork(QObject):
             self._take_room_back(asking)
         self.ended.emit()
         if sentence:
-            self.failed.emit(sentence)
+            self.failed.emit(sentence, asking.own_swipe)
 
     def _take_room_back(self, asking: _ReplyAsking) -> None:
         """Take the empty swipe out again, and nothing that the person did since."""

@@ -121,6 +121,7 @@ class RecapFeature(Feature):
         context, recaps = self.context, self.recaps
         recaps.changed.connect(self._show)
         recaps.told.connect(context.say)
+        self.queue.began.connect(lambda: context.bars.drop("recap"))  # what it says is about the work before
         self.queue.changed.connect(self._show_queue)
         self.queue.cost_known.connect(lambda cost: cost.ask(context.window))
         context.session.choice_changed.connect(self._show_queue)

@@ -37,11 +37,12 @@ class _Begun(Struct, frozen=True):
 
 
 class RecapQueue(QObject):
-    """At most one run at a time. `cost_known` carries a `ModelCost`; `changed` follows the queue.
+    """At most one run at a time. `began` follows its start, `changed` the queue; `cost_known` carries a `ModelCost`.
 
     Questions to the person go through the session's own signals.
     """
 
+    began = Signal()
     changed = Signal()
     cost_known = Signal(object)
 
@@ -224,6 +225,7 @@ class RecapQueue(QObject):
 
     def _work(self, session: RecapSession) -> None:
         self._working = session
+        self.began.emit()
         self._logged = frozenset(item.id for item in session.queue.log)
         self._shown_chat, self._pictured = session.chat, time.monotonic()
         self._recaps.queue = QueuePicture(session.queue, working=True)

@@ -515,6 +515,23 @@ def test_a_failure_before_anything_came_says_what_to_do(
     assert opened.commands.actions["reply.get"].isEnabled()
 
 
+@pytest.mark.parametrize(("command", "offered"), [("reply.get", "Get a reply"), ("reply.again", "Get another reply")])
+def test_a_failure_offers_what_failed_and_goes_when_the_next_reply_begins(
+    opened: MainWindow, answer: Callable[..., None], qtbot: QtBot, command: str, offered: str
+) -> None:
+    answer(error=broken("no connection"))
+    opened.run(command)
+    qtbot.waitUntil(lambda: opened.bars.texts != [], timeout=20_000)
+    settle(opened, qtbot)
+    (again,) = (each for each in opened.bars.findChildren(QPushButton) if each.text() == offered)
+    answer("Skarn circles.")
+    qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: texts(opened)[-1] == "Skarn circles.", timeout=20_000)
+    settle(opened, qtbot)
+    assert len(texts(opened)) == (4 if command == "reply.get" else 3)
+    assert not any("There is no reply" in text for text in opened.bars.texts)
+
+
 def broken(words: str) -> LlmError:
     return LlmError(ErrorKind.CONNECTION, words)
 

@@ -26,6 +26,7 @@ from lorestudio.ui.features.chat.reply import local_now
 from lorestudio.ui.features.controls.chips import EffectWatch
 from lorestudio.ui.features.recap import queue as queueing
 from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.words import Notice
 from tests.systems.recap.files import SETTINGS, TALE, records, write_chat
 from tests.ui.features.systems.test_choosing import shown
 from tests.ui.worlds import make_project
@@ -374,6 +375,7 @@ def test_a_failure_says_why_and_what_to_do(opened: MainWindow, path: Path, provi
 def test_an_attempt_that_fails_is_waited_for_and_hurried(
     opened: MainWindow, path: Path, provider: Answers, qtbot: QtBot
 ) -> None:
+    opened.context.say(Notice("The recaps are up to date: 3 steps done.", "good", key="recap"))
     provider.error = LlmError(ErrorKind.SERVER, "the server is down")
     opened.chat.choose(4)
     opened.run("recap.message")
@@ -383,6 +385,7 @@ def test_an_attempt_that_fails_is_waited_for_and_hurried(
     qtbot.waitUntil(lambda: desk.queue.retry_at is not None, timeout=10_000)
     assert "the server is down" in opened.features.recap.pane.state.text()
     assert "The next one is in" in opened.features.recap.pane.state.text()
+    assert "up to date" not in said(opened)  # of the work before
     assert page.hurry.isEnabled()
     provider.error = None
     page.hurry.click()
