@@ -174,7 +174,7 @@ def compare_captures(
     rows = (
         (time_words(each.matched.capture.started_ms), each.made, each.because, "\n".join(each.lore)) for each in found
     )
-    columns = (fixed("when"), fixed("made"), fold("because"), fold("lore in the prompt and in the run"))
+    columns = (fixed("when"), fold("made"), fold("because"), fold("lore in the prompt and in the run"))
     Screen().print(filled(table(*columns), rows))
     turns = [each.turn for each in found if each.turn is not None]
     say(

@@ -50,6 +50,19 @@ def test_a_captured_prompt_is_compared_with_the_run_of_its_reply(
     assert "2 captures, 1 of replies in this chat; 1 with the same lore" in shown.stderr
 
 
+def test_no_column_is_squeezed_by_another(
+    lorestudio: Run, vault: Path, chat: Path, store: Captures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    said = ("A lamp, a bell and the tide.", "Yes.", "The tide?")
+    store.add(capture("4000000000000-aaaaaa", "Later.", "<Lamp>\nLamp.\n</Lamp>", *said))
+    store.add(capture("4000000000001-bbbbbb", "They met.", *said, "Summarise the story."))
+    lines = lorestudio("captures", "compare", vault, "--chat", chat).stdout.splitlines()
+    because = next(line.index("because") for line in lines if "because" in line)
+    lore = next(line.index("1 entry in both") for line in lines if "1 entry in both" in line)
+    assert lore - because > 14
+
+
 def test_the_models_choice_is_kept_and_replayed(lorestudio: Run, vault: Path, chat: Path, store: Captures) -> None:
     by = (vault, "--chat", chat, "--mode", "ai-only")
     first = from_json(json.loads(lorestudio("replay", *by, "--json").stdout)[0])

@@ -91,7 +91,7 @@ def capture_words(capture: Capture) -> str:
         if capture.first_byte_ms
         else ""
     )
-    status = f"{capture.status} {capture.reason}, " if capture.status >= 400 else ""
+    status = f"{f'{capture.status} {capture.reason}'.rstrip()}, " if capture.status >= 400 else ""
     second = "second address, " if capture.auxiliary else ""
     return f"{second}{status}{ENDING_WORDS[capture.ending]}, {seconds}{first}"
 
@@ -368,7 +368,7 @@ def arrived(endpoint: Endpoint) -> str:
     if last is not None and last.problem:
         return f"Something came, but {last.problem}."
     if last is not None and last.status >= 400:
-        return f"Something came, and the provider answered {last.status} {last.reason}."
+        return f"Something came, and the provider answered {f'{last.status} {last.reason}'.rstrip()}."
     if endpoint.requests:
         return f"{endpoint.requests} request{'' if endpoint.requests == 1 else 's'} for text went through: it works."
     if endpoint.models_asked:

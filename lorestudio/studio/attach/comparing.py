@@ -55,6 +55,8 @@ class RequestKind(StrEnum):
     TOOL = "a tool's question"
     QUIET = "a background prompt over the chat"
     UNREADABLE = "no prompt"
+    FAILED = "a request that failed"
+    REDACTED = "a redacted prompt"
 
 
 class MatchedCapture(Struct, frozen=True):
@@ -99,6 +101,10 @@ def matched(captures: Iterable[Capture], chat: Chat) -> tuple[MatchedCapture, ..
 
 
 def _match(capture: Capture, written: Sequence[_Written], chat: Chat) -> MatchedCapture:
+    if capture.redacted:
+        return MatchedCapture(capture, RequestKind.REDACTED)
+    if capture.status >= 400:
+        return MatchedCapture(capture, RequestKind.FAILED)
     try:
         prompt = capture.prompt
     except ValueError:

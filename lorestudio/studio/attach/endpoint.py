@@ -147,7 +147,9 @@ class Endpoint:
         return self._thread is not None and self._thread.is_alive()
 
     def _address(self, inside: str = "") -> str:
-        return f"http://127.0.0.1:{self.port}/{self.token}{inside}{'/v1' if self._versioned else ''}"
+        # A provider named without a path has its API below /v1, as all OpenAI-compatible servers do.
+        version = "/v1" if self._versioned or not self._base.path else ""
+        return f"http://127.0.0.1:{self.port}/{self.token}{inside}{version}"
 
     # ---- beginning and ending ---------------------------------------------------------------------------------------
 
@@ -266,9 +268,6 @@ class Endpoint:
             request.method.decode("ascii"), path, query.decode("latin-1"), inside,
             tuple(request.headers.raw_items()), body, _now(),
         )  # fmt: skip
-        if seen.generates:
-            self.requests += 1
-        self._told()
         headers = [(n, v) for n, v in seen.headers if n.lower() not in _HOP and n.lower() != b"host"]
         onward = httpx.Request(
             seen.method, f"{self._base.scheme}://{self._base.netloc}/", headers=headers, content=body or None,
@@ -308,6 +307,9 @@ class Endpoint:
         try:
             seen.status, seen.answer_headers = answer.status_code, tuple(answer.headers.raw)
             seen.reason = answer.reason_phrase or _reason(answer.status_code)
+            if seen.generates and seen.status < 400:
+                self.requests += 1
+                self._told()
             kept = [(name, value) for name, value in answer.headers.raw if name.lower() not in _HOP]
             await client.send(
                 h11.Response(

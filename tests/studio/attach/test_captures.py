@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import stat
@@ -20,12 +21,13 @@ from lorestudio.studio.attach.captures import (
     arrived,
     attached,
     capture_of,
+    capture_words,
     load_attachment,
     redacted,
     steps,
 )
 from lorestudio.studio.attach.endpoint import new_token
-from lorestudio.studio.attach.exchange import TEXT, Exchange, read_prompt, read_replies
+from lorestudio.studio.attach.exchange import TEXT, Exchange, ExchangeEnd, read_prompt, read_replies
 from tests.studio.attach.loopback import ask, provider, whole
 from tests.studio.attach.test_endpoint import KEY, ROWS, request
 
@@ -160,6 +162,50 @@ def test_steps_name_both_addresses_and_are_checked(tmp_path: Path) -> None:
         endpoint.stop()
         assert arrived(endpoint) == "SillyTavern has asked for the model list: it works."
         assert not Captures(tmp_path).list()
+
+
+@pytest.mark.parametrize(
+    ("base", "given", "arrives"),
+    [
+        ("", "/v1", b"/v1/chat/completions"),  # an OpenAI-compatible server has it there
+        ("/v1", "/v1", b"/v1/chat/completions"),
+        ("/api/v4", "", b"/api/v4/chat/completions"),
+    ],
+)
+def test_sillytavern_is_led_to_where_the_provider_has_its_api(
+    tmp_path: Path, base: str, given: str, arrives: bytes
+) -> None:
+    with provider(whole(b"{}")) as made:
+        settings = AttachSettings(provider=f"http://127.0.0.1:{made.port}{base}")
+        endpoint = attached(tmp_path, Attachment(settings, new_token()), Captures(tmp_path))
+        where = f"http://127.0.0.1:{endpoint.port}/{endpoint.token}"
+        assert f"enter {where}{given} as Custom Endpoint" in steps(endpoint)[1]
+        assert f"Text Completion: enter {where} as API URL." in steps(endpoint)
+        assert steps(endpoint)[-1].endswith(f"{where}/aux{given}")
+        ask(endpoint.port, request(endpoint, f"{given}/chat/completions"))[0].close()
+        endpoint.stop()
+        assert made.heads[0].split(b" ")[1] == arrives
+
+
+def test_only_answered_requests_count_as_gone_through(tmp_path: Path) -> None:
+    statuses = ["401 Unauthorized", "502 Bad Gateway", "200 OK"]
+
+    async def answer(writer: asyncio.StreamWriter, ended: asyncio.Event) -> None:
+        await whole(b"{}", statuses.pop(0))(writer, ended)
+
+    with provider(answer) as made:
+        settings = AttachSettings(provider=f"http://127.0.0.1:{made.port}/v1")
+        endpoint = attached(tmp_path, Attachment(settings, new_token()), Captures(tmp_path))
+        for _ in range(3):
+            ask(endpoint.port, request(endpoint, "/v1/chat/completions"))[0].close()
+        endpoint.stop()
+        assert arrived(endpoint) == "1 request for text went through: it works."
+
+
+def test_a_refusal_without_words_is_its_number() -> None:
+    kept = Capture("1-a", 0, 500, "/chat/completions", status=502, ending=ExchangeEnd.UNREACHABLE)
+    assert capture_words(kept) == "502, the provider did not answer, 0.5 s"
+    assert capture_words(replace(kept, reason="Bad Gateway")).startswith("502 Bad Gateway, ")
 
 
 def test_a_capture_says_what_it_could_not_keep() -> None:

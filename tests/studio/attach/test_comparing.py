@@ -15,7 +15,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.studio.attach.captures import Capture
+from lorestudio.studio.attach.captures import Capture, redacted
 from lorestudio.studio.attach.comparing import (
     CapturedAnswers,
     PromptComparison,
@@ -169,6 +169,16 @@ def test_what_is_no_reply_is_told_apart(demo: Project, runs: dict[Generation, Tr
     broken = replace(raw, id=f"{at + 3}-b", started_ms=at + 3, body="{}")
     kinds = [each.kind for each in matched([quiet, asked, raw, broken], demo.chat)]
     assert kinds == [RequestKind.QUIET, RequestKind.SELECTION, RequestKind.TOOL, RequestKind.UNREADABLE]
+
+
+def test_what_failed_or_was_redacted_is_no_background_prompt(demo: Project, runs: dict[Generation, Trace]) -> None:
+    assert demo.chat is not None
+    trace = replies(runs)[0]
+    masked = redacted(captured(demo, trace))
+    refused = replace(captured(demo, trace, late_ms=600), status=401, answer="{}")
+    found = matched([masked, refused], demo.chat)
+    assert [each.kind for each in found] == [RequestKind.REDACTED, RequestKind.FAILED]
+    assert [each.generation for each in found] == [None, None]
 
 
 # ---- what differs ---------------------------------------------------------------------------------------------------

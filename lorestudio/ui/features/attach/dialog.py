@@ -340,7 +340,7 @@ class LiveCaptureDialog(QDialog):
         )
 
     def _columns(self) -> tuple[Column, ...]:
-        """What is told of a capture: also the reply that it made and its lore, once that is known."""
+        """What is told of a capture; once it is known which reply it made, that and its lore, not where it went."""
         told = (
             Column("When", lambda each: time_words(each.started_ms), width=FIT),
             Column("Asked", lambda each: each.path, width=200, tip=lambda each: each.path),
@@ -355,7 +355,8 @@ class LiveCaptureDialog(QDialog):
                    tip=lambda each: found[each.id].because if each.id in found else ""),
             Column("Lore in the prompt and in the run",
                    lambda each: found[each.id].short if each.id in found else "",
-                   tip=lambda each: "\n".join(found[each.id].lore) if each.id in found else ""),
+                   tip=lambda each: "\n".join(found[each.id].lore) if each.id in found else "", width=240),
+            told[2],
         )  # fmt: skip
 
     def _name(self, text: str) -> QLabel:
@@ -470,13 +471,14 @@ class LiveCaptureDialog(QDialog):
         self._found = {each.matched.capture.id: each for each in found}
         self.model.set_rows(self._live.kept.captures, self._columns())
         turns = [each.turn for each in found if each.turn is not None]
+        same = sum(each.agrees for each in turns)
         text = tr(
             "{captures}: {replies} of replies in this chat, {same} with the same lore as the run.",
             captures=count(len(found), "capture", "captures"),
             replies=number(len(turns)),
-            same=number(sum(each.agrees for each in turns)),
+            same=number(same),
         )
-        self.bar.say(text, "good")
+        self.bar.say(text, "good" if turns and same == len(turns) else "neutral")
         self._settle()
 
     def _reply_of(self, capture: Capture) -> Generation | None:

@@ -241,8 +241,15 @@ def test_what_was_found_is_told_of_each_and_leads_to_its_reply(
     assert (project, choice, keep) == (session.project, session.choice, True)
     done([found(ASKED, agrees=False, lore=("- Bell: only in the run",)), found(MASKED, turn=False)])
     assert dialog.bar.label.text() == "2 captures: 1 of replies in this chat, 0 with the same lore as the run."
-    lines = {row[1]: row[2] for row in dialog.model.texts()[1:]}
-    assert lines == {"#2.2": "the same 2 entries", "search": "the same 2 entries"}
+    assert dialog.bar.tone == "neutral"
+    lines = {row[1]: row[2:] for row in dialog.model.texts()[1:]}
+    assert lines == {
+        "#2.2": ["the same 2 entries", "answered, 0.9 s"],
+        "search": ["the same 2 entries", "redacted · answered, 0.9 s"],
+    }
+    done([found(ASKED), found(MASKED, turn=False)])
+    assert dialog.bar.tone == "good"
+    done([found(ASKED, agrees=False, lore=("- Bell: only in the run",)), found(MASKED, turn=False)])
     choose(dialog, MASKED)
     assert (dialog.go.isEnabled(), dialog.compare.isEnabled()) == (False, True)
     choose(dialog, ASKED)
