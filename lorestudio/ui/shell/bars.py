@@ -137,11 +137,13 @@ class StatusLine(QStatusBar):
             return session.activity
         if not session.generations:
             return tr("No chat")
-        done, total = number(len(session.runs.traces)), number(len(session.generations))
+        runs = session.runs
+        # Out of date are the runs before a change; those of another choice say nothing of what is chosen now.
+        done, total = number(len(runs.traces if runs.stale else runs.current)), number(len(session.generations))
         done = tr("{done} of {total} replies run", done=done, total=total)
         tally = session.replays.tally
         last = f" · {tally.words}" if tally is not None and tally.begun and tally.kept else ""
-        return f"{done}{last} · " + (tr("out of date") if session.runs.stale else session.choice.title)
+        return f"{done}{last} · " + (tr("out of date") if runs.stale else session.choice.title)
 
 
 def _limits(project: Project) -> str:

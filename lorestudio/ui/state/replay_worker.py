@@ -194,12 +194,14 @@ class Finished(Struct, frozen=True):
 class Tallied(Struct):
     """What a replay did so far: `ran` generations were run, `before` of them for the state that a range begins with.
 
-    `kept` were not run, because they are known from before; `begun` says that it did anything at all.
+    `kept` were not run, because they are known from before; of all that are there, `failed` got no usable answer to a
+    question. `begun` says that it did anything at all.
     """
 
     ran: int = 0
     kept: int = 0
     before: int = 0
+    failed: int = 0
     begun: bool = False
 
     @property
@@ -274,6 +276,7 @@ class Replayer:
         replay.tally.kept = min(len(simulator.traces), _end(simulator, wanted))
         if missing and not sentence:
             self._run_missing(simulator, replay, job)
+        replay.tally.failed = len([*_failures(simulator)])
         if len(simulator.traces) == len(simulator.generations):
             simulator.release()
         return Finished(wanted, sentence, tuple(replay.problems))
@@ -284,7 +287,7 @@ class Replayer:
         choice, known = wanted.choice, replay.simulators.get(wanted.choice)
         # What is recorded may have grown since, and what failed may work now; what was run is taken over.
         again = choice.asks_model and choice.source.kind is AnswerKind.RECORDED
-        again = wanted.asked and known is not None and (again or _first_failure(known) is not None)
+        again = wanted.asked and known is not None and (again or next(_failures(known), None) is not None)
         if known is not None and not wanted.fresh and not again:
             return known
         others = (each for each in reversed(replay.simulators.values()) if each is not known)
@@ -396,16 +399,16 @@ def _end(simulator: Simulator, wanted: WantedReplay) -> int:
 
 def _forget_failures(simulator: Simulator) -> None:
     """Let the first generation whose question failed, and all after it, be run again."""
-    failed = _first_failure(simulator)
+    failed = next(_failures(simulator), None)
     if failed is not None:
         simulator.rewind(failed)
 
 
-def _first_failure(simulator: Simulator) -> int | None:
-    """The place of the first run in which a question has no answer, so that running it again may end otherwise."""
+def _failures(simulator: Simulator) -> Iterator[int]:
+    """The places of the runs in which a question has no answer, so that running them again may end otherwise."""
     runs = TraceBook(simulator.traces)
     gists = map(runs.gist, simulator.generations[: len(runs)])
-    return next((place for place, gist in enumerate(gists) if gist is not None and gist.failed), None)
+    return (place for place, gist in enumerate(gists) if gist is not None and gist.failed)
 
 
 async def _replay(simulator: Simulator, replay: Replay, job: Job, start: int, until: int) -> None:

@@ -30,7 +30,7 @@ class Said(QObject):
         super().__init__()
         self.project: Any = None
         self.busy, self.activity, self.generations = False, "Reading the vault…", ()
-        self.runs = SimpleNamespace(traces={}, stale="")
+        self.runs = SimpleNamespace(traces={}, current={}, stale="")
         self.replays: Any = SimpleNamespace(tally=None)
         self.choice = SimpleNamespace(title="Keywords only", is_main=True)
 
@@ -115,7 +115,8 @@ def test_the_limits_in_force(
     ],
 )  # fmt: skip
 def test_what_is_going_on(session: Said, line: StatusLine, more: dict[str, Any], words: str) -> None:
-    session.generations, session.runs.traces = (1, 2, 3), {1: 1, 2: 2}  # type: ignore[assignment]
+    session.generations, session.runs.current = (1, 2, 3), {1: 1, 2: 2}  # type: ignore[assignment]
+    session.runs.traces = {1: 1, 2: 2, 3: 3}  # also those of another choice
     vars(session).update(more)
     session.state_changed.emit()
     assert in_sight(line) == [words]

@@ -13,7 +13,7 @@ from lorestudio.studio.replay.ranges import MessageRange, time_left_words
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
-from lorestudio.ui.shell.words import Notice, count, tr
+from lorestudio.ui.shell.words import Notice, Tone, count, number, tr
 from lorestudio.ui.state.replay_worker import Finished, ReplayNews, Tallied
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import button, column, label, number_field, row
@@ -207,6 +207,7 @@ class ReplayFeature(Feature):
         self._chat.strip.set_outlook(tr(time_left_words(news.left)), news.before)
 
     def _say_outcome(self, tally: Tallied) -> None:
+        told: list[str] = []
         if not tally.begun:
             self.context.flash(tr("Everything is up to date: there was nothing to run."))
         elif tally.before:
@@ -217,8 +218,16 @@ class ReplayFeature(Feature):
                 first=first,
                 tally=tally.words,
             )
-            self.context.say(Notice(text, key="replay"))
+            told.append(text)
         else:
             ran = count(tally.ran, "reply was run", "replies were run")
             kept = count(tally.kept, "was", "were") if tally.kept else ""
             self.context.flash(tr("{ran}; {kept} up to date.", ran=ran, kept=kept) if kept else f"{ran}.")
+        if tally.failed:
+            runs = count(tally.ran + tally.kept, "reply", "replies")
+            text = tr("A model gave no usable answer in {failed} of {runs}.", failed=number(tally.failed), runs=runs)
+            told.append(text)
+        if told:
+            actions = ("trace.ai", "profiles.edit") if tally.failed else ()
+            tone: Tone = "warning" if tally.failed else "neutral"
+            self.context.say(Notice(" ".join(told), tone, actions=actions, key="replay"))

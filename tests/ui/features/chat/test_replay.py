@@ -12,6 +12,7 @@ from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.records import replace
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import open_project
+from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.ranges import MessageRange
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.chat.replay import RangeDialog
@@ -183,6 +184,16 @@ def test_to_this_message_runs_no_further(window, qtbot) -> None:
     idle(window, qtbot)
     assert run(window) == [2, 4, 6]
     assert window.status.currentMessage() == "1 reply was run; 2 were up to date."
+
+
+def test_a_replay_whose_questions_had_no_answer_says_so(window, qtbot, tmp_path) -> None:
+    window.session.set_project(replace(window.session.project, chat_path=tmp_path / "chat.jsonl"))
+    idle(window, qtbot)
+    window.session.replays.choose(mode=Mode.AI_ONLY, source=Source(AnswerKind.RECORDED))
+    idle(window, qtbot)
+    window.run("replay.all")
+    idle(window, qtbot)
+    assert "A model gave no usable answer in 5 of 5 replies." in notices(window)
 
 
 def test_what_runs_is_gone_to_and_stopped_with_word_of_it(window, monkeypatch) -> None:
