@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import socket
+import sys
 import time
 from collections.abc import Awaitable, Callable
 
@@ -337,6 +339,36 @@ def test_leaving_a_stream_closes_the_connection() -> None:
         return pieces
 
     assert asyncio.run(scenario()) == ["x", "x", "x"]
+
+
+@pytest.mark.parametrize("ends", ["done", "error", "left"])
+def test_a_stream_that_is_not_read_to_its_end_leaves_nothing_behind(ends: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left suspended is closed by the collector, which cannot wait: it complains on the error stream."""
+    complaints: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: complaints.append(what.exc_value))
+
+    async def sent(call: Call) -> None:
+        await call.head(content_type="text/event-stream")
+        end = "data: [DONE]" if ends == "done" else 'data: {"error": {"message": "Overloaded"}}'
+        await call.send(
+            f'data: {{"choices": [{{"delta": {{"content": "x"}}}}]}}\n\n{end if ends != "left" else ""}\n\n'
+        )
+        await call.until_hung_up()
+
+    async def scenario() -> None:
+        sys.set_asyncgen_hooks(None, None)  # the window's loop has none
+        async with Server(sent) as server:
+            with contextlib.suppress(LlmError):
+                async with server.client().stream(REQUEST) as stream:
+                    async for _ in stream:
+                        if ends == "left":
+                            break
+            gc.collect()
+            await asyncio.wait_for(server.hung_up.wait(), 5)
+
+    asyncio.run(asyncio.wait_for(scenario(), 10))
+    gc.collect()
+    assert complaints == []
 
 
 def test_connection_is_closed_after_an_answer() -> None:

@@ -462,16 +462,23 @@ class _Capped(httpx.AsyncByteStream):
 
     def __init__(self, stream: httpx.AsyncByteStream, limit: int) -> None:
         self._stream = stream
+        self._chunks = aiter(stream)
         self._left = limit
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._stream:
+        async for chunk in self._chunks:
             self._left -= len(chunk)
             if self._left < 0:
                 raise _ReplyTooLargeError
             yield chunk
 
     async def aclose(self) -> None:
+        # What is below is unwound by a cancel while it waits. Left resting half-way, it would be for the garbage
+        # collector, which cannot wait and complains.
+        with contextlib.suppress(TimeoutError, httpx.HTTPError, httpx.StreamError):
+            async with asyncio.timeout(0):
+                async for _ in self._chunks:
+                    pass
         await self._stream.aclose()
 
 
