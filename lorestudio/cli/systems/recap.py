@@ -47,7 +47,7 @@ def status_lines(session: RecapSession) -> list[str]:
     bookmarks = sum(row.is_bookmark for row in scenes)
     store, queue = session.chat.running, session.queue
     current = store.get()
-    have = states[RecapState.INCLUDED] + states[RecapState.KEPT]
+    have = sum(row.has_recap for row in rows)
     messages = (
         f"Messages: {len(rows)}, {have} with a recap ({states[RecapState.INCLUDED]} take part), "
         f"{states[RecapState.EXCLUDED]} excluded, {states[RecapState.FAILED]} failed, "

@@ -67,6 +67,11 @@ class MessageRow(Struct, frozen=True):
     ends_scene: bool = False
     pinned: bool = False
 
+    @property
+    def has_recap(self) -> bool:
+        """Whether it has a recap that is not excluded, be it that a later attempt failed."""
+        return bool(self.recap) and self.state is not RecapState.EXCLUDED
+
 
 class SceneRow(Struct, frozen=True):
     """One scene. `made_of` is what the reference would make its recap of, where that differs from `where`."""

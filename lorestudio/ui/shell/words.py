@@ -6,7 +6,7 @@ News for the person: a sentence with a tone, details for those who want them, an
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -58,9 +58,15 @@ def shorten(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+LONGEST_SAYING: Final = 400
+"""Characters of a text of somebody else's: what failed, whose words these are and what to do fit in."""
+
+
 def with_full_stop(text: str) -> str:
-    """A text of somebody else's, short enough, with a stop at its end."""
-    short = shorten(text, 240)
+    """A text of somebody else's, short enough and with no word cut, with a stop at its end."""
+    short = shorten(text, LONGEST_SAYING)
+    if len(short) == LONGEST_SAYING:
+        short = f"{short[:-1].rpartition(' ')[0] or short[:-1]}…"
     return short if short.endswith((".", "!", "?", "…")) else f"{short}."
 
 

@@ -7,7 +7,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lorestudio.ui.features.notes.editor.buffer import for_editor, restore
-from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, shorten, tr, with_full_stop
+from lorestudio.ui.shell.words import (
+    LONGEST_SAYING,
+    count,
+    number,
+    sentence_case,
+    sentence_of,
+    shorten,
+    tr,
+    with_full_stop,
+)
 from lorestudio.ui.widgets.picker import ranked, score
 
 
@@ -32,6 +41,11 @@ def test_words_of_others_become_sentences() -> None:
     assert [with_full_stop(each) for each in ("too slow", "Too slow.", "No!", "Why?", "And…")] == [
         "too slow.", "Too slow.", "No!", "Why?", "And…",
     ]  # fmt: skip
+    advice = "Check the key of the profile, and that it may use this model."
+    refused = f"Mine (127.0.0.1:8765) refused the key (HTTP 401). It says: {'Incorrect API key. ' * 6}{advice}"
+    assert with_full_stop(refused) == refused
+    assert with_full_stop("word " * 200).endswith("word word…")
+    assert len(with_full_stop("x" * 2000)) == LONGEST_SAYING
     assert (sentence_case("aBC"), sentence_case("")) == ("ABC", "")
     assert sentence_of(ValueError("It broke.")) == "It broke."
     assert sentence_of(OSError(5, "No answer", "/net/vault")) == (

@@ -17,7 +17,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from lorestudio.systems.recap.overview import QueuePicture, RecapPicture, RecapState, SceneRow
+from lorestudio.systems.recap.overview import QueuePicture, RecapPicture, SceneRow
 from lorestudio.ui.features.recap.memory import NoRecaps
 from lorestudio.ui.features.recap.pages import MessagePage, RecapPromptPage, RunningPage
 from lorestudio.ui.shell.theme import Theme
@@ -391,7 +391,7 @@ class RecapPane(WorkPane):
 
 def _in_short(picture: RecapPicture) -> str:
     """The chat's recaps in a few words, for the title."""
-    have = sum(row.state in (RecapState.INCLUDED, RecapState.KEPT) for row in picture.messages)
+    have = sum(row.has_recap for row in picture.messages)
     current = picture.running.get()
     version = tr("version {number}", number=current.number) if current is not None else tr("no running recap")
     of = tr("{have} of {all} with a recap", have=number(have), all=number(len(picture.messages)))

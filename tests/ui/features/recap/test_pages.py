@@ -439,6 +439,9 @@ def test_the_pane_says_why_there_are_no_recaps(pane: RecapPane) -> None:
     pane.show_recaps(PICTURE, None, "", unsaved=False)
     assert (pane.empty.isVisible(), pane.notice.isVisible()) == (False, False)
     assert heads[-1] == ("1 of 4 with a recap · 4 scenes · version 2",)
+    again = replace(MESSAGES[3], recap="She stopped.")  # a second attempt failed
+    pane.show_recaps(replace(PICTURE, messages=(*MESSAGES[:3], again)), None, "", unsaved=False)
+    assert heads[-1] == ("2 of 4 with a recap · 4 scenes · version 2",)
     assert pane.focus_target() is pane.messages.view
 
 
