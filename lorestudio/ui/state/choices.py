@@ -138,6 +138,10 @@ class RunChoice(Struct, frozen=True):
             return RunChoice(system=self.system, settings=self.settings)
         return self if self.asks_model else replace(self, source=Source())
 
+    def with_profile(self, before: str, now: str) -> RunChoice:
+        """The same choice where the provider profile `before` is called `now`."""
+        return replace(self, source=replace(self.source, profile=now)) if self.source.profile == before else self
+
     @property
     def title(self) -> str:
         """Mode and answer source in a few words; the system where it is another one."""
@@ -193,6 +197,14 @@ class ChoiceStore:
             how = choice.mode.value if choice.is_main else f"{choice.mode.value}@{choice.system}"
             parts = (how, choice.source.kind.value, ",".join(choice.fixed), choice.source.profile)
             self._settings.setValue(f"runs/{chat}", "|".join(parts))
+
+    def rename_profile(self, before: str, now: str) -> None:
+        """What was chosen by the name `before` of a provider profile is chosen by `now`, in every chat."""
+        kept = self._settings.allKeys() if self._settings is not None else []
+        for chat in {*self._known, *(key.removeprefix("runs/") for key in kept if key.startswith("runs/"))}:
+            known = self.load(chat)
+            if known is not None and known.source.profile == before:
+                self.save(chat, known.with_profile(before, now))
 
 
 def _tokenizer_key(places: Sequence[str]) -> str:

@@ -40,8 +40,11 @@ class Providers:
             failed=lambda error: session.notice.emit(Notice(sentence_of(error), "warning", key="profiles")),
         )
 
-    def take(self, file: ProfileFile) -> None:
-        """These are the profiles from now on; they were read or written by somebody else."""
+    def take(self, file: ProfileFile, renamed: tuple[str, str] | None = None) -> None:
+        """These are the profiles from now on; they were read or written by somebody else.
+
+        `renamed` is a profile's name before and now: whoever was chosen by it stays chosen.
+        """
         before, self.file = self.file, file
 
         def talks_otherwise(choice: RunChoice) -> bool:
@@ -49,7 +52,19 @@ class Providers:
             return known is not None and known != file.find(choice.source.profile)
 
         self._runs.drop(talks_otherwise)
+        if renamed is not None:
+            self._rename(*renamed)
         self._session.profiles_changed.emit()
+
+    def _rename(self, before: str, now: str) -> None:
+        session = self._session
+        session.choices.rename_profile(before, now)
+        session.profile_renamed.emit(before, now)
+        choice = session.choice.with_profile(before, now)
+        if choice != session.choice:
+            session.choice = choice
+            session.choice_changed.emit()
+            session.state_changed.emit()
 
     def _read(self, file: ProfileFile) -> None:
         self.take(file)

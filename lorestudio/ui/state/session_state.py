@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.exchange.problems import Belongs, WrongFileError
-from lorestudio.studio.project.answering import Connections, default_profiles_path
+from lorestudio.studio.project.answering import AnsweringError, Connections, default_profiles_path
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.ranges import generations
 from lorestudio.studio.replay.run_store import chat_id
@@ -50,6 +50,7 @@ class SessionState(QObject):
     state_changed = Signal()
     choice_changed = Signal()
     configured = Signal()  # settings of systems beside DeepLore
+    profile_renamed = Signal(str, str)  # before, now: what kept the name follows, before `profiles_changed`
     profiles_changed = Signal()
     live_changed = Signal()
     setup_changed = Signal()
@@ -169,6 +170,9 @@ class SessionState(QObject):
 
     def report(self, error: Exception) -> None:
         """Say that a job has failed."""
+        if isinstance(error, AnsweringError):  # the person's choice, not a fault
+            self.notice.emit(Notice(sentence_of(error), "error", actions=("profiles.edit",)))
+            return
         logger.error("a job failed: %s", error, exc_info=error)
         if isinstance(error, WrongFileError):
             said = f"{Path(error.source).name}: {error.what}."

@@ -62,6 +62,20 @@ def test_a_choice_is_there_again_at_the_next_start(choice: RunChoice, tmp_path: 
     assert (again.tokenizer(("a", "b")), again.tokenizer(("ab",))) == ("llama", "")
 
 
+def test_a_profile_with_another_name_stays_chosen_in_every_chat(tmp_path: Path) -> None:
+    kept = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
+    before, store, again = ChoiceStore(), ChoiceStore(), ChoiceStore()
+    before.keep_in(kept)
+    before.save("tale", RunChoice(Mode.TWO_STAGE, HOME))  # by an earlier window
+    before.save("other", RunChoice(Mode.TWO_STAGE, Source(AnswerKind.PROVIDER, "Home")))
+    store.keep_in(kept)
+    store.rename_profile(HOME.profile, "Elsewhere")
+    again.keep_in(kept)
+    for each in (store, again):
+        assert each.load("tale") == RunChoice(Mode.TWO_STAGE, Source(AnswerKind.PROVIDER, "Elsewhere"))
+        assert each.load("other") == RunChoice(Mode.TWO_STAGE, Source(AnswerKind.PROVIDER, "Home"))
+
+
 @pytest.mark.parametrize("kept", ["", "two-stage|typed|", "wild|typed||", "two-stage|nobody||"])
 def test_what_is_not_known_any_more_counts_as_not_chosen(kept: str, tmp_path: Path) -> None:
     settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)

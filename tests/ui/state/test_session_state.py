@@ -9,6 +9,7 @@ import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import Belongs, WrongFileError
+from lorestudio.studio.project.answering import AnsweringError
 from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.state.session import Session
 from tests.ui.worlds import BELL, CROWN, LEFT_OUT, make_project
@@ -31,6 +32,14 @@ def test_notes_by_number_and_by_file(session: Session, tmp_path: Path) -> None:
     assert session.note_at(folder / "items" / "Crown.md") is crown
     assert session.note_at(folder / "bad.md") == LEFT_OUT[0]
     assert session.note_at(folder / "new.md") is session.note_at(tmp_path / "elsewhere.md") is None
+
+
+def test_an_answer_source_that_cannot_be_used_is_no_fault(session: Session, caplog: pytest.LogCaptureFixture) -> None:
+    told: list[Notice] = []
+    session.notice.connect(told.append)
+    session.report(AnsweringError("There is no provider profile called “Home”."))
+    assert told == [Notice("There is no provider profile called “Home”.", "error", actions=("profiles.edit",))]
+    assert caplog.text == ""
 
 
 def test_replies_by_message(session: Session) -> None:

@@ -203,6 +203,7 @@ class ChatFeature(Feature):
         view.customContextMenuRequested.connect(self._show_menu)
         session.project_changed.connect(self._show_project)
         session.state_changed.connect(self._show_state)
+        session.profile_renamed.connect(self._follow_writer)
         session.profiles_changed.connect(self._show_writers)
         session.setup_changed.connect(self._show_setup)
         iconed(context.theme, self.composer.reply_button, "play")
@@ -445,6 +446,10 @@ class ChatFeature(Feature):
     def _choose_writer(self, name: str) -> None:
         self.context.settings.setValue("chat/writer", name)
         self._show_writers()
+
+    def _follow_writer(self, before: str, now: str) -> None:
+        if self.writer == before:
+            self._choose_writer(now)
 
     def _show_writers(self) -> None:
         profiles = self._session.providers.file.profiles

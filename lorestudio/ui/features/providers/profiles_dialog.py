@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QMenu,
+    QMessageBox,
     QPushButton,
     QSizePolicy,
     QToolButton,
@@ -52,16 +53,20 @@ _KEYS: Final = {
     KeySource.KEYRING: "Key in this computer's keyring",
     KeySource.ENVIRONMENT: "Key in an environment variable",
 }
+_FIELDS: Final = {"name": "Name", "url": "URL", "key_variable": "Variable"}
 _VARIABLES: Final = {"OpenRouter": "OPENROUTER_API_KEY", "OpenAI": "OPENAI_API_KEY", "Anthropic": "ANTHROPIC_API_KEY"}
 
 
 class _Saved(Struct, frozen=True):
-    """What came of writing: the profiles as they are now, the one that was written, and what the keyring said."""
+    """What came of writing: the profiles as they are now, the one that was written, what the keyring said, and the
+    profile's name before and now.
+    """
 
     file: ProfileFile
     name: str
     key_problem: str = ""
     test: bool = False
+    renamed: tuple[str, str] | None = None
 
 
 class ProfilesDialog(Dialog):
@@ -75,11 +80,13 @@ class ProfilesDialog(Dialog):
         self._file = session.providers.file
         self._editing: Profile | None = None  # as it is on the disk; None for a new one
         self._base = Profile("new", url=PRESETS[0].url)
+        self._shown: tuple[object, ...] = ()  # what the form held before anything was typed
         self._test: Job | None = None
         self._busy = False
         self.bar = MessageBar(theme, self)
         both = row((self._make_list(), 2), (self._make_form(), 3), spacing=14)
         column(self.bar, (both, 1), of=self)
+        self._shown = self._typed()
         self._fill_list()
         self._show_first()
         resize_for_letters(self, 760, 470)
@@ -168,20 +175,50 @@ class ProfilesDialog(Dialog):
 
     def _chosen(self, row: int) -> None:
         if 0 <= row < len(self._file.profiles):
-            self._editing = self._file.profiles[row]
-            self._show_profile(self._editing)
-            self._look_for_key(self._editing)
+            self._leave(partial(self._edit, self._file.profiles[row]))
+
+    def _edit(self, profile: Profile) -> None:
+        self._editing = profile
+        self._show_profile(profile)
+        self._look_for_key(profile)
+
+    def _leave(self, go: Callable[[], object]) -> None:
+        """Go to another profile; where something was typed and not saved, ask first."""
+        if self._typed() == self._shown:
+            go()
+            return
+
+        def answered(drop: bool) -> None:
+            if drop:
+                self._shown = self._typed()
+                go()
+            else:
+                self.list.blockSignals(True)
+                profiles = self._file.profiles
+                self.list.setCurrentRow(profiles.index(self._editing) if self._editing in profiles else -1)
+                self.list.blockSignals(False)
+
+        text = tr("What was changed in “{name}” is not saved.", name=self._base.name)
+        box = dialogs.propose(self, tr("Drop the changes"), text, tr("Drop the changes"), answered)
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+
+    def _typed(self) -> tuple[object, ...]:
+        """What the form holds."""
+        lines = (self.name, self.url, self.model, self.key, self.variable, self.timeout, self.tokens)
+        return (*(each.text() for each in lines), self.api.currentData(), self.key_source.currentData())
 
     def _add_preset(self, preset: Profile, _checked: bool = False) -> None:
+        self._leave(partial(self._begin, preset))
+
+    def _begin(self, preset: Profile) -> None:
         names = {profile.name for profile in self._file.profiles}
         name, tries = preset.name, 1
         while name in names:
             tries += 1
             name = f"{preset.name} {tries}"
-        self.list.setCurrentRow(-1)
         self._editing = None
-        self._show_profile(replace(preset, name=name))
-        self.variable.setText(_VARIABLES.get(preset.name, ""))
+        self._show_profile(replace(preset, name=name, key_variable=_VARIABLES.get(preset.name, "")))
+        self.list.setCurrentRow(-1)
         self.state.setText(tr("A new profile: name the model and save it."))
         self.model.setFocus()
 
@@ -197,6 +234,7 @@ class ProfilesDialog(Dialog):
         self.timeout.setText("" if profile.timeout_ms is None else f"{profile.timeout_ms / 1000:g}")
         self.tokens.setText("" if profile.max_tokens is None else str(profile.max_tokens))
         self.state.setText("")
+        self._shown = self._typed()
         self._show_key_fields()
         self._update()
 
@@ -237,7 +275,10 @@ class ProfilesDialog(Dialog):
         try:
             profile = self._profile()
         except ProfileError as error:
-            self.bar.say(str(error), "error")
+            said = str(error)
+            for name, title in _FIELDS.items():  # as the form calls them
+                said = said.replace(f'The field "{name}"', tr("The field “{title}”", title=tr(title)))
+            self.bar.say(said, "error")
             return
         key = self.key.text() if profile.key_source is KeySource.KEYRING else ""
         self.key.clear()
@@ -280,7 +321,8 @@ class ProfilesDialog(Dialog):
     def _was_saved(self, result: _Saved) -> None:
         self._busy = False
         self._file = result.file
-        self._session.providers.take(result.file)
+        self._shown = self._typed()
+        self._session.providers.take(result.file, result.renamed)
         self._fill_list()
         self._show_first(result.name)
         self._update()
@@ -342,7 +384,8 @@ def _save_profile(connections: Connections, before: Profile | None, profile: Pro
         _store_key(connections, before, profile, key)
     except LlmError as error:
         problem = tr("The profile was saved, its key was not. {advice}", advice=error)
-    return _Saved(written, profile.name, problem, test)
+    renamed = (before.name, profile.name) if before is not None and before.name != profile.name else None
+    return _Saved(written, profile.name, problem, test, renamed)
 
 
 def _store_key(connections: Connections, before: Profile | None, profile: Profile, key: str) -> None:

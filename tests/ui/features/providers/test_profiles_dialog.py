@@ -11,7 +11,18 @@ from shiboken6 import isValid
 
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import failed
-from lorestudio.studio.project.answering import PRESETS, Api, Connections, Keys, KeySource, Profile, ProfileFile
+from lorestudio.studio.project.answering import (
+    PRESETS,
+    AnswerKind,
+    Api,
+    Connections,
+    Keys,
+    KeySource,
+    Profile,
+    ProfileFile,
+    Source,
+)
+from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog
 from lorestudio.ui.widgets.picker import Picker
 from tests.ui.conftest import drain
@@ -122,12 +133,55 @@ def test_another_name_takes_the_key_along(open_dialog, keyring, connections, qtb
     assert [profile.name for profile in connections.load().profiles] == ["Elsewhere", "Second"]
 
 
+def test_whoever_was_chosen_by_a_name_goes_along_with_another_name(open_dialog, qtbot) -> None:
+    dialog = open_dialog(REMOTE)
+    window, session = dialog.parent(), dialog._session
+    session.set_project(make_project())
+    qtbot.waitUntil(lambda: session.jobs.idle and not session.busy)
+    session.replays.choose(source=Source(AnswerKind.PROVIDER, "Remote"))
+    window.features.chat.composer.writer_chosen.emit("Remote")
+    dialog.name.setText("Elsewhere")
+    dialog.save.click()
+    settle(dialog, qtbot)
+    assert session.choice.source == Source(AnswerKind.PROVIDER, "Elsewhere")
+    assert session.choices.load(chat_id(session.project)) == session.choice  # also once the window is opened again
+    assert window.features.chat.writer == "Elsewhere"
+    assert window.features.chat.composer.reply_button.toolTip() == "Replies: Elsewhere · big"
+    dialog.delete.click()
+    next(each for each in dialog.findChildren(QMessageBox)[-1].buttons() if each.text() == "Delete").click()
+    settle(dialog, qtbot)
+    assert window.features.chat.composer.reply_button.toolTip() == "Replies: Elsewhere (no such profile)"
+
+
+def test_what_was_typed_is_not_dropped_without_a_question(open_dialog, qtbot) -> None:
+    dialog = open_dialog(REMOTE, Profile("Second", url="http://127.0.0.1:1/v1"))
+    dialog.list.setCurrentRow(1)  # nothing was typed
+    settle(dialog, qtbot)
+    assert dialog.name.text() == "Second"
+    dialog.model.setText("bigger")
+    for button, name, row in (("Cancel", "Second", 1), ("Drop the changes", "Remote", 0)):
+        QTest.mouseClick(
+            dialog.list.viewport(),
+            Qt.MouseButton.LeftButton,
+            pos=dialog.list.visualItemRect(dialog.list.item(0)).center(),
+        )
+        (box,) = (each for each in dialog.findChildren(QMessageBox) if each.isVisible())
+        assert box.text() == "What was changed in “Second” is not saved."
+        next(each for each in box.buttons() if each.text().replace("&", "") == button).click()
+        settle(dialog, qtbot)
+        assert (dialog.name.text(), dialog.list.currentRow()) == (name, row)
+    assert [each.model for each in dialog._session.providers.file.profiles] == ["big", ""]
+    dialog.model.setText("bigger")
+    add(dialog, "Ollama")
+    assert dialog.name.text() == "Remote"
+
+
 def test_what_cannot_be_right_is_said_and_nothing_is_written(open_dialog, connections, qtbot) -> None:
     dialog = open_dialog(REMOTE)
     before = connections.path.read_bytes()
     dialog.url.setText("ftp://nowhere")
     dialog.save.click()
-    assert 'The field "url" is no valid address' in dialog.bar.label.text()
+    assert "The field “URL” is no valid address" in dialog.bar.label.text()
     dialog.url.setText("https://me:secret@host/v1")
     dialog.save.click()
     assert "holds a key or a password" in dialog.bar.label.text()
@@ -135,7 +189,7 @@ def test_what_cannot_be_right_is_said_and_nothing_is_written(open_dialog, connec
     dialog.url.setText(REMOTE.url)
     dialog.variable.setText("sk-not-a-name")
     dialog.save.click()
-    assert "no name of an environment variable" in dialog.bar.label.text()
+    assert "The field “Variable” is no name of an environment variable" in dialog.bar.label.text()
     assert connections.path.read_bytes() == before
 
 
