@@ -15,7 +15,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet
 from lorestudio.studio.notes.changes.log import ChangeLog, Report
 from lorestudio.studio.notes.trash import Trashed
-from lorestudio.studio.notes.vault_notes import FreshNotes, Planned, VaultNotes
+from lorestudio.studio.notes.vault_notes import FreshNotes, Planned, VaultNotes, listed
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.session import Session
@@ -25,8 +25,8 @@ from lorestudio.vault.writer import sweep
 Plan: TypeAlias = Callable[[Sequence[VaultNotes]], Planned]
 """Says what is to be done, from the notes as they are on disk; called in a worker, and again where they changed."""
 
-SaveAll: TypeAlias = Callable[[Callable[[list[str]], None]], None]
-"""Writes all unsaved texts; what it is given gets a sentence for each that could not be written."""
+Save: TypeAlias = Callable[[Collection[Path], Callable[[list[str]], None]], None]
+"""Writes the unsaved texts of these files; what it is given gets a sentence for each that could not be written."""
 
 _Result = TypeVar("_Result")
 
@@ -58,7 +58,7 @@ class _Order(Struct):
     then: Callable[[Done], None] | None = None
     refused: Callable[[str], None] | None = None
     about: tuple[Path, ...] = ()
-    saved: bool = False
+    saved: frozenset[Path] = frozenset()
     report: Report | None = None
 
 
@@ -70,13 +70,14 @@ class NoteWork(QObject):
 
     done = Signal(object)  # Done
     changed = Signal()
+    switched = Signal()  # other vaults are open
     told = Signal(object)  # Notice
     reading = Signal(str)  # what is being read, where that may take a while; "" once it was
     clashed = Signal(object)  # ChangedMeanwhileError of an undo that part of can be done
 
-    def __init__(self, session: Session, drafts: Drafts, save_all: SaveAll, parent: QObject | None = None) -> None:
+    def __init__(self, session: Session, drafts: Drafts, save: Save, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._drafts, self._save_all = session, drafts, save_all
+        self._session, self._drafts, self._save = session, drafts, save
         self._keep_in: Path | None = None
         self.folders: tuple[Path, ...] = ()
         """The folders of the vaults that are open."""
@@ -189,17 +190,30 @@ class NoteWork(QObject):
         self._orders.append(_Order(plan, self._roots, then, refused, tuple(about), report=report))
         self._next()
 
-    def undo(self, only: Collection[Path] | None = None) -> None:
-        """Take the newest change back; `only`, for these files."""
-        log = self._log
-        if log is not None and log.can_undo:
-            self._step(tr("Undoing {title}", title=log.undo_title), lambda: Done(log.undo(only), undone=True))
+    def undo(self, rest_of: ChangedMeanwhileError | None = None) -> None:
+        """Take the newest change back; of one that was refused, what can be undone.
+
+        A file with unsaved text is in the way of it: saved, that text would be another one than is to be undone.
+        """
+        log, unsaved = self._log, frozenset(self._drafts.all)
+        if log is None or not log.can_undo:
+            return
+        only, remarks = None, tuple[str, ...]()
+        if rest_of is not None:
+            only, stayed = rest_of.others, listed([path.name for path in rest_of.paths])
+            remarks = (tr("Not undone: {names}.", names=stayed),)
+        self._step(
+            tr("Undoing {title}", title=log.undo_title),
+            lambda: Done(log.undo(only, unsaved=unsaved), remarks, undone=True),
+        )
 
     def redo(self) -> None:
-        """Do again what was undone last."""
-        log = self._log
+        """Do again what was undone last; a file with unsaved text is in the way of it."""
+        log, unsaved = self._log, frozenset(self._drafts.all)
         if log is not None and log.can_redo:
-            self._step(tr("Doing {title} again", title=log.redo_title), lambda: Done(log.redo(), again=True))
+            self._step(
+                tr("Doing {title} again", title=log.redo_title), lambda: Done(log.redo(unsaved=unsaved), again=True)
+            )
 
     def restore(
         self, item: Trashed, path: Path | None = None, failed: Callable[[Exception], None] | None = None
@@ -240,6 +254,7 @@ class NoteWork(QObject):
         self._fresh = FreshNotes(folders) if roots else None
         self._log = None
         self._orders.clear()
+        self.switched.emit()
         self.changed.emit()
         keep_in = self._keep_in
         if not roots or keep_in is None:
@@ -276,43 +291,37 @@ class NoteWork(QObject):
             return
         self._set_busy(True)
         order = self._orders.popleft()
-        if any(self._drafts.get(path) is not None for path in order.about):
-            self._save_and_plan(order)
-        else:
-            self._plan(order)
+        self._save_and_plan(order, [path for path in order.about if self._drafts.get(path) is not None])
 
     def _plan(self, order: _Order) -> None:
         self.ask(order.plan, lambda planned: self._planned(order, planned), lambda text: self._give_up(text, order))
 
     def _planned(self, order: _Order, planned: Planned) -> None:
-        unsaved = [path for change in planned.changes.changes for path in (change.path, change.place)]
-        unsaved = [path for path in unsaved if self._drafts.get(path) is not None]
+        written = dict.fromkeys(path for change in planned.changes.changes for path in (change.path, change.place))
+        unsaved = [path for path in written if self._drafts.get(path) is not None]
         if not unsaved:
             self._apply(order, planned)
-        elif order.saved:
-            names = ", ".join(dict.fromkeys(path.name for path in unsaved))
+        elif not order.saved.isdisjoint(unsaved):
+            names = ", ".join(path.name for path in unsaved)
             self._give_up(tr("{names} has unsaved text. Save it, and try again.", names=names), order)
         else:
-            self._save_and_plan(order)
+            self._save_and_plan(order, unsaved)
 
-    def _save_and_plan(self, order: _Order) -> None:
-        def saved() -> None:
-            order.saved = True
-            self._plan(order)
-
-        self._save_first(saved, order)
-
-    def _save_first(self, then: Callable[[], object], order: _Order | None = None) -> None:
-        """Go on once all unsaved texts are written; where one cannot be, nothing is changed."""
+    def _save_and_plan(self, order: _Order, unsaved: Sequence[Path]) -> None:
+        """Plan once these unsaved texts are written; where one cannot be, nothing is changed."""
 
         def saved(problems: list[str]) -> None:
             if problems:
                 text = tr("Nothing was changed, because unsaved text could not be saved first: {why}", why=problems[0])
                 self._give_up(text, order)
             else:
-                then()
+                order.saved |= frozenset(unsaved)
+                self._plan(order)
 
-        self._save_all(saved)
+        if unsaved:
+            self._save(unsaved, saved)
+        else:
+            self._plan(order)
 
     def _apply(self, order: _Order, planned: Planned) -> None:
         log, fresh = self._log, self._fresh
@@ -325,7 +334,7 @@ class NoteWork(QObject):
             fresh.take(planned.changes)
 
         def finished(_none: object) -> None:
-            self._ended(Done(planned.changes, planned.remarks, saved=order.saved), order.then)
+            self._ended(Done(planned.changes, planned.remarks, saved=bool(order.saved)), order.then)
 
         self._session.jobs.start(
             planned.changes.title, work, done=finished, failed=lambda error: self._give_up(sentence_of(error), order)
@@ -336,12 +345,6 @@ class NoteWork(QObject):
             self._refuse(tr("Another change is still being written. Try again in a moment."))
             return
         self._set_busy(True)
-        if self._drafts.all:
-            self._save_first(lambda: self._do(title, work, failed))
-        else:
-            self._do(title, work, failed)
-
-    def _do(self, title: str, work: Callable[[], Done], failed: Callable[[Exception], None] | None) -> None:
         fresh = self._fresh
 
         def job(_report: object) -> Done:

@@ -16,7 +16,7 @@ from lorestudio.ui.state.note_changes import Done, NoteWork, paths_of, what_was_
 from tests.ui.vaults import NOTES, write_vault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
     from typing import Any
 
@@ -35,7 +35,7 @@ class Stage:
         self.session, self.bell, self.qtbot = session, folder / "Bell.md", qtbot
         self.drafts = Drafts()
         self.problems: list[str] = []
-        self.work = NoteWork(session, self.drafts, self._save_all)
+        self.work = NoteWork(session, self.drafts, self._save)
         self.told: list[str] = []
         self.done: list[Done] = []
         self.reading: list[str] = []
@@ -44,9 +44,10 @@ class Stage:
         self.work.reading.connect(self.reading.append)
         self.work.use(keep_in)
 
-    def _save_all(self, then: Callable[[list[str]], None]) -> None:
+    def _save(self, paths: Collection[Path], then: Callable[[list[str]], None]) -> None:
         if not self.problems:
-            for path, draft in dict(self.drafts.all).items():
+            for path in paths:
+                draft = self.drafts.all[path]
                 path.write_bytes(draft.text.encode())
                 self.drafts.drop(path)
         then(self.problems)
@@ -151,6 +152,44 @@ def test_unsaved_text_is_saved_first_and_the_change_says_so(stage: Stage, about:
     stage.work.undo()
     stage.settle()
     assert stage.text == BELL + "Typed.\n"
+
+
+def test_only_the_unsaved_texts_that_a_change_is_about_are_saved(stage: Stage, tmp_path: Path) -> None:
+    stage.open()
+    skarn, elsewhere = stage.bell.with_name("Skarn.md"), write_vault(tmp_path / "other") / "Bell.md"
+    for path in (skarn, elsewhere):
+        stage.drafts.keep(path, Draft("Typed.\n", None))
+    stage.drafts.keep(stage.bell, Draft(BELL + "Typed.\n", None))
+    stage.change(about=[skarn])
+    assert set(stage.drafts.all) == {elsewhere}, "what was looked at, and then what is written"
+    assert [each.saved for each in stage.done] == [True]
+    stage.drafts.keep(skarn, Draft("More.\n", None))
+    stage.work.undo()
+    stage.settle()
+    stage.work.redo()
+    stage.settle()
+    assert (len(stage.done), stage.told) == (3, [])
+    assert set(stage.drafts.all) == {skarn, elsewhere}, "undoing and doing again save nothing"
+
+
+@pytest.mark.parametrize(("step", "words"), [("undo", "was not undone"), ("redo", "was not done again")])
+def test_unsaved_text_is_in_the_way_of_a_step_and_stays_unsaved(stage: Stage, step: str, words: str) -> None:
+    stage.open()
+    stage.change()
+    if step == "redo":
+        stage.work.undo()
+        stage.settle()
+    before = stage.text
+    stage.drafts.keep(stage.bell, Draft(before + "Typed.\n", None))
+    getattr(stage.work, step)()
+    stage.settle()
+    (sentence,) = stage.told
+    assert sentence.startswith(f"“Toll” {words}, and nothing was changed: “Bell.md” has unsaved text")
+    assert stage.text == before
+    stage.drafts.drop(stage.bell)
+    getattr(stage.work, step)()
+    stage.settle()
+    assert stage.text != before
 
 
 def test_where_unsaved_text_cannot_be_saved_nothing_is_changed(stage: Stage) -> None:
@@ -307,8 +346,9 @@ def test_what_of_an_undo_can_still_be_done_is_asked(stage: Stage) -> None:
     stage.settle()
     (error,) = clashed
     assert (error.paths, error.others, stage.told) == ((stage.bell,), (skarn,), [])
-    stage.work.undo(only=error.others)
+    stage.work.undo(error)
     stage.settle()
+    assert stage.done[-1].remarks == ("Not undone: Bell.md.",), "what stayed is named"
     assert (stage.text, skarn.read_bytes().decode()) == ("Somebody else's.\n", before)
 
 
@@ -328,22 +368,6 @@ def test_the_log_of_the_open_vaults_is_the_windows_own(stage: Stage) -> None:
     assert stage.work.log_of(stage.work.folders).undo_title == "Toll"
     assert stage.work.log_of(stage.work.folders) is stage.work.log_of(stage.work.folders)
     assert stage.work.log_of(()) is not stage.work.log_of(stage.work.folders)
-
-
-def test_unsaved_text_of_any_note_is_saved_before_an_undo(stage: Stage) -> None:
-    stage.open()
-    stage.change()
-    skarn = stage.bell.parent / "Skarn.md"
-    stage.drafts.keep(skarn, Draft("Typed.\n", None))
-    stage.problems = ["Skarn.md is locked."]
-    stage.work.undo()
-    stage.settle()
-    assert stage.told == ["Nothing was changed, because unsaved text could not be saved first: Skarn.md is locked."]
-    assert stage.text == NEWER
-    stage.problems = []
-    stage.work.undo()
-    stage.settle()
-    assert (stage.text, skarn.read_text("utf-8")) == (BELL, "Typed.\n")
 
 
 def test_what_a_crash_left_half_done_is_mended_told_and_read_again(

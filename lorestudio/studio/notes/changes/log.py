@@ -27,7 +27,7 @@ from lorestudio.studio.notes.changes.change_set import (
     RollBackError,
 )
 from lorestudio.studio.notes.changes.journal import ChangeRun, ChangeStep, Journal, JournalState, LoggedChange, RunKind
-from lorestudio.studio.notes.changes.plan import DiskPlan, DiskStep, Planner, Roots, read_bytes
+from lorestudio.studio.notes.changes.plan import DiskPlan, DiskStep, Planner, Refusal, Roots, read_bytes
 from lorestudio.studio.notes.changes.snapshots import Snapshots, history_kept
 from lorestudio.studio.notes.trash import Trash, Trashed
 from lorestudio.vault.data_folder import reason_of, refused, utc_now
@@ -138,6 +138,11 @@ _REASONS: Final = {
     RunKind.UNDO: "before undoing “{title}”",
     RunKind.REDO: "before “{title}”",
 }
+_REFUSALS: Final = {
+    RunKind.APPLY: Refusal("was not done", "Look at what is on disk, then try again with the notes as they are now."),
+    RunKind.UNDO: Refusal("was not undone", "Undo what was changed since, then try again."),
+    RunKind.REDO: Refusal("was not done again", "Undo what was changed since, then try again."),
+}
 
 
 class Runner(Struct):
@@ -161,13 +166,14 @@ class Runner(Struct):
         *,
         clears: tuple[str, ...] = (),
         reverses: ChangeRun | None = None,
+        unsaved: Collection[Path] = (),
     ) -> None:
         """Do all of it or nothing. Raises ChangedMeanwhileError, HistoryError, RollBackError or another SaveError.
 
         `part` are the numbers of the changes of the step; the steps that it `clears` cannot be redone after it.
         """
         run_id = secrets.token_hex(8)
-        plan = Planner(wanted, self.roots, self.trash, run_id).plan()
+        plan = Planner(wanted, self.roots, self.trash, run_id, _REFUSALS[kind], unsaved).plan()
         self.snapshots.add(plan.contents, _REASONS[kind].format(title=wanted.title))
         self._keep_texts(wanted)
         logged = tuple(_logged(change) for change in wanted.changes)
@@ -210,12 +216,11 @@ class Runner(Struct):
             ) from error
         with suppress(OSError):  # the next start finds that nothing has happened
             self.journal.end(run, ok=False)
+        what = f"“{run.title}” {_REFUSALS[run.kind].words}"
         if isinstance(error, ChangedOnDisk):
-            raise ChangedMeanwhileError(
-                [error.path], [], f"“{run.title}” was not done, and everything is as it was: {error}"
-            ) from error
+            raise ChangedMeanwhileError([error.path], [], f"{what}, and everything is as it was: {error}") from error
         if isinstance(error, OSError) and not isinstance(error, HistoryError):
-            raise SaveError(f"“{run.title}” was not done, and everything is as it was: {error}") from error
+            raise SaveError(f"{what}, and everything is as it was: {error}") from error
 
     def mend(self, run: ChangeRun) -> str:
         """Take back what is left of a run whose studio was stopped; returns a sentence. Raises HistoryError."""
@@ -418,12 +423,15 @@ class ChangeLog:
             self._runner.run(wanted, RunKind.APPLY, secrets.token_hex(8), part, report, clears=clears)
         return wanted.inverse
 
-    def undo(self, only: Collection[Path] | None = None, report: Report | None = None) -> ChangeSet:
+    def undo(
+        self, only: Collection[Path] | None = None, report: Report | None = None, unsaved: Collection[Path] = ()
+    ) -> ChangeSet:
         """Undo the newest step; returns what was done to the files.
 
-        Where a file was changed by somebody else meanwhile, nothing is undone: ChangedMeanwhileError names the files,
-        and in `others` those that `only` can be given. `only` picks files of the step by the path that they had before
-        or have after it; the others stay as they are, also after a redo. Raises what `apply` raises.
+        Where a file was changed by somebody else meanwhile, or has an `unsaved` text, nothing is undone:
+        ChangedMeanwhileError names the files, and in `others` those that `only` can be given. `only` picks files of
+        the step by the path that they had before or have after it; the others stay as they are, also after a redo.
+        Raises what `apply` raises.
         """
         with self._exclusive():
             if not self._done:
@@ -432,10 +440,10 @@ class ChangeLog:
             part = _picked(step, only)[::-1]
             changes = tuple(self._runner.texts(step.changes[number]).inverse for number in part)
             wanted = ChangeSet(step.title, changes)
-            self._runner.run(wanted, RunKind.UNDO, step.id, part, report, reverses=step.last)
+            self._runner.run(wanted, RunKind.UNDO, step.id, part, report, reverses=step.last, unsaved=unsaved)
         return wanted
 
-    def redo(self, report: Report | None = None) -> ChangeSet:
+    def redo(self, report: Report | None = None, unsaved: Collection[Path] = ()) -> ChangeSet:
         """Do again what was undone last; returns what was done to the files. Raises what `apply` raises."""
         with self._exclusive():
             if not self._undone:
@@ -443,7 +451,7 @@ class ChangeLog:
             step = self._undone[-1]
             part = step.last.part[::-1]
             wanted = ChangeSet(step.title, tuple(self._runner.texts(step.changes[number]) for number in part))
-            self._runner.run(wanted, RunKind.REDO, step.id, part, report, reverses=step.last)
+            self._runner.run(wanted, RunKind.REDO, step.id, part, report, reverses=step.last, unsaved=unsaved)
         return wanted
 
     def restore(self, item: Trashed, path: Path | None = None) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -226,6 +226,13 @@ class Roots:
         return root
 
 
+class Refusal(Struct, frozen=True):
+    """How a person is told that a run was not carried out: what was not done, and what to do about it."""
+
+    words: str
+    advice: str
+
+
 class _PlannedPath(Struct):
     """What becomes of one path: what has to be there, what is taken from it and what is put there."""
 
@@ -236,12 +243,17 @@ class _PlannedPath(Struct):
 
 @dataclass(slots=True)
 class Planner:
-    """Makes the plan of one run of a change set."""
+    """Makes the plan of one run of a change set.
+
+    Files in `unsaved` have a text in an editor that nobody may write over.
+    """
 
     changes: ChangeSet
     roots: Roots
     trash: Trash
     run: str
+    refusal: Refusal
+    unsaved: Collection[Path] = ()
     _places: dict[Path, _PlannedPath] = field(default_factory=dict, init=False)
     _aliases: set[Path] = field(default_factory=set, init=False)
 
@@ -307,11 +319,13 @@ class Planner:
                 wrong[numbers[id(change)]] = (place.path, "has been deleted, moved or renamed")
             elif data != place.taken.data(place.taken.before or ""):
                 wrong[numbers[id(change)]] = (place.path, "has changed on disk")
+            elif place.path in self.unsaved:
+                wrong[numbers[id(change)]] = (place.path, "has unsaved text, which would be written over")
             else:
                 contents[place.path] = data
         if wrong:
             others = [change.path for number, change in enumerate(self.changes.changes) if number not in wrong]
-            raise changed_meanwhile(self.changes.title, list(wrong.values()), others)
+            raise changed_meanwhile(self.changes.title, list(wrong.values()), others, self.refusal)
         return contents
 
     def _missing_folders(self) -> Iterator[Path]:
@@ -370,15 +384,16 @@ class Planner:
         return Remove(change.path, data, self.trash, root, self.run, keep_file=keep_file)
 
 
-def changed_meanwhile(title: str, wrong: Sequence[tuple[Path, str]], others: Sequence[Path]) -> ChangedMeanwhileError:
+def changed_meanwhile(
+    title: str, wrong: Sequence[tuple[Path, str]], others: Sequence[Path], refusal: Refusal
+) -> ChangedMeanwhileError:
     """One sentence for any number of files that are not what `title` expects."""
     path, what = wrong[0]
     more = f", and {len(wrong) - 1} more of its files are not as expected" if len(wrong) > 1 else ""
     return ChangedMeanwhileError(
         [path for path, _ in wrong],
         others,
-        f"“{title}” was not done, and nothing was changed: “{path.name}” {what}{more}. "
-        "Look at what is on disk, then try again with the notes as they are now.",
+        f"“{title}” {refusal.words}, and nothing was changed: “{path.name}” {what}{more}. {refusal.advice}",
     )
 
 

@@ -250,7 +250,7 @@ class EntryPane(Pane):
 
     def save_all(self, finished: Callable[[list[str]], None]) -> None:
         """Write every unsaved text; `finished` gets a sentence for each that could not be written."""
-        self.store.save_all(finished)
+        self.store.save_all(None, finished)
 
     def revert(self) -> None:
         """Throw the unsaved text of the shown note away and read the file again."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -183,11 +183,12 @@ class NoteStore(QObject):
         buffer.replace_all(merged)
         buffer.rebase(found.text or "", found.digest)
 
-    def save_all(self, finished: Callable[[list[str]], None]) -> None:
-        """Write every unsaved text; `finished` gets a sentence for each that could not be written."""
+    def save_all(self, paths: Collection[Path] | None, finished: Callable[[list[str]], None]) -> None:
+        """Write every unsaved text, or those of these files; `finished` gets a sentence for each that could not be."""
         for buffer in self.buffers.all():
             self.note_typed(buffer)
-        pending, write = dict(self._drafts.all), self.write
+        drafts, write = self._drafts.all, self.write
+        pending = {path: draft for path, draft in drafts.items() if paths is None or path in paths}
 
         def done(result: tuple[dict[Path, str], list[str]]) -> None:
             for path, new in result[0].items():

@@ -97,13 +97,14 @@ class VaultFeature(Feature):
         self._reading = ""
         theme, session, selection = context.theme, context.session, context.selection
         self.pane = VaultPane(theme, session, selection, context.drafts, context.expected)
-        self.work = NoteWork(session, context.drafts, entry.save_all, self)
+        self.work = NoteWork(session, context.drafts, entry.store.save_all, self)
         self.panes = (self.pane,)
         self.pane.now_called = context.place.now
         context.findable.append(self._findable)
         context.place.leaving.connect(self._keep_selection)
         context.place.restored.connect(self._come_back)
         self.work.done.connect(self._done)
+        self.work.switched.connect(partial(context.bars.drop, "notes"))
         self.work.told.connect(context.say)
         self.work.reading.connect(self._say_reading)
         self.work.clashed.connect(self._ask_rest)
@@ -623,7 +624,7 @@ class VaultFeature(Feature):
     def _ask_rest(self, error: ChangedMeanwhileError) -> None:
         button = tr("Undo the other {files}", files=count(len(error.others), "file", "files"))
         more = tr("What was changed since stays as it is.")
-        undo = partial(self.work.undo, error.others)
+        undo = partial(self.work.undo, error)
         dialogs.confirm(self.context.window, tr("Undo"), str(error), button, undo, more)
 
 

@@ -43,7 +43,7 @@ def make_desk(make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path
     def make(notes: Mapping[str, str] | None = NOTES, *, ready: bool = True) -> Desk:
         """With None for the notes nothing is open; unless `ready`, nothing can be changed."""
         session, drafts = make_session(replay=False), Drafts()
-        work = NoteWork(session, drafts, lambda then: then([]))
+        work = NoteWork(session, drafts, lambda _paths, then: then([]))
         made.append(work)
         if ready:
             work.use(tmp_path / "kept")

@@ -87,7 +87,7 @@ def test_the_pane_says_what_is_missing_and_why_it_failed(
     theme: Theme, make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, selection = make_session(replay=False), Selection()
-    work = NoteWork(session, Drafts(), lambda then: then([]))
+    work = NoteWork(session, Drafts(), lambda _paths, then: then([]))
     work.use(tmp_path / "kept")
     pane = LinksPane(theme, session, selection, work)
     qtbot.addWidget(pane)

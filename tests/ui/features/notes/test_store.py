@@ -326,7 +326,7 @@ def test_all_unsaved_texts_are_written_and_what_could_not_be_is_told(store, told
     buffer.document.blockSignals(False)
     buffer._forget()
     problems: list[list[str]] = []
-    store.save_all(problems.append)
+    store.save_all(None, problems.append)
     done()
     assert [path.read_text(encoding="utf-8"), closed.read_text(encoding="utf-8")] == ["mine " + TEXT, "after"]
     assert changed.read_text(encoding="utf-8") == "before"
@@ -344,7 +344,7 @@ def test_saving_all_that_breaks_off_is_told_too(store, buffer, path, done) -> No
     store.write = broken
     typed(buffer, "mine ")
     problems: list[list[str]] = []
-    store.save_all(problems.append)
+    store.save_all(None, problems.append)
     done()
     assert problems == [["Something gave way."]]
     assert buffer.dirty

@@ -497,6 +497,23 @@ def test_undo_leaves_a_file_alone_that_somebody_changed_since(window, vault) -> 
     assert contents(vault)["places/Dawnkeep.md"] == NOTES["places/Dawnkeep.md"]
 
 
+def test_what_was_done_in_another_vault_is_not_offered_to_be_undone(window, vault, tmp_path) -> None:
+    other = write_vault(tmp_path / "other")
+    choose(window, "Bell.md")
+    window.run("note.enable")
+    settle(window)
+    open_vault(window, other, tmp_path / "kept")
+    choose(window, "Bell.md")
+    window.entry.editor.buffer.replace_all(NOTES["Bell.md"] + "Unsaved words.\n")
+    settle(window)
+    window.run("note.enable")
+    settle(window)
+    assert "Unsaved text was saved first." in window.bars.texts[0]
+    open_vault(window, vault, tmp_path / "kept")
+    assert window.bars.texts == []
+    assert window.features.vault.work.undo_title == "Switch Bell off"
+
+
 @pytest.mark.long
 def test_what_was_done_can_be_undone_by_the_next_window(make_window, window, vault, tmp_path) -> None:
     choose(window, "Bell.md")
