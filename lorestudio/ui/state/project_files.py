@@ -55,6 +55,8 @@ from lorestudio.vault.writer import read_note
 TIMES: Final = WatchTimes(debounce_ms=100, poll_s=1.0)
 """A new turn is shown within a second of being written."""
 
+VAULT_CHANGED: Final = "vault changed"
+"""The key of what is said while the vault on disk is another one than was read."""
 
 logger = logging.getLogger(__name__)
 
@@ -462,18 +464,21 @@ class Reading(QObject):
         self._session.set_project(replace(now, index=state.index, vault_state=state), renewed=why)
 
     def _vaults_changed(self, news: LibraryNews) -> None:
-        """The vaults are not as they were read: taken in at once while they are only being opened, else said."""
+        """The vaults are not as they were read: taken in at once where no run rests on what was read, else said."""
         session, project = self._session, self._session.project
         if project is None or not news.confirmed or not news.changed or news.index.digest == project.index.digest:
             return
-        if news.reason is RefreshReason.OPENED and not session.busy:
-            session.set_project(replace(project, index=news.index, vault_state=news.state))
-            return
         changes = changes_text(changes_between(project.index, news.index)) or tr("notes have changed")
-        self._runs.stale = tr(
-            "The vault has changed on disk: {changes}. The results below are from before.", changes=changes
-        )
+        told = tr("The vault has changed on disk: {changes}.", changes=changes)
+        why = tr("{told} The results below are from before.", told=told)
+        opened = news.reason is RefreshReason.OPENED
+        if not session.busy and (opened or not self._runs.traces):
+            now = replace(project, index=news.index, vault_state=news.state)
+            session.set_project(now, renewed="" if opened else why)
+            return
+        self._runs.stale = why
         session.state_changed.emit()
+        session.notice.emit(Notice(told, "warning", actions=("vault.reload",), key=VAULT_CHANGED))
 
 
 def _texts(project: Project, paths: Collection[Path]) -> list[NoteText]:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QPushButton
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
@@ -60,18 +60,51 @@ def test_a_vault_is_shown_from_the_cache_and_then_as_it_is_on_disk(cached, qtbot
     assert second.runs.stale == ""
 
 
-def test_a_change_on_disk_is_said_and_taken_in_when_asked(cached, qtbot, tmp_path):
+def write_chat(path: Path) -> Path:
+    lines = [
+        {"chat_metadata": {}},
+        {"name": "Ada", "is_user": True, "mes": "The tower?"},
+        {"name": "Bo", "mes": "Yes."},
+    ]
+    path.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    return path
+
+
+def test_a_change_on_disk_is_said_and_taken_in_when_asked(make_window, qtbot, tmp_path):
     write(tmp_path / "vault", "Gate")
-    session = cached()
-    session.reading.open([tmp_path / "vault"])
-    qtbot.waitUntil(lambda: titles(session) == ["Gate"])
+    window = make_window(cache_file=tmp_path / "vaults.sqlite", make_simulator=Simulator)
+    session = window.session
+    session.reading.open([tmp_path / "vault"], write_chat(tmp_path / "chat.jsonl"))
+    qtbot.waitUntil(lambda: bool(session.runs.traces) and not session.busy)
     qtbot.wait(300)  # the watcher has to stand before there is anything to see
-    write(tmp_path / "vault", "Wall")
-    qtbot.waitUntil(lambda: "Wall" in session.runs.stale, timeout=15_000)
-    assert titles(session) == ["Gate"]
-    session.reading.reload()
-    qtbot.waitUntil(lambda: titles(session) == ["Gate", "Wall"])
-    assert session.runs.stale == ""
+    for title, told in (("Wall", "1 added (Wall)"), ("Attic", "2 added (Attic, Wall)")):
+        write(tmp_path / "vault", title)
+        qtbot.waitUntil(lambda title=title: title in session.runs.stale, timeout=15_000)
+        assert titles(session) == ["Gate"]
+        assert window.bars.texts == [f"The vault has changed on disk: {told}."]
+    session.parts.adjust("Depth", settings=session.project.settings.model_copy(update={"scan_depth": 7}))
+    qtbot.waitUntil(lambda: not session.busy)
+    qtbot.waitUntil(lambda: not session.busy)
+    assert len(window.bars.texts) == 1, "another setting reads no note"
+    next(each for each in window.bars.findChildren(QPushButton) if each.text() == "Reload from disk").click()
+    qtbot.waitUntil(lambda: titles(session) == ["Attic", "Gate", "Wall"])
+    assert (session.runs.stale, window.bars.texts) == ("", [])
+
+
+def test_without_a_run_a_change_on_disk_is_taken_in_and_what_is_looked_at_stays(make_window, qtbot, tmp_path):
+    write(tmp_path / "vault", "Gate")
+    window = make_window(cache_file=tmp_path / "vaults.sqlite")
+    session = window.session
+    session.reading.open([tmp_path / "vault"])
+    qtbot.waitUntil(lambda: titles(session) == ["Gate"] and session.jobs.idle)
+    window.selection.choose_entry(0)
+    looked_at = []
+    window.selection.entry_changed.connect(lambda: looked_at.append(window.selection.entry))
+    qtbot.wait(300)
+    write(tmp_path / "vault", "Attic")
+    qtbot.waitUntil(lambda: titles(session) == ["Attic", "Gate"], timeout=15_000)
+    assert looked_at == [1], "the same note by its new number, and nothing between"
+    assert (session.runs.stale, window.bars.texts) == ("", [])
 
 
 def test_a_project_that_was_read_already_is_followed(cached, qtbot, tmp_path):
@@ -81,9 +114,9 @@ def test_a_project_that_was_read_already_is_followed(cached, qtbot, tmp_path):
     session.reading.follow()
     qtbot.waitUntil(lambda: session.jobs.idle)
     qtbot.wait(300)
-    assert session.runs.stale == ""
+    assert "open" not in session.project.index.entries[0].content
     path.write_text(path.read_text(encoding="utf-8") + "It is open.\n", encoding="utf-8")
-    qtbot.waitUntil(lambda: "Gate" in session.runs.stale, timeout=15_000)
+    qtbot.waitUntil(lambda: "open" in session.project.index.entries[0].content, timeout=15_000)
 
 
 def test_another_vault_that_was_read_already_is_followed_in_place_of_the_one_before(
@@ -99,7 +132,7 @@ def test_another_vault_that_was_read_already_is_followed_in_place_of_the_one_bef
     qtbot.waitUntil(lambda: titles(session) == ["Moor"])
     qtbot.wait(300)
     write(tmp_path / "demo", "Wall")
-    qtbot.waitUntil(lambda: "Wall" in session.runs.stale, timeout=15_000)
+    qtbot.waitUntil(lambda: titles(session) == ["Moor", "Wall"], timeout=15_000)
 
 
 def test_a_vault_that_is_not_there_is_told_and_the_one_before_stays(cached, qtbot, tmp_path):
@@ -144,9 +177,7 @@ def test_obsidian_is_opened_by_its_address_and_the_key_is_kept(make_window, qtbo
 def test_what_is_saved_is_taken_in_and_run_at_once(make_window, qtbot, tmp_path):
     folder = tmp_path / "vault"
     path, _other = write(folder, "Gate"), write(folder, "Wall")
-    chat = tmp_path / "chat.jsonl"
-    lines = [{}, {"name": "Ada", "is_user": True, "mes": "The tower?"}, {"name": "Bo", "mes": "Yes."}]
-    chat.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    chat = write_chat(tmp_path / "chat.jsonl")
     window = make_window(make_simulator=Simulator)
     session = window.session
     session.set_project(open_project([folder], chat))
@@ -208,7 +239,7 @@ def test_one_set_of_vaults_is_followed_at_a_time_and_none_after_closing(cached, 
     qtbot.waitUntil(lambda: following(session) == 1)
     qtbot.wait(300)
     write(tmp_path / "other", "Attic")
-    qtbot.waitUntil(lambda: "Attic" in session.runs.stale, timeout=15_000)
+    qtbot.waitUntil(lambda: titles(session) == ["Attic", "Wall"], timeout=15_000)
     session.close()
     assert following(session) == 0
 

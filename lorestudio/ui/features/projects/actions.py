@@ -23,6 +23,7 @@ from lorestudio.ui.features.projects.start import RecentProject, RecentProjects,
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, tr
+from lorestudio.ui.state.project_files import VAULT_CHANGED
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import answers, column, label, named
 from lorestudio.ui.widgets.picker import Choice
@@ -135,11 +136,16 @@ class ProjectsFeature(Feature):
     def begin(self) -> None:
         """The panes have chosen a reply to look at by now, whenever a project is shown."""
         self.context.session.project_changed.connect(self._begin_look)
+        self.context.session.project_replaced.connect(self._forget_changes)
         self.context.session.traces_changed.connect(lambda _generations: self._look())
         follower = self.context.session.chat_follower
         if follower is not None:
             follower.went_on.connect(self._say_more)
         self.context.status.basis.clicked.connect(lambda: self.context.run("project.tokenizer"))
+
+    def _forget_changes(self, before: Project | None, now: Project | None, _why: str) -> None:
+        if before is None or now is None or before.vault_state is not now.vault_state:  # the vault was read anew
+            self.context.bars.drop(VAULT_CHANGED)
 
     def _say_more(self, messages: int) -> None:
         if messages > 0:
