@@ -13,9 +13,9 @@ from functools import partial
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QPushButton, QToolButton, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, ParserWarning
 from lorestudio.domain.javascript import Json, number, to_number, to_string
@@ -24,7 +24,7 @@ from lorestudio.ui.features.notes.editor.fields import Field
 from lorestudio.ui.features.notes.editor.schema import FIRES_WORDS, FieldKind, FieldSpec, Fires, TagNames
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import count, shorten, tr
-from lorestudio.ui.widgets.layouts import column, label, named, row, small_button
+from lorestudio.ui.widgets.layouts import Wrapping, column, in_lines, label, named, small_button
 from lorestudio.ui.widgets.pane import drop_all
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.note.document import NoteDocument
@@ -153,6 +153,10 @@ def _on_warning(warning: ParserWarning, found: NoteProperty, mend: Callable[[Men
     return FieldRemark(text, "warning", tr(button), partial(mend, what, found.name))
 
 
+_SHOWN: Final = 30
+"""A button shows so many letters of a value."""
+
+
 def _on_reading(found: NoteProperty, mend: Callable[[Mend, str], object]) -> FieldRemark:
     differs = found.reading
     if differs is None:
@@ -160,8 +164,8 @@ def _on_reading(found: NoteProperty, mend: Callable[[Mend, str], object]) -> Fie
     keep = partial(mend, Mend.ALIKE, found.name) if differs.spelling is not None else None
     if differs.yaml_spelling is None:
         return FieldRemark(differs.message, "warning", tr("Spell it so that both agree") if keep else "", keep)
-    meant = tr("Take {value}", value=shorten(_shown(differs.yaml), 40))
-    kept = tr("Keep {value}", value=shorten(_shown(differs.deeplore), 40)) if keep else ""
+    meant = tr("Take {value}", value=shorten(_shown(differs.yaml), _SHOWN))
+    kept = tr("Keep {value}", value=shorten(_shown(differs.deeplore), _SHOWN)) if keep else ""
     return FieldRemark(differs.message, "warning", meant, partial(mend, Mend.AS_YAML, found.name), kept, keep)
 
 
@@ -245,24 +249,46 @@ class NameButton(QToolButton):
         self.setIcon(self._theme.icon(self._icon_name, "text_faint"))
 
 
-class _RemarkLine(QWidget):
-    """A remark with its sign and its button."""
+LEAST_TEXT: Final = 32
+"""A remark needs room for so many letters beside its buttons; where there is less, they stand below it."""
+
+_GAP: Final = 6
+
+
+class _RemarkLine(Wrapping):
+    """A remark with its sign and its buttons, which stand beside it or below."""
 
     def __init__(self, theme: Theme, remark: FieldRemark, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         icons = {"good": "check", "neutral": "info", "warning": "warning", "error": "error"}
-        sign = QLabel(self, pixmap=glyph(icons[remark.tone], getattr(theme.palette, remark.tone), 14))
-        sign.setFixedWidth(16)
-        text = label(self, remark.text, "small")
-        top, line = Qt.AlignmentFlag.AlignTop, row(spacing=6, margins=(0, 1, 0, 2))
-        line.addWidget(sign, 0, top)
-        line.addWidget(text, 1)
+        self._sign = QLabel(self, pixmap=glyph(icons[remark.tone], getattr(theme.palette, remark.tone), 14))
+        self._text = label(self, remark.text, "small")
+        self._buttons: list[QPushButton] = []
         for title, act in ((remark.button, remark.act), (remark.other_button, remark.other_act)):
             if title and act is not None:
                 button = small_button(self, title, clicked=partial(_press, act))
                 button.setAccessibleDescription(remark.text)
-                line.addWidget(button, 0, top)
-        self.setLayout(line)
+                self._buttons.append(button)
+
+    def arrange(self, width: int, *, move: bool) -> int:
+        """See `Wrapping`."""
+        left, letters = 16 + _GAP, self._text.fontMetrics()
+        sizes = [each.sizeHint() for each in self._buttons]
+        high = max((size.height() for size in sizes), default=0)
+        room = width - left - sum(size.width() + _GAP for size in sizes)
+        if room < min(letters.horizontalAdvance("x" * LEAST_TEXT), letters.horizontalAdvance(self._text.text())):
+            room = width - left
+            corner = QPoint(0, self._text.heightForWidth(room) + 4)
+        else:
+            corner = QPoint(left + room + _GAP, 1)
+        boxes = in_lines((min(size.width(), width) for size in sizes), width, corner, height=high, gap=_GAP)
+        text = QRect(left, 1, room, self._text.heightForWidth(room))
+        if move:
+            self._sign.setGeometry(0, 1, 16, max(16, letters.height()))
+            self._text.setGeometry(text)
+            for button, box in zip(self._buttons, boxes, strict=True):
+                button.setGeometry(box)
+        return max(each.bottom() for each in (text, *boxes)) + 3
 
 
 class FieldRow(QWidget):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QKeySequence, QMouseEvent
@@ -14,7 +16,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.features.notes.editor.body import TitleBook
 from lorestudio.ui.features.notes.editor.fields import FIRES, FieldContext, RawField
 from lorestudio.ui.features.notes.editor.form import PropertyForm
-from lorestudio.ui.features.notes.editor.form_row import FieldRow, Mend
+from lorestudio.ui.features.notes.editor.form_row import LEAST_TEXT, FieldRow, Mend
 from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
@@ -318,6 +320,24 @@ def test_a_remark_s_button_mends_the_value(make_editor, line: str, row: str, but
     assert editor.form.row(row).remarks
     press(editor, row, button)
     assert editor.buffer.text == text.replace(f"{line}\n", f"{written}\n" if written else "")
+
+
+@pytest.mark.dressed
+@pytest.mark.parametrize("width", [420, 600, 900])
+def test_a_remark_with_two_buttons_can_be_read_in_a_narrow_editor(make_editor, width: int) -> None:
+    editor = make_editor("---\ntags: [lorebook]\nkeys:\n- skarn\n- the old king   # block item\n---\n# Skarn\n")
+    editor.resize(width, 700)
+    drain()
+    row = editor.form.row("keys")
+    (text,) = (each for each in row.findChildren(QLabel) if each.text() == row.remarks[0].text)
+    buttons = [each for each in row.findChildren(QPushButton) if each.parent() is text.parent()]
+    assert len(buttons) == 2
+    assert text.width() >= text.fontMetrics().horizontalAdvance("x" * LEAST_TEXT)
+    assert text.height() >= text.heightForWidth(text.width())
+    boxes = [each.geometry() for each in (text, *buttons)]
+    assert all(each.width() >= each.sizeHint().width() for each in buttons), "no title is cut"
+    assert all(text.parentWidget().rect().contains(box) for box in boxes)
+    assert not any(one.intersects(other) for one, other in combinations(boxes, 2))
 
 
 def test_what_cannot_be_written_is_said_and_nothing_changes(make_editor) -> None:
