@@ -27,7 +27,7 @@ from lorestudio.studio.notes.changes.change_set import (
     RollBackError,
 )
 from lorestudio.studio.notes.changes.journal import ChangeRun, ChangeStep, Journal, JournalState, LoggedChange, RunKind
-from lorestudio.studio.notes.changes.plan import DiskPlan, DiskStep, Planner, Refusal, Roots, read_bytes
+from lorestudio.studio.notes.changes.plan import DiskPlan, DiskStep, Planner, Roots, RunRefusal, read_bytes
 from lorestudio.studio.notes.changes.snapshots import Snapshots, history_kept
 from lorestudio.studio.notes.trash import Trash, Trashed
 from lorestudio.vault.data_folder import reason_of, refused, utc_now
@@ -139,9 +139,11 @@ _REASONS: Final = {
     RunKind.REDO: "before “{title}”",
 }
 _REFUSALS: Final = {
-    RunKind.APPLY: Refusal("was not done", "Look at what is on disk, then try again with the notes as they are now."),
-    RunKind.UNDO: Refusal("was not undone", "Undo what was changed since, then try again."),
-    RunKind.REDO: Refusal("was not done again", "Undo what was changed since, then try again."),
+    RunKind.APPLY: RunRefusal(
+        "was not done", "Look at what is on disk, then try again with the notes as they are now."
+    ),
+    RunKind.UNDO: RunRefusal("was not undone", "Undo what was changed since, then try again."),
+    RunKind.REDO: RunRefusal("was not done again", "Undo what was changed since, then try again."),
 }
 
 

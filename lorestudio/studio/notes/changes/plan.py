@@ -226,7 +226,7 @@ class Roots:
         return root
 
 
-class Refusal(Struct, frozen=True):
+class RunRefusal(Struct, frozen=True):
     """How a person is told that a run was not carried out: what was not done, and what to do about it."""
 
     words: str
@@ -252,7 +252,7 @@ class Planner:
     roots: Roots
     trash: Trash
     run: str
-    refusal: Refusal
+    refusal: RunRefusal
     unsaved: Collection[Path] = ()
     _places: dict[Path, _PlannedPath] = field(default_factory=dict, init=False)
     _aliases: set[Path] = field(default_factory=set, init=False)
@@ -385,7 +385,7 @@ class Planner:
 
 
 def changed_meanwhile(
-    title: str, wrong: Sequence[tuple[Path, str]], others: Sequence[Path], refusal: Refusal
+    title: str, wrong: Sequence[tuple[Path, str]], others: Sequence[Path], refusal: RunRefusal
 ) -> ChangedMeanwhileError:
     """One sentence for any number of files that are not what `title` expects."""
     path, what = wrong[0]
