@@ -175,10 +175,13 @@ class WindowFeature(Feature):
         self.context.settings.setValue("palette/recent", "\n".join(names))
 
     def _find(self) -> None:
+        """Open the search of the pane with the keyboard; where no pane has it, that of the vault."""
         pane = self.context.current_pane()
-        if pane is None or not pane.open_search():
+        if pane is None:
             self.context.show("vault")
-            self.context.layout.docks["vault"].pane.open_search()
+            pane = self.context.layout.docks["vault"].pane
+        if not pane.open_search():
+            self.context.flash(tr("{pane} has nothing to search in.", pane=pane.title))
 
     # ---- panes ------------------------------------------------------------------------------------------------------
 

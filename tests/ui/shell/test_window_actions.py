@@ -68,13 +68,17 @@ def test_a_change_is_taken_back_and_done_again_by_name(window: MainWindow) -> No
     settle(window)
 
 
-def test_find_opens_the_search_of_the_pane_or_that_of_the_vault(window: MainWindow) -> None:
+def test_find_opens_the_search_of_the_pane_and_of_no_other_one(window: MainWindow) -> None:
     window.show_pane("chat")
     press(window, Qt.Key.Key_F, CTRL)
     assert window.current_pane() is window.chat
     assert window.chat.isAncestorOf(QApplication.focusWidget())
     assert QApplication.focusWidget() is not window.chat.view
     window.show_pane("budget")  # has none
+    press(window, Qt.Key.Key_F, CTRL)
+    assert window.current_pane() is window.budget
+    assert window.status.currentMessage() == "Budget has nothing to search in."
+    QApplication.focusWidget().clearFocus()
     press(window, Qt.Key.Key_F, CTRL)
     assert window.current_pane() is window.vault
     assert QApplication.focusWidget() is not window.vault.focus_target()

@@ -24,7 +24,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.preview import EntryOutcome, Preview
 from lorestudio.trace.found_keys import WouldMatch
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
-from lorestudio.ui.features.notes.editor.body import TitleBook
+from lorestudio.ui.features.notes.editor.body import BodyEdit, TitleBook
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
@@ -37,6 +37,7 @@ from lorestudio.ui.shell.words import Tone, count, number, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.find_line import FindLine
 from lorestudio.ui.widgets.layouts import Wrapping, column, holding, in_lines, label, named, row, stack, tight
 from lorestudio.ui.widgets.paint import draw_glyph, draw_words, entry_kind, hairline
 from lorestudio.ui.widgets.pane import EmptyState, MessageBar, Pane
@@ -186,6 +187,7 @@ class EntryPane(Pane):
         for title in (tr("Write"), tr("Injected text"), tr("Source")):
             self.tabs.addTab(title)
         self._views = stack(self.editor, self.text)
+        self.finder = FindLine(theme, self._shown_text, self)
         rule = named(QFrame(self), "", kind="line")
         rule.setFixedHeight(1)
         self._shown_page = holding(
@@ -196,6 +198,7 @@ class EntryPane(Pane):
                 self.bar,
                 row(self.tabs, 1, self.editor.toggle, margins=(4, 0, 8, 0)),
                 rule,
+                self.finder,
                 (self._views, 1),
             )
         )
@@ -210,6 +213,16 @@ class EntryPane(Pane):
         """The current view of the note."""
         if self._pages.currentWidget() is not self._shown_page:
             return self
+        return self._shown_text()
+
+    def open_search(self) -> bool:
+        """Open the line that finds words in what is shown of the note."""
+        if self._pages.currentWidget() is not self._shown_page:
+            return False
+        self.finder.begin()
+        return True
+
+    def _shown_text(self) -> BodyEdit | QTextBrowser:
         return self.text if self.tabs.currentIndex() == TEXT else self.editor.body
 
     @property
@@ -421,6 +434,7 @@ class EntryPane(Pane):
         if not buffer.kept_whole:
             self._say(tr("This file has characters that the editor cannot keep, so it is shown only."), "warning")
         self._show_dirty()
+        self.finder.renew()
         self._show_wanted_place()
         if self._begun is not None and self._begun == self._path:
             self._begun = None
@@ -436,6 +450,7 @@ class EntryPane(Pane):
         note = parsed or self._session.entry(self._selection.entry)
         if tab == TEXT and isinstance(note, Entry):
             self._show_text(note)
+        self.finder.renew()
 
     def _show_line(self, line: int) -> None:
         self.tabs.setCurrentIndex(SOURCE)

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QPlainTextEdit, QTextBrowser, QTextEdit, QWidget
 
 from lorestudio.domain.state import AiState
@@ -36,6 +36,7 @@ from lorestudio.ui.state.ai_calls import (
 )
 from lorestudio.ui.state.replay_worker import LiveRun
 from lorestudio.ui.widgets import html
+from lorestudio.ui.widgets.find_line import go_to, mark_all
 from lorestudio.ui.widgets.layouts import (
     column,
     combo,
@@ -125,9 +126,6 @@ def _fix(record: StageRecord, trace: Trace) -> str:
 
 PARTS: Final = ("Overview", "System", "User", "Reply")
 OVERVIEW, SYSTEM, USER, REPLY = range(4)
-MOST_FOUND: Final = 500
-"""Occurrences that a search marks."""
-
 CHUNK: Final = 100_000
 """Characters that are laid out at once; a manifest of a large vault has many times as many."""
 
@@ -308,26 +306,9 @@ class AiPage(QWidget):
         """Mark every occurrence, and go to the next one with `onward`."""
         wanted = self.finder.text()
         editor: QTextEdit | QPlainTextEdit = self.overview if self._pages.currentIndex() == 0 else self.text
-        if not wanted:
-            editor.setExtraSelections([])
-            self.found.setText("")
-            return
-        if onward and not editor.find(wanted):
-            editor.moveCursor(QTextCursor.MoveOperation.Start)
-            editor.find(wanted)
-        look = QTextCharFormat()
-        look.setBackground(QColor(self._theme.palette.mark))
-        look.setForeground(QColor(self._theme.palette.on_mark))
-        marks: list[QTextEdit.ExtraSelection] = []
-        cursor = editor.document().find(wanted)
-        while not cursor.isNull() and len(marks) < MOST_FOUND:
-            mark = QTextEdit.ExtraSelection()
-            mark.cursor, mark.format = cursor, look
-            marks.append(mark)
-            cursor = editor.document().find(wanted, cursor)
-        editor.setExtraSelections(marks)
-        more = "+" if len(marks) == MOST_FOUND else ""
-        self.found.setText(f"{number(len(marks))}{more}" if marks else tr("none"))
+        if wanted and onward:
+            go_to(editor, wanted)
+        self.found.setText(mark_all(editor, wanted, self._theme.palette))
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.plain)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QPushButton
 
@@ -83,6 +83,65 @@ def test_a_link_leads_to_its_note(window, pane, settle) -> None:
     window.run("entry.follow")
     settle(window)
     assert window.selection.entry == BELL
+
+
+@pytest.fixture
+def searched(window, pane, tmp_path, settle):
+    """A window on a note with the word “bell” in its properties, its heading and its text."""
+    folder = write_vault(tmp_path / "found")
+    with (folder / "Bell.md").open("a", encoding="utf-8") as file:
+        file.write("A bell, and one more bell.\n")
+    window.session.set_project(open_project([folder]))
+    settle(window)
+    window.selection.choose_note(window.session.note_at(folder / "Bell.md"))
+    settle(window)
+    window.activateWindow()
+    pane.editor.body.setFocus()
+    return window
+
+
+def press(key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    QTest.keyClick(QApplication.focusWidget(), key, modifiers)
+    drain()
+
+
+def test_words_are_found_in_the_text_of_the_note(searched) -> None:
+    pane = searched.entry
+    body, found, shift = pane.editor.body, pane.finder.found, Qt.KeyboardModifier.ShiftModifier
+    press(Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert QApplication.focusWidget() is pane.finder.field
+    QTest.keyClicks(pane.finder.field, "bell")
+    places = [(body.textCursor().blockNumber(), body.textCursor().selectedText(), found.text())]
+    for modifiers in (shift.NoModifier, shift.NoModifier, shift.NoModifier, shift):
+        press(Qt.Key.Key_Return, modifiers)
+        places.append((body.textCursor().blockNumber(), body.textCursor().selectedText(), found.text()))
+    assert places == [
+        (5, "Bell", "1 of 3"), (8, "bell", "2 of 3"), (8, "bell", "3 of 3"),
+        (5, "Bell", "1 of 3"), (8, "bell", "3 of 3"),
+    ], "the properties are hidden, so nothing is found there"  # fmt: skip
+    assert len(body.extraSelections()) == 3
+    QTest.keyClicks(pane.finder.field, "s")
+    assert (found.text(), body.extraSelections()) == ("none", [])
+    press(Qt.Key.Key_Backspace)
+    press(Qt.Key.Key_Escape)
+    assert (pane.finder.isVisible(), QApplication.focusWidget()) == (False, body)
+    assert (body.textCursor().blockNumber(), body.extraSelections()) == (8, [])
+
+
+def test_what_is_looked_for_is_marked_in_whatever_is_shown_of_a_note(searched, settle) -> None:
+    pane = searched.entry
+    pane.open_search()
+    pane.finder.field.setText("bell")
+    pane.tabs.setCurrentIndex(SOURCE)
+    assert len(pane.editor.body.extraSelections()) == 4, "the properties are in sight"
+    pane.tabs.setCurrentIndex(TEXT)
+    assert len(pane.text.extraSelections()) == 2
+    pane.tabs.setCurrentIndex(WRITE)
+    searched.selection.choose_note(searched.session.note_at(pane.path.with_name("Skarn.md")))
+    settle(searched)
+    assert (pane.finder.found.text(), pane.editor.body.extraSelections()) == ("none", [])
+    searched.selection.clear()
+    assert not pane.open_search()
 
 
 def test_the_heading_follows_the_note_s_title(pane) -> None:

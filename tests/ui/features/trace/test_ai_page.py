@@ -12,9 +12,10 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.trace.model import AiCall, Phase, StageRecord, Trace
-from lorestudio.ui.features.trace.ai_page import CHUNK, MOST_FOUND, OVERVIEW, REPLY, SYSTEM, USER, AiPage
+from lorestudio.ui.features.trace.ai_page import CHUNK, OVERVIEW, REPLY, SYSTEM, USER, AiPage
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.replay_worker import LiveRun
+from lorestudio.ui.widgets.find_line import MOST_FOUND
 from tests.ui.worlds import make_trace
 
 ASKED = AiCall("search", "Choose well.", "Which of these?", 64, False, "tiny", "[]", source="Local", duration_ms=1500)

@@ -1,0 +1,129 @@
+"""Finding words in a text that is shown: every occurrence is marked, and gone to one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final, TypeAlias
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QKeyEvent, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+
+from lorestudio.ui.shell.theme import Palette, Theme
+from lorestudio.ui.shell.words import number, tr
+from lorestudio.ui.widgets.layouts import iconed, label, row, search_field, tool
+
+Text: TypeAlias = QPlainTextEdit | QTextEdit
+
+MOST_FOUND: Final = 500
+"""Occurrences that a search marks."""
+
+
+def mark_all(text: Text, words: str, palette: Palette) -> str:
+    """Mark every occurrence that can be seen; returns which of how many is selected, "" where nothing is wanted."""
+    marks: list[QTextEdit.ExtraSelection] = []
+    look = QTextCharFormat()
+    look.setBackground(QColor(palette.mark))
+    look.setForeground(QColor(palette.on_mark))
+    place, chosen = 0, text.textCursor()
+    cursor = _seen(text.document(), words, QTextCursor(text.document()))
+    while not cursor.isNull() and len(marks) < MOST_FOUND:
+        mark = QTextEdit.ExtraSelection()
+        mark.cursor, mark.format = cursor, look
+        marks.append(mark)
+        if (cursor.selectionStart(), cursor.selectionEnd()) == (chosen.selectionStart(), chosen.selectionEnd()):
+            place = len(marks)
+        cursor = _seen(text.document(), words, cursor)
+    text.setExtraSelections(marks)
+    if not words or not marks:
+        return tr("none") if words else ""
+    found = number(len(marks)) + ("+" if len(marks) == MOST_FOUND else "")
+    return tr("{place} of {found}", place=number(place), found=found) if place else found
+
+
+def go_to(text: Text, words: str, *, back: bool = False) -> None:
+    """Select the next occurrence from the caret on, or the one before it; at the end it goes on from the beginning."""
+    far = QTextCursor(text.document())
+    if back:
+        far.movePosition(QTextCursor.MoveOperation.End)
+    for start in (text.textCursor(), far):
+        found = _seen(text.document(), words, start, back=back)
+        if not found.isNull():
+            text.setTextCursor(found)
+            return
+
+
+def _seen(document: QTextDocument, words: str, start: QTextCursor, *, back: bool = False) -> QTextCursor:
+    """The next occurrence that is not in a hidden line, a null cursor where there is none."""
+    way = QTextDocument.FindFlag.FindBackward if back else QTextDocument.FindFlag(0)
+    found = document.find(words, start, way)
+    while not found.isNull() and not found.block().isVisible():
+        found = document.find(words, found, way)
+    return found
+
+
+class FindLine(QWidget):
+    """A line above a text. Enter goes to the next occurrence, Shift+Enter to the one before, Escape back to the text.
+
+    `shown` gives the text that is in sight at present.
+    """
+
+    def __init__(self, theme: Theme, shown: Callable[[], Text], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._shown = theme, shown
+        self._start = 0
+        self.field = search_field(self, tr("Find in this note"), tr("Find in this note"), self._typed)
+        self.found = label(self, kind="small", wrap=False)
+        before = iconed(theme, tool(self, tr("The one before (Shift+Enter)"), partial(self._go, back=True)), "previous")
+        after = iconed(theme, tool(self, tr("The next one (Enter)"), self._go), "next")
+        close = iconed(theme, tool(self, tr("Close (Escape)"), self.close_line), "close")
+        self.setLayout(row((self.field, 1), self.found, before, after, close, spacing=4, margins=(10, 3, 6, 3)))
+        self.hide()
+
+    def begin(self) -> None:
+        """Give the field the keyboard, with the words that are selected in the text, else with the last ones."""
+        cursor = self._shown().textCursor()
+        self._start, words = cursor.selectionStart(), cursor.selectedText()
+        self.show()
+        if words and "\u2029" not in words:
+            self.field.setText(words)
+        self.field.setFocus()
+        self.field.selectAll()
+        self.renew()
+
+    def renew(self) -> None:
+        """Another text is in sight: mark what is looked for in it."""
+        if self.isVisible():
+            self.found.setText(mark_all(self._shown(), self.field.text(), self._theme.palette))
+
+    def close_line(self) -> None:
+        """Give the keyboard back to the text, at what was found."""
+        self.hide()
+        self._shown().setExtraSelections([])
+        self._shown().setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: see the class; the field leaves these keys to whoever holds it."""
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            self._go(back=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+        elif event.key() == Qt.Key.Key_Escape:
+            self.close_line()
+        else:
+            super().keyPressEvent(event)
+
+    def _typed(self, words: str) -> None:
+        """Go to the first occurrence behind where the search began."""
+        text = self._shown()
+        cursor = text.textCursor()
+        cursor.setPosition(min(self._start, text.document().characterCount() - 1))
+        text.setTextCursor(cursor)
+        if words:
+            go_to(text, words)
+        self.renew()
+
+    def _go(self, _pressed: bool = False, *, back: bool = False) -> None:
+        if self.field.text():
+            go_to(self._shown(), self.field.text(), back=back)
+            self._start = self._shown().textCursor().selectionStart()
+        self.renew()
