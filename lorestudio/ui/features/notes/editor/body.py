@@ -122,6 +122,10 @@ class BodyEdit(QPlainTextEdit):
         buffer.document.contentsChanged.connect(self._content_changed)
         self._use_font()
         self._hide()
+        if buffer.left is not None:
+            cursor, scrolled = buffer.left
+            self.setTextCursor(cursor)
+            self.verticalScrollBar().setValue(scrolled)
         self._guard()
 
     def show_nothing(self) -> None:
@@ -133,6 +137,7 @@ class BodyEdit(QPlainTextEdit):
 
     def _leave_buffer(self) -> None:
         if self._buffer is not None:
+            self._buffer.left = self.textCursor(), self.verticalScrollBar().value()
             self._buffer.document.contentsChange.disconnect(self._changing)
             self._buffer.document.contentsChanged.disconnect(self._content_changed)
 

@@ -85,6 +85,8 @@ class NoteBuffer(QObject):
         self.path, self.base, self.digest = path, text, digest
         self._ends = text
         self.pinned: dict[str, None] = {}
+        self.left: tuple[QTextCursor, int] | None = None
+        """Where an editor was when it left the note: its caret, and how far it was scrolled."""
         self.document = QTextDocument(self)
         self.document.setDocumentLayout(QPlainTextDocumentLayout(self.document))
         self.document.setDocumentMargin(10)

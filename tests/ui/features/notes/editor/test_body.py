@@ -5,6 +5,8 @@ Names that links may use.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import (
@@ -21,6 +23,8 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.ui.features.notes.editor.body import COLUMN, MOST, TitleBook, half_typed, link_at
+from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
+from lorestudio.vault.note.text_edits import TextEdit
 from tests.ui.conftest import drain
 from tests.ui.features.notes.editor.notes import NASTY, PLAIN
 from tests.ui.worlds import ENTRIES, LEFT_OUT
@@ -46,6 +50,30 @@ def visible(editor) -> list[str]:
             lines.append(block.text())
         block = block.next()
     return lines
+
+
+# ---- coming back ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.dressed
+def test_a_note_is_shown_again_where_it_was_left(make_editor) -> None:
+    editor = make_editor(PLAIN + "\n".join(f"Line {number}." for number in range(200)))
+    first, body = editor.buffer, editor.body
+    place(editor, "Line 150.")
+    body.verticalScrollBar().setValue(body.verticalScrollBar().value() + 4)
+    left = body.textCursor().position(), body.verticalScrollBar().value()
+    assert left[1] > 100
+    other = NoteBuffer(Path("Bell.md"), PLAIN, "d", editor)
+    editor.show_buffer(other, read_only=False)
+    drain()
+    assert body.textCursor().position() == body.first_place, "a note that was not looked at begins at its top"
+    editor.show_buffer(first, read_only=False)
+    drain()
+    assert (body.textCursor().position(), body.verticalScrollBar().value()) == left
+    editor.show_buffer(other, read_only=False)
+    first.apply(TextEdit(0, 0, "x"))  # a change from elsewhere above it
+    editor.show_buffer(first, read_only=False)
+    assert body.textCursor().position() == left[0] + 1
 
 
 # ---- what is hidden -------------------------------------------------------------------------------------------------
