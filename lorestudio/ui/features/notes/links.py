@@ -299,11 +299,13 @@ class LinksPane(Pane):
         order = list(LinkSection)
         kept = [row for row in self.model.groups if row.key not in sections]
         groups = sorted([*kept, *rows], key=lambda row: order.index(row.key) if isinstance(row.key, LinkSection) else 0)
+        at, scrolled = self._place(), self.tree.verticalScrollBar().value()
         self.model.set_groups(groups)
         for group in groups:
             self.tree.setExpanded(self.model.index_of(group), len(group.children) <= OPEN_UP_TO or group.row == 0)
-        if groups:
-            self.tree.setCurrentIndex(self.model.index(0, 0))
+        self._go_to(*at)
+        self.tree.verticalScrollBar().setValue(scrolled)
+        self.tree.scrollTo(self.tree.currentIndex())
         links = next((len(group.children) for group in groups if group.key is LinkSection.BACKLINKS), 0)
         self.note_changed.emit(count(links, "backlink", "backlinks") if groups else "")
         self._settle()
@@ -332,6 +334,26 @@ class LinksPane(Pane):
         )
 
     # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _place(self) -> tuple[object, int]:
+        """Where the keyboard is: the section, and the line in it, -1 for its head; no section at the top."""
+        index = self.tree.currentIndex()
+        if index == self.model.index(0, 0):
+            return None, -1
+        head = index.parent() if index.parent().isValid() else index
+        section = self.model.place(head)
+        return section.key if section is not None else None, -1 if head == index else index.row()
+
+    def _go_to(self, section: object, line: int) -> None:
+        """Go to that line of the section or to what stands there now, else to the top."""
+        group = next((each for each in self.model.groups if each.key is section), None)
+        if group is None:
+            index = self.model.index(0, 0)
+        elif line < 0:
+            index = self.model.index_of(group)
+        else:
+            index = self.model.index_of(group.children[min(line, len(group.children) - 1)])
+        self.tree.setCurrentIndex(index)
 
     def _current(self) -> PlaceRow | None:
         row = self.model.place(self.tree.currentIndex())

@@ -77,6 +77,29 @@ def test_one_mention_is_linked_with_a_click(window, vault) -> None:
     assert [title for title, _, _ in rows(pane, LinkSection.MENTIONS)] == ["Crown"]
 
 
+def test_the_list_stays_where_it_was_when_a_mention_was_linked(window, vault) -> None:
+    for number in range(30):
+        (vault / f"Tale {number:02}.md").write_text("They spoke of Skarn.\n", encoding="utf-8")
+    window.run("vault.reload")
+    settle(window)
+    pane = look(window, "Skarn.md")
+    group = next(one for one in pane.model.groups if one.key is LinkSection.MENTIONS)
+    row = group.children[20]
+    following = group.children[21].title
+    pane.tree.setCurrentIndex(pane.model.index_of(row))
+    pane.tree.scrollTo(pane.tree.currentIndex(), pane.tree.ScrollHint.PositionAtCenter)
+    scrolled = pane.tree.verticalScrollBar().value()
+    assert scrolled > 0
+    pane.link.click()
+    settle(window)
+    pane.look()
+    settle(window)
+    assert pane.model.place(pane.tree.currentIndex()).title == following
+    assert abs(pane.tree.verticalScrollBar().value() - scrolled) <= 1, "a backlink more stands above"
+    look(window, "Bell.md")
+    assert (pane.tree.currentIndex().row(), pane.tree.currentIndex().parent().isValid()) == (0, False)
+
+
 def test_all_mentions_are_linked_as_one_step(window, vault) -> None:
     pane = look(window, "Skarn.md")
     assert pane.link_all.text() == "Link all 2"
