@@ -45,7 +45,7 @@ class Context(QObject):
         self.window: QWidget = window
         self.session, self.theme, self.settings = session, theme, settings
         self.selection = Selection(self)
-        self.history = History(self.selection, self)
+        self.history = History(session, self.selection, self)
         self.place = KeptPlace(session, self.selection, self)
         self.drafts = Drafts(self)
         self.preview = LivePreview(

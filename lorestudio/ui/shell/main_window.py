@@ -128,7 +128,10 @@ class MainWindow(QMainWindow):
                 context.selection.find_again(before, self._shown_index)
             else:
                 context.selection.clear()
-        if not (self.session.renewed and same_numbers(before, self._shown_index)):
+        if context.place.is_same:
+            numbers = self.session.renewed and same_numbers(before, self._shown_index)
+            context.history.keep(self._shown_index, numbers=numbers)
+        else:
             context.history.clear()
         self.welcome.setVisible(project is None)
         if project is None:

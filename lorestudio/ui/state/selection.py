@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 
@@ -97,18 +97,28 @@ class Selection(QObject):
         self.choose_entry(None)
 
 
+def _place_of(note: Entry | LeftOutNote) -> tuple[str, str]:
+    return note.vault, note.filename
+
+
+def _notes(index: VaultIndex) -> tuple[Entry | LeftOutNote, ...]:
+    return *index.entries, *index.left_out
+
+
 def _same(one: Entry | LeftOutNote, other: Entry | LeftOutNote) -> bool:
-    return (one.vault, one.filename) == (other.vault, other.filename)
+    return _place_of(one) == _place_of(other)
 
 
 def same_numbers(before: VaultIndex, after: VaultIndex) -> bool:
     """Whether every entry has the number that it had, so that older traces and choices mean the same ones."""
-    return [(each.vault, each.filename) for each in before.entries] == [
-        (each.vault, each.filename) for each in after.entries
-    ]
+    return [_place_of(each) for each in before.entries] == [_place_of(each) for each in after.entries]
 
 
 LONGEST: Final = 200
+
+
+_Seen: TypeAlias = tuple[str, str] | int
+"""A note by its vault and its file's name there; by its number, an entry that only a run knows."""
 
 
 class History(QObject):
@@ -116,49 +126,77 @@ class History(QObject):
 
     changed = Signal()
 
-    def __init__(self, selection: Selection, parent: QObject | None = None) -> None:
+    def __init__(self, session: SessionState, selection: Selection, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._selection = selection
-        self._entries: list[int] = []
+        self._session, self._selection = session, selection
+        self._seen: list[_Seen] = []
         self._place = -1
         selection.entry_changed.connect(self._remember)
 
     @property
     def can_go_back(self) -> bool:
-        """Whether there is an earlier entry."""
+        """Whether there is an earlier note."""
         return self._place > 0
 
     @property
     def can_go_forward(self) -> bool:
-        """Whether there is a later entry."""
-        return self._place < len(self._entries) - 1
+        """Whether there is a later note."""
+        return self._place < len(self._seen) - 1
 
     def back(self) -> None:
-        """Look at the entry before."""
+        """Look at the note before."""
         self._move(-1)
 
     def forward(self) -> None:
-        """Look at the entry after."""
+        """Look at the note after."""
         self._move(1)
 
     def clear(self) -> None:
         """Forget everything, as when another vault is opened."""
-        self._entries, self._place = [], -1
+        self._seen, self._place = [], -1
+        self.changed.emit()
+
+    def moved(self, moves: Mapping[Path, Path]) -> None:
+        """These files have other names from now on."""
+        project = self._session.project
+        if project is not None and moves:
+            places = {project.note_place(old): project.note_place(new) for old, new in moves.items()}
+            self._seen = [places.get(seen) or seen if isinstance(seen, tuple) else seen for seen in self._seen]
+
+    def keep(self, index: VaultIndex, *, numbers: bool) -> None:
+        """The same vaults are shown in a newer reading: forget what is not in it; `numbers`, entries of a run stay."""
+        known = {_place_of(note) for note in _notes(index)}
+        before, at = self._seen, self._place
+        self._seen, self._place = [], -1
+        for number, seen in enumerate(before):
+            stays = seen in known if isinstance(seen, tuple) else numbers
+            if stays and seen not in self._seen[-1:]:  # what was between them is gone
+                self._seen.append(seen)
+            if number == at:
+                self._place = len(self._seen) - 1
         self.changed.emit()
 
     def _move(self, steps: int) -> None:
         place = self._place + steps
-        if 0 <= place < len(self._entries):
-            self._place = place
-            self._selection.choose_entry(self._entries[place])
-            self.changed.emit()
+        if not 0 <= place < len(self._seen):
+            return
+        self._place, seen = place, self._seen[place]
+        if isinstance(seen, int):
+            self._selection.choose_entry(seen)
+        elif self._session.project is not None:
+            notes = _notes(self._session.project.index)
+            note = next((each for each in notes if _place_of(each) == seen), None)
+            if note is not None:
+                self._selection.choose_note(note)
+        self.changed.emit()
 
     def _remember(self) -> None:
-        entry = self._selection.entry
-        if entry is None or (self._place >= 0 and self._entries[self._place] == entry):
+        note = self._selection.note_of(self._session)
+        seen = _place_of(note) if note is not None else self._selection.entry
+        if seen is None or (self._place >= 0 and self._seen[self._place] == seen):
             return
-        self._entries = [*self._entries[: self._place + 1], entry][-LONGEST:]
-        self._place = len(self._entries) - 1
+        self._seen = [*self._seen[: self._place + 1], seen][-LONGEST:]
+        self._place = len(self._seen) - 1
         self.changed.emit()
 
 

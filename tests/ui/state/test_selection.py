@@ -116,15 +116,22 @@ def test_numbers_are_the_same_where_every_entry_has_its_own() -> None:
 # ---- back and forward -----------------------------------------------------------------------------------------------
 
 
-def looked_at(selection: Selection, *entries: int | None) -> History:
-    history = History(selection, selection)
-    for entry in entries:
-        selection.choose_entry(entry)
-    return history
+@pytest.fixture
+def looked_at(selection: Selection, make_session: Callable[..., Session]) -> Callable[..., History]:
+    """Follow the way over these entries of a project."""
+    session = make_session(make_project(), replay=False)
+
+    def look(*entries: int | None) -> History:
+        history = History(session, selection, selection)
+        for entry in entries:
+            selection.choose_entry(entry)
+        return history
+
+    return look
 
 
-def test_back_and_forward_lead_the_way_that_was_gone(selection: Selection) -> None:
-    history = looked_at(selection, SKARN, BELL, CROWN)
+def test_back_and_forward_lead_the_way_that_was_gone(looked_at: Callable[..., History], selection: Selection) -> None:
+    history = looked_at(SKARN, BELL, CROWN)
     assert (history.can_go_back, history.can_go_forward) == (True, False)
     seen = []
     for step in (history.back, history.back, history.back, history.forward, history.forward, history.forward):
@@ -140,16 +147,16 @@ def test_back_and_forward_lead_the_way_that_was_gone(selection: Selection) -> No
     ]
 
 
-def test_of_nothing_looked_at_there_is_no_way(selection: Selection) -> None:
-    history = looked_at(selection)
+def test_of_nothing_looked_at_there_is_no_way(looked_at: Callable[..., History], selection: Selection) -> None:
+    history = looked_at()
     assert (history.can_go_back, history.can_go_forward) == (False, False)
     history.back()
     history.forward()
     assert selection.entry is None
 
 
-def test_a_new_entry_ends_the_way_forward(selection: Selection) -> None:
-    history = looked_at(selection, SKARN, BELL, CROWN)
+def test_a_new_entry_ends_the_way_forward(looked_at: Callable[..., History], selection: Selection) -> None:
+    history = looked_at(SKARN, BELL, CROWN)
     history.back()
     selection.choose_entry(DAWNKEEP)
     assert not history.can_go_forward
@@ -157,15 +164,17 @@ def test_a_new_entry_ends_the_way_forward(selection: Selection) -> None:
     assert selection.entry == BELL
 
 
-def test_what_is_no_entry_and_the_same_one_again_are_no_steps(selection: Selection) -> None:
-    history = looked_at(selection, SKARN, None, SKARN, BELL)
+def test_nothing_and_the_same_entry_again_are_no_steps(looked_at: Callable[..., History], selection: Selection) -> None:
+    history = looked_at(SKARN, None, SKARN, BELL)
     history.back()
     assert selection.entry == SKARN
     assert not history.can_go_back
 
 
-def test_the_oldest_are_forgotten_and_all_of_another_vault(selection: Selection) -> None:
-    history = looked_at(selection, *range(LONGEST + 5))
+def test_the_oldest_are_forgotten_and_all_of_another_vault(
+    looked_at: Callable[..., History], selection: Selection
+) -> None:
+    history = looked_at(*range(LONGEST + 5))
     while history.can_go_back:
         history.back()
     assert selection.entry == 5

@@ -594,6 +594,7 @@ class VaultFeature(Feature):
 
     def _done(self, done: Done) -> None:
         self.context.place.moved(done.moves)
+        self.context.history.moved(done.moves)
         gone = [each.path for each in done.changes.changes if each.after is None and each.path.suffix == ".md"]
         beside = self.pane.beside(gone) if gone else None
         wanted = done.made or ((beside,) if beside is not None else ())

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 
-from lorestudio.studio.notes.renaming import OldKey
+from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
 from lorestudio.ui.features.notes.batch_dialog import Operation
 from lorestudio.ui.features.vault.table import note_key
 from lorestudio.ui.widgets import dialogs
@@ -550,6 +550,31 @@ def test_what_was_looked_at_is_found_again_after_a_reload(window, vault) -> None
 
 
 @pytest.mark.long
+def test_the_way_back_leads_over_ordinary_notes_and_through_what_became_of_the_vault(window, vault) -> None:
+    for name in ("Skarn.md", "draft.md", "Bell.md", "items/Crown.md"):
+        choose(window, name)
+    window.run("note.delete")  # the crown; then the numbers of the entries are others
+    settle(window)
+    (vault / "Attic.md").write_text(NOTES["Bell.md"], encoding="utf-8")
+    window.run("vault.reload")
+    settle(window)
+    choose(window, "places/Dawnkeep.md")
+    work = window.features.vault.work
+    work.carry_out(lambda vaults: plan_rename(vaults, vault / "Skarn.md", NewName(title="Skarn the Grey")))
+    settle(window)
+    way = []
+    while window.commands.actions["entry.back"].isEnabled():
+        window.run("entry.back")
+        settle(window)
+        way.append(chosen_file(window))
+    assert way[-3:] == ["Bell.md", "draft.md", "Skarn the Grey.md"]
+    assert "items/Crown.md" not in way
+    window.run("entry.forward")
+    assert chosen_file(window) == "draft.md"
+    open_vault(window, write_vault(vault.with_name("other")), vault.with_name("kept"))
+    assert not window.commands.actions["entry.back"].isEnabled()
+
+
 def test_the_switcher_finds_aliases_and_begins_with_what_was_looked_at(window) -> None:
     for name in ("Bell.md", "Skarn.md"):
         choose(window, name)
