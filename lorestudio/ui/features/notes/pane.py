@@ -288,6 +288,7 @@ class EntryPane(Pane):
         store.saved.connect(self._was_saved)
         store.reloaded.connect(self._reloaded)
         store.clashed.connect(self._clashed)
+        store.agreed.connect(self._agreed)
         store.failed.connect(self._read_failed)
         store.save_failed.connect(self._save_failed)
         for signal in (store.keep_failed, self.safety.failed):
@@ -552,6 +553,12 @@ class EntryPane(Pane):
         text = tr("“{name}” has changed on disk meanwhile. Your text is kept here; nothing was overwritten.", name=name)
         buttons = (("compare", tr("Compare…")), ("theirs", tr("Take theirs")), ("mine", tr("Keep mine")))
         self._say(text, "warning", buttons)
+
+    def _agreed(self, buffer: NoteBuffer) -> None:
+        """What was said of the file on disk is not true any more."""
+        if buffer.path == self._path and self._clash is not None:
+            self._clash = None
+            self._say_nothing()
 
     def _read_failed(self, path: object, error: object) -> None:
         if path == self._path and isinstance(path, Path):

@@ -50,6 +50,7 @@ def look(path: Path) -> OnDisk:
 class NoteStore(QObject):
     """The open notes. All signals but `failed` carry a buffer.
 
+    `agreed` says that the file holds what its note started from.
     `opened` follows reading; `saved` follows a save; `clashed` carries a buffer and what is on disk instead of what it
     started from; `reloaded` says that an unchanged note was taken from disk again; `failed` carries a path and the
     error.
@@ -58,6 +59,7 @@ class NoteStore(QObject):
     opened = Signal(object)
     saved = Signal(object)
     clashed = Signal(object, object)
+    agreed = Signal(object)
     reloaded = Signal(object)
     failed = Signal(object, object)
     save_failed = Signal(object, object)
@@ -135,8 +137,12 @@ class NoteStore(QObject):
 
         def done(found: OnDisk) -> None:
             self._looking.discard(path)
-            if self.buffers.get(path) is buffer and path not in self._saving and found.digest != buffer.digest:
+            if self.buffers.get(path) is not buffer or path in self._saving:
+                return
+            if found.digest != buffer.digest:
                 self._follow(buffer, found)
+            else:
+                self.agreed.emit(buffer)
 
         def failed(error: Exception) -> None:
             self._looking.discard(path)

@@ -302,6 +302,26 @@ def test_closing_the_comparison_changes_nothing(window, pane, settle) -> None:
     assert b"theirs" in pane.path.read_bytes(), "still not overwritten"
 
 
+@pytest.mark.parametrize("wrong", ["gone", "other"])
+def test_a_file_that_is_back_as_it_was_is_nothing_to_ask_about(window, pane, settle, wrong: str) -> None:
+    before = pane.path.read_bytes()
+    write(pane, "mine")
+    pane.path.unlink()
+    if wrong == "other":
+        pane.path.write_bytes(b"theirs")
+    window.session.state_changed.emit()
+    settle(window)
+    assert pane.bar.isVisible()
+    pane.path.write_bytes(before)
+    window.session.state_changed.emit()
+    settle(window)
+    assert pane.bar.isHidden()
+    assert "mine" in pane.editor.buffer.text
+    window.run("entry.save")
+    settle(window)
+    assert b"mine" in pane.path.read_bytes()
+
+
 def test_a_file_that_is_gone_can_be_written_again(window, pane, settle) -> None:
     write(pane, "mine")
     pane.path.unlink()
