@@ -26,7 +26,7 @@ from lorestudio.vault.files import NoteFile, VaultError
 from lorestudio.vault.folder import StampedText, list_folder, read_stamped, scan_folder, walked
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.index import LinkIndex
-from lorestudio.vault.links.targets import NOTE_SUFFIX
+from lorestudio.vault.links.targets import NOTE_SUFFIX, base_name
 from lorestudio.vault.writer import read_note
 
 _SHOWN: Final = 3
@@ -203,24 +203,31 @@ def _name(folder: Path, path: Path) -> str | None:
 
 
 def read_aliases(project: Project) -> Mapping[str, tuple[str, ...]]:
-    """The aliases of the project's entries by lower-case title. Reads every note, so it takes its time.
+    """The aliases of the project's notes by their `alias_key`. Reads every note, so it takes its time.
 
     A note that cannot be read has none; the index says what is wrong with it.
     """
     found: dict[str, tuple[str, ...]] = {}
-    for entry in project.index.entries:
-        path = project.note_path(entry.vault, entry.filename)
+    notes: tuple[Entry | LeftOutNote, ...] = (*project.index.entries, *project.index.left_out)
+    for note in notes:
+        path = project.note_path(note.vault, note.filename)
+        title = note.title if isinstance(note, Entry) else base_name(note.filename)
         try:
-            names = aliases_of(read_note(path)[0], entry) if path is not None else ()
+            names = aliases_of(read_note(path)[0], title) if path is not None else ()
         except VaultError:
             continue
         if names:
-            found[entry.title.lower()] = (*found.get(entry.title.lower(), ()), *names)
+            found[alias_key(note)] = (*found.get(alias_key(note), ()), *names)
     return found
 
 
-def aliases_of(text: str, entry: Entry) -> tuple[str, ...]:
-    """The further names that a note's text gives."""
+def alias_key(note: Entry | LeftOutNote) -> str:
+    """What `read_aliases` knows a note by: the lower-case title of an entry, the file's name of any other note."""
+    return note.title.lower() if isinstance(note, Entry) else note.filename
+
+
+def aliases_of(text: str, title: str) -> tuple[str, ...]:
+    """The further names that the text of a note with this title gives."""
     front, _body = front_matter.split(text)
     if front is None or "alias" not in front:
         return ()
@@ -229,5 +236,5 @@ def aliases_of(text: str, entry: Entry) -> tuple[str, ...]:
     for key in ("aliases", "alias"):
         value = values.get(key)
         pieces = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else ()
-        names += [name for piece in pieces if (name := trim(str(piece))) and name.lower() != entry.title.lower()]
+        names += [name for piece in pieces if (name := trim(str(piece))) and name.lower() != title.lower()]
     return tuple(dict.fromkeys(names))

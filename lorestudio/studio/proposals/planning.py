@@ -291,7 +291,7 @@ def read_material(project: Project, entry: Entry, guard: Guard) -> Material | Sk
         return Skipped(entry.filename, entry.title, f"It is no entry any more: {parsed.message}")
     if not trim(parsed.content):
         return Skipped(entry.filename, parsed.title, NOTHING_TO_READ)
-    return Material(path, parsed, text, aliases_of(text, parsed))
+    return Material(path, parsed, text, aliases_of(text, parsed.title))
 
 
 def _plan(

@@ -410,7 +410,7 @@ class WhyNotFinder:
         keeps_out = end.state in WENT_IN
         found = WhyNot(target, title, rerun.generation, trace, end, "", would, self._held.not_held, keeps_out)
         editable = note is not None and runs.changes.can_edit(*target)
-        aliases = aliases_of(runs.changes.text(*target), note) if editable and note is not None else ()
+        aliases = aliases_of(runs.changes.text(*target), note.title) if editable and note is not None else ()
         situation = Situation(
             settings=rerun.system.settings,
             trace=trace,

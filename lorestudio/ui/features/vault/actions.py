@@ -33,7 +33,7 @@ from lorestudio.studio.notes.note_files import plan_delete, plan_duplicate
 from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename, says_title
 from lorestudio.studio.notes.search import plan_repairs
 from lorestudio.studio.notes.usage import usage_csv, usage_rows
-from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_aliases
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, alias_key, read_aliases
 from lorestudio.trace.model import rank
 from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.features.problems.pane import ProblemsPane
@@ -71,11 +71,11 @@ def _item(note: Note) -> Choice:
     return Choice(note_title(note), note_kind(note).word, note_folder(note), note)
 
 
-def _aliases(entries: Sequence[Entry], found: Mapping[str, tuple[str, ...]]) -> list[Choice]:
+def _aliases(notes: Sequence[Note], found: Mapping[str, tuple[str, ...]]) -> list[Choice]:
     return [
-        Choice(alias, tr("alias of {title}", title=entry.title), entry.folder or "", entry)
-        for entry in entries
-        for alias in found.get(entry.title.lower(), ())
+        Choice(alias, tr("alias of {title}", title=note_title(note)), note_folder(note), note)
+        for note in notes
+        for alias in found.get(alias_key(note), ())
     ]
 
 
@@ -293,7 +293,7 @@ class VaultFeature(Feature):
         context.session.jobs.start(
             tr("Reading aliases"),
             lambda _report: read_aliases(project),
-            done=lambda found: picker.add(_aliases(project.index.entries, found)) if alive else None,
+            done=lambda found: picker.add(_aliases(notes, found)) if alive else None,
             failed=lambda error: logger.warning("the aliases were not read: %s", error),
         )
         picker.open_over(context.window)

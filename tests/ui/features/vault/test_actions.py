@@ -591,6 +591,19 @@ def test_the_switcher_finds_aliases_and_begins_with_what_was_looked_at(window) -
     assert chosen_file(window) == "Skarn.md"
 
 
+def test_the_switcher_finds_aliases_of_ordinary_notes(window, vault) -> None:
+    (vault / "draft.md").write_text("---\naliases: [The Thought, draft]\n---\nA thought.\n", encoding="utf-8")
+    window.run("vault.reload")
+    settle(window)
+    window.run("go.entry")
+    picker = dialog_of(Picker)
+    settle(window)
+    picker.field.setText("the thought")
+    picker.pick_current()
+    settle(window)
+    assert chosen_file(window) == "draft.md"
+
+
 def test_shift_enter_in_the_switcher_makes_a_note_of_that_name(window) -> None:
     window.run("go.entry")
     picker = dialog_of(Picker)
