@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -29,11 +29,21 @@ from lorestudio.vault.writer import read_note
 FOLDER: Final = "templates"
 """The folder of a vault's own templates, in any capital letters."""
 _BY_TITLE: Final = "{{title}}"
-_BY_DATE: Final = "{{date}}"
+_PLACEHOLDER: Final = re.compile(r"\{\{(title|date|time)(?::([^{}]*))?\}\}")
+_USUAL: Final = {"date": "YYYY-MM-DD", "time": "HH:mm"}
+_TOKEN: Final = re.compile(r"\[([^\]]*)\]|YYYY|YY|M{1,4}|DD?|d{3,4}|HH?|hh?|mm|ss|A")
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 class Template(Struct, frozen=True):
-    """A note with `{{title}}` and `{{date}}` in it. `filename` is that of a vault's own template, "" for the others."""
+    """A note with `{{title}}`, `{{date}}` and `{{time}}` in it, the last two also with a format: `{{date:D MMMM}}`.
+
+    `filename` is that of a vault's own template, "" for the others.
+    """
 
     name: str
     text: str
@@ -73,14 +83,26 @@ def templates(vault: VaultNotes) -> tuple[Template, ...]:
     return (*own, *(template for template in built_in() if template.name not in taken))
 
 
-def fill(template: str, title: str, today: date) -> str:
-    """The text of a template with title and date; a property means then what it meant, whatever signs the title has.
+def in_format(now: datetime, form: str) -> str:
+    """The moment as Moment's tokens say, of which those are known that make up dates and times; `[text]` stays."""
+    hour = now.hour % 12 or 12
+    words = {
+        "YYYY": f"{now.year:04}", "YY": f"{now.year % 100:02}",
+        "MMMM": _MONTHS[now.month - 1], "MMM": _MONTHS[now.month - 1][:3], "MM": f"{now.month:02}", "M": str(now.month),
+        "DD": f"{now.day:02}", "D": str(now.day), "dddd": _DAYS[now.weekday()], "ddd": _DAYS[now.weekday()][:3],
+        "HH": f"{now.hour:02}", "H": str(now.hour), "hh": f"{hour:02}", "h": str(hour),
+        "mm": f"{now.minute:02}", "ss": f"{now.second:02}", "A": "PM" if now.hour >= 12 else "AM",
+    }  # fmt: skip
+    return _TOKEN.sub(lambda found: words.get(found[0], found[1]), form)
+
+
+def fill(template: str, title: str, now: datetime) -> str:
+    """The text of a template, filled; a property means then what it meant, whatever signs the title has.
 
     A property is spelled anew only where the bare words would be read as something else.
     """
-    words = {_BY_TITLE: title, _BY_DATE: today.isoformat()}
-    text = _filled(template, words)
-    wanted = {name: _filled_value(value, words) for name, value in _values(template).items()}
+    text = _filled(template, title, now)
+    wanted = {name: _filled_value(value, title, now) for name, value in _values(template).items()}
     for name, value in wanted.items():
         document = NoteDocument(text)
         found = document.find(name)
@@ -92,17 +114,18 @@ def fill(template: str, title: str, today: date) -> str:
     return text
 
 
-def _filled(text: str, words: Mapping[str, str]) -> str:
-    for placeholder, value in words.items():
-        text = text.replace(placeholder, value)
-    return text
+def _filled(text: str, title: str, now: datetime) -> str:
+    def word(found: re.Match[str]) -> str:
+        return title if found[1] == "title" else in_format(now, found[2] or _USUAL[found[1]])
+
+    return _PLACEHOLDER.sub(word, text)
 
 
-def _filled_value(value: Json, words: Mapping[str, str]) -> Json:
+def _filled_value(value: Json, title: str, now: datetime) -> Json:
     if isinstance(value, str):
-        return _filled(value, words)
+        return _filled(value, title, now)
     if isinstance(value, list):
-        return [_filled_value(item, words) for item in value]
+        return [_filled_value(item, title, now) for item in value]
     return value
 
 
@@ -115,7 +138,7 @@ _NUMBERED = re.compile(r"(.*?)(?: (\d+))?", re.DOTALL)
 
 
 def plan_new(
-    vaults: Sequence[VaultNotes], vault: VaultNotes, folder: str, title: str, template: Template | None, today: date
+    vaults: Sequence[VaultNotes], vault: VaultNotes, folder: str, title: str, template: Template | None, now: datetime
 ) -> Planned:
     """Make a note in a folder of one of the vaults, which is made too; without a template it is a bare heading.
 
@@ -128,7 +151,7 @@ def plan_new(
     other = _titled(vaults, name)
     if other is not None:
         raise InputError(name, f"{other} has this title already. Choose another one.")
-    text = f"# {name}\n" if template is None else fill(template.text, name, today)
+    text = f"# {name}\n" if template is None else fill(template.text, name, now)
     return Planned(ChangeSet(f"New note {name}", (NoteFileChange(vault.path(filename), None, text),)))
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import date
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from lorestudio.studio.notes.note_files import (
     Template,
     built_in,
     fill,
+    in_format,
     plan_delete,
     plan_duplicate,
     plan_new,
@@ -21,21 +22,49 @@ from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.note.document import NoteDocument
 from tests.studio.note_worlds import applied, write_vault
 
-TODAY = date(2024, 10, 5)
+NOW = datetime(2024, 10, 5, 15, 4, 9)  # noqa: DTZ001  # a person's own time
 
 
 def test_a_new_note_is_made_with_its_folder(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault", {"A.md": ""})
     template = Template("x", '---\nkeys: ["{{title}}"]\nmade: {{date}}\n---\n# {{title}}\n')
-    planned = plan_new([vault], vault, "people/dead", " Hob ", template, TODAY)
+    planned = plan_new([vault], vault, "people/dead", " Hob ", template, NOW)
     assert planned.changes.title == "New note Hob"
     after = applied(planned, vault)
     assert after["people/dead/Hob.md"] == '---\nkeys: ["Hob"]\nmade: 2024-10-05\n---\n# Hob\n'
 
 
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ("YYYY YY MMMM MMM MM M", "2024 24 October Oct 10 10"),
+        ("DD D dddd ddd", "05 5 Saturday Sat"),
+        ("HH H hh h mm ss A", "15 15 03 3 04 09 PM"),
+        ("[Day] D, [at] h A", "Day 5, at 3 PM"),
+    ],
+)
+def test_a_moment_in_the_format_of_a_template(form: str, words: str) -> None:
+    assert in_format(NOW, form) == words
+
+
+def test_midnight_is_twelve_in_the_morning() -> None:
+    assert in_format(NOW.replace(hour=0), "H h A") == "0 12 AM"
+
+
+def test_a_template_is_filled_as_obsidian_does() -> None:
+    template = (
+        "---\nmade: {{date:YYYY-MM-DD HH:mm}}\nat: {{time}}\n---\n# {{title}}\n"
+        "{{date:dddd, D MMMM YYYY}} {{time:HH.mm}} {{date}} {{other}}\n"
+    )
+    text = fill(template, "{{date}}", NOW)
+    assert NoteDocument(text).find("made").value == "2024-10-05 15:04"
+    assert NoteDocument(text).find("at").value == "15:04"
+    assert text.endswith("# {{date}}\nSaturday, 5 October 2024 15.04 2024-10-05 {{other}}\n")
+
+
 def test_a_new_note_without_template(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault", {})
-    assert applied(plan_new([vault], vault, "", "Hob", None, TODAY), vault) == {"Hob.md": "# Hob\n"}
+    assert applied(plan_new([vault], vault, "", "Hob", None, NOW), vault) == {"Hob.md": "# Hob\n"}
 
 
 @pytest.mark.parametrize(
@@ -44,13 +73,13 @@ def test_a_new_note_without_template(tmp_path: Path) -> None:
 def test_new_names_that_cannot_be_had(tmp_path: Path, title: str, message: str) -> None:
     vault = write_vault(tmp_path / "vault", {"A.md": "", "b.md": "# Bee\n"})
     with pytest.raises(InputError, match=message):
-        plan_new([vault], vault, "", title, None, TODAY)
+        plan_new([vault], vault, "", title, None, NOW)
 
 
 @pytest.mark.parametrize("template", built_in(), ids=lambda template: template.name)
 @pytest.mark.parametrize("title", ["Hob", "Wren's, the 2nd", "- x", "true", "12", "A & b"])
 def test_built_in_templates_make_entries(template: Template, title: str) -> None:
-    text = fill(template.text, title, TODAY)
+    text = fill(template.text, title, NOW)
     entry = parse_note(text, f"{title}.md", "v", ParseRules(), CHARS_4)
     assert isinstance(entry, Entry)
     assert (entry.title, entry.keys, entry.warnings, entry.summary) == (title, (title,), (), "")
@@ -60,7 +89,7 @@ def test_built_in_templates_make_entries(template: Template, title: str) -> None
 
 
 def test_a_title_is_quoted_where_the_template_does_not(tmp_path: Path) -> None:
-    text = fill("---\nkeys: [{{title}}, old {{title}}]\nother:   [x]\n---\n# {{title}}\n", "Bell, Book", TODAY)
+    text = fill("---\nkeys: [{{title}}, old {{title}}]\nother:   [x]\n---\n# {{title}}\n", "Bell, Book", NOW)
     assert text == '---\nkeys: ["Bell, Book", "old Bell, Book"]\nother:   [x]\n---\n# Bell, Book\n'
 
 

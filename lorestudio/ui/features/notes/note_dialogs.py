@@ -8,7 +8,7 @@ Making entries of ordinary notes: which notes, with what keys and why; what is t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from datetime import datetime
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -116,10 +116,10 @@ class NewNoteDialog(PlanDialog):
         number = self.vault.currentIndex()
         chosen = self.template.currentIndex() - 1
         template = self._templates[chosen] if 0 <= chosen < len(self._templates) else None
-        today = date.today()  # noqa: DTZ011  # the person's own day
+        now = datetime.now()  # noqa: DTZ005  # the person's own day and time
 
         def plan(vaults: Sequence[VaultNotes]) -> Planned:
-            return plan_new(vaults, vaults[number], folder, title, template, today)
+            return plan_new(vaults, vaults[number], folder, title, template, now)
 
         return plan
 
