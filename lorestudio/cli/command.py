@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, get_type_hints
 
 import typer
 
 from lorestudio.cli.output import clear_messages
+from lorestudio.cli.written import Written
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.rules import VERSIONS, name_of, rules_of
 
@@ -42,14 +44,24 @@ def _flat(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def run(**values: object) -> None:
-        for name, group in groups.items():
-            values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
         with clear_messages():
+            _check_written(parameters, values)
+            for name, group in groups.items():
+                values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
             function(**values)
 
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads, unknown to mypy
     return run
+
+
+def _check_written(parameters: Iterable[inspect.Parameter], values: Mapping[str, object]) -> None:
+    """Look at the files that the command is to write. Raises InputError for one that is to be left alone."""
+    for each in parameters:
+        path = values.get(each.name)
+        for mark in getattr(each.annotation, "__metadata__", ()):
+            if isinstance(mark, Written) and isinstance(path, Path):
+                mark.check(path, values.values())
 
 
 def rules_named(text: str | None) -> str:

@@ -9,13 +9,18 @@ import typer
 
 from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.output import echo, json_bytes
+from lorestudio.cli.written import Written
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.replay.scenario import run_scenarios
 
 
 def run(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario: JSON, or JSON lines.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the result to this file.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Write the result to this file."),
+        Written((".jsonl", ".json")),
+    ] = None,
     vault_root: Annotated[
         Path | None, typer.Option("--vault-root", help="The folder with the vaults that scenarios refer to.")
     ] = None,

@@ -14,6 +14,7 @@ from rich.table import Table
 from lorestudio.cli.options import ChatOption, JsonOption, OfflineRun, ProjectOptions
 from lorestudio.cli.output import print_json, say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
+from lorestudio.cli.written import Written
 from lorestudio.studio.notes.usage import UsageRow, usage_csv, usage_rows
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.replay.runs import TraceBook
@@ -29,7 +30,9 @@ def usage(
     *,
     chat: ChatOption = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write a row for each entry to this CSV file.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write a row for each entry to this CSV file."),
+        Written((".csv",)),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -19,6 +19,7 @@ from lorestudio.cli.options import (
     with_fixed,
 )
 from lorestudio.cli.output import FAILED, as_bytes, echo, say, say_all
+from lorestudio.cli.written import Written
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.exchange.scenario_file import scenario_bytes
@@ -45,6 +46,7 @@ def report(
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Write it to this file: .html, .md, .txt or .json. Default: text, here."),
+        Written((".html", ".md", ".txt", ".json")),
     ] = None,
     context: SizeOption = 0,
     fixed_switches: FixedOption = None,
@@ -70,7 +72,9 @@ def scenario(
     *,
     message: ReplyOption = None,
     swipe: SwipeOption = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write it to this file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write it to this file."), Written((".json", ".jsonl"))
+    ] = None,
     context: SizeOption = 0,
     fixed_switches: FixedOption = None,
 ) -> None:

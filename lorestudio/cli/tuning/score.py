@@ -19,6 +19,7 @@ from lorestudio.cli.options import JsonOption, YesOption
 from lorestudio.cli.output import FAILED, picked, print_json, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.cli.tuning.whole_chats import WholeChats
+from lorestudio.cli.written import Written
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.json_file import parse_document, read_file
@@ -162,7 +163,9 @@ def check(
         bool,
         typer.Option("--fail-on-regression", help="End with 1 only where something that was met in --baseline is not."),
     ] = False,
-    junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")] = None,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML."), Written((".xml",))
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check what should be in the prompt, over whole chats and offline. Ends with 1 where an expectation is broken."""
