@@ -405,6 +405,10 @@ class System(ABC):
         """The chat's choices as they stood when the message at this index was written."""
         return controls
 
+    def scanned(self, moment: Moment) -> VaultIndex:
+        """The entries from which it chooses: the project's, where it has no lorebooks of its own."""
+        return moment.index
+
     def searched(self, moment: Moment) -> int:
         """How many of the newest messages a run reads at most, so that a trace keeps what was read of them."""
         return min(len(moment.chat), READ_AT_MOST)

@@ -36,9 +36,10 @@ _ENTRY_DETAILS: Final = frozenset({"source_id", "refine_source_id"})
 
 
 def renumbered(trace: Trace, by: int) -> Trace:
-    """The same trace with every entry's number raised by `by`."""
+    """The same trace, of other entries than the project's, with every entry's number raised by `by`."""
     return replace(
         trace,
+        others=True,
         entries={number + by: replace(ref, id=ref.id + by) for number, ref in trace.entries.items()},
         stages=tuple(_stage(record, by) for record in trace.stages),
         injections=tuple(_injection(item, by) for item in trace.injections),
@@ -403,13 +404,12 @@ def _never(trace: Trace, entry: int) -> Fate:
     """Why an entry was never a candidate: what the keyword pass says of all that it did not hit, or the whole run."""
     if trace.skip_reason:
         return Fate(entry, FateState.NEVER, "", None, trace.skip_reason)
-    own = min(trace.entries, default=FOREIGN_IDS) >= FOREIGN_IDS  # in a trace as the system made it all ids are low
-    of_vault, words = own and 0 <= entry < FOREIGN_IDS, trace.words
-    elsewhere = next((record.note for record in trace.stages if record.note in words.elsewhere), None)
-    if of_vault and elsewhere is not None:
-        return Fate(entry, FateState.NEVER, "", None, words.elsewhere[elsewhere])
-    if of_vault and (trace.entries or not words.of_notes):
-        return Fate(entry, FateState.NEVER, "", None, words.not_notes)
+    words = trace.words
+    # in a trace as the system made it all ids are low, and one that was kept before says nothing of others
+    others = trace.others or (min(trace.entries) >= FOREIGN_IDS if trace.entries else not words.of_notes)
+    if others and 0 <= entry < FOREIGN_IDS:
+        reasons = (words.elsewhere[record.note] for record in trace.stages if record.note in words.elsewhere)
+        return Fate(entry, FateState.NEVER, "", None, next(reasons, words.not_notes))
     records = sorted(trace.stages, key=lambda record: record.name != words.key_stage)
     for record in records:
         if record.default_reason:

@@ -320,8 +320,9 @@ class Trace:
     `prompt` is the lore; `notes` are the other texts that the host holds after the run: the chat's notebook and the AI
     notepad, and after a run that ended early or did not run, what an earlier one had handed over and nothing replaced.
     `labels` are DeepLore's match labels by title, in insertion order. `draws` are the random numbers used, in order.
-    `digests` identify the inputs (`vault`, `chat`, `settings`, `state`), so that a stale trace can be told. `words` are
-    the system's own, in which views tell of the run; they are no part of what was decided.
+    `digests` identify the inputs (`vault`, `chat`, `settings`, `state`), so that a stale trace can be told. `others`
+    says that it chose from other entries than the project's. `words` are the system's own, in which views tell of the
+    run; they are no part of what was decided.
     """
 
     system: str
@@ -345,6 +346,7 @@ class Trace:
     facts: Mapping[str, Json] = field(default_factory=dict, repr=False)
     notes: tuple[PromptBlock, ...] = field(default=(), repr=False)
     seen: SeenChat = field(default=AS_STORED, repr=False)
+    others: bool = False
     words: Vocabulary[Trace] = field(default=PLAIN, compare=False, repr=False)
 
     def stage(self, name: str) -> StageRecord | None:

@@ -97,3 +97,36 @@ def test_files_given_in_the_wrong_place_are_recognised(
     assert "this is a chat, and no vault. Give it with --chat" in said
     said = " ".join(lorestudio("replay", vault, "--chat", book).stderr.split())
     assert "this is a lorebook, and no chat" in said
+
+
+@pytest.fixture
+def quiet(tmp_path: Path) -> Path:
+    """A lorebook with one entry that is found once “lamp” is among its keys."""
+    entry = {**NEW_ENTRY, "uid": 0, "key": ["ferry"], "comment": "Ferry", "content": "It is late."}
+    path = tmp_path / "Quiet.json"
+    path.write_text(json.dumps({"entries": {"0": entry}}), encoding="utf-8")
+    return path
+
+
+def test_where_nothing_of_an_opened_lorebook_matched_its_entries_are_what_was_scanned(
+    lorestudio: Run, chat: Path, quiet: Path
+) -> None:
+    told = lorestudio("explain", quiet, "--chat", chat, "--entry", "Ferry", "--why-not")
+    assert "None of its keys was found" in told.stdout, told.output
+    assert "take no part" not in told.stdout
+    assert "runs of the engine" in told.stdout
+
+
+def test_a_named_lorebook_s_entry_without_a_verdict_is_found(
+    lorestudio: Run, vault: Path, chat: Path, quiet: Path
+) -> None:
+    asked = ("explain", vault, "--chat", chat, "--system", "world-info", "--book", quiet, "--why-not", "--entry")
+    told = lorestudio(*asked, "ferry")
+    assert told.exit_code == 0, told.output
+    assert "“Ferry” (uid 0" in told.stdout
+    assert "None of its keys was found" in told.stdout
+    assert "runs of the engine" in told.stdout
+    assert "take no part" not in told.stdout
+    of_note = lorestudio(*asked, "Lamp").stdout
+    assert "notes of the vault take no part" in of_note.splitlines()[3]
+    assert "no note has the title" in lorestudio(*asked, "Nobody").output

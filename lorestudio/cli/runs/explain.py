@@ -27,7 +27,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.replay.simulator import Simulator, knowing_all
 from lorestudio.studio.tryout.preview import HeldRuns
 from lorestudio.studio.tryout.why_not import (
     PARTS,
@@ -267,6 +267,7 @@ def explain(
     if entry is None:
         _say_turn(trace, as_json=as_json)
         return
+    trace = knowing_all(trace, simulator.decider(generation), simulator.moment(generation))
     note = find_in(project, trace, entry)
     finder = WhyNotFinder(simulator, generation, by.recorded(project))
     if why_not:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 
 from lorestudio.domain.chat import Chat, Generation
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import CancelToken, Progress, heed
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import VERSION
@@ -296,7 +296,7 @@ async def _decided(system: System, moment: Moment, state: State) -> Decided:
         decided = _with_seen(decided, system, moment)
     if system.kind.of_vault:
         return decided
-    return Decided(_own_numbers(decided.trace, moment.index), decided.state, decided.tally)
+    return Decided(_own_numbers(decided.trace, system, moment), decided.state, decided.tally)
 
 
 def _with_seen(decided: Decided, system: System, moment: Moment) -> Decided:
@@ -305,13 +305,23 @@ def _with_seen(decided: Decided, system: System, moment: Moment) -> Decided:
     return decided if decided.trace.seen == seen else replace(decided, trace=replace(decided.trace, seen=seen))
 
 
-def _own_numbers(trace: Trace, index: VaultIndex) -> Trace:
+def knowing_all(trace: Trace, system: System, moment: Moment) -> Trace:
+    """The trace; where it chose from lorebooks of the system's, it also knows the entries that no stage spoke of."""
+    scanned = system.scanned(moment)
+    if scanned is moment.index or not trace.others:
+        return trace
+    refs = (replace(EntryRef.of(entry), id=entry.id + FOREIGN_IDS) for entry in scanned.entries)
+    return replace(trace, entries={**{ref.id: ref for ref in refs}, **trace.entries})
+
+
+def _own_numbers(trace: Trace, system: System, moment: Moment) -> Trace:
     """The trace; where its entries are not those of the vault, with numbers that no entry of a vault has."""
-    foreign = any(not _of_vault(number, ref, index) for number, ref in trace.entries.items())
+    named = trace.entries or {entry.id: entry for entry in system.scanned(moment).entries}
+    foreign = not named or any(not _of_vault(number, ref, moment.index) for number, ref in named.items())
     return renumbered(trace, FOREIGN_IDS) if foreign else trace
 
 
-def _of_vault(number: int, ref: EntryRef, index: VaultIndex) -> bool:
+def _of_vault(number: int, ref: EntryRef | Entry, index: VaultIndex) -> bool:
     if not 0 <= number < len(index.entries):
         return False
     entry = index.entries[number]

@@ -35,7 +35,7 @@ from lorestudio.studio.notes.vault_notes import aliases_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.runs import TraceBook
-from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.replay.simulator import Simulator, knowing_all
 from lorestudio.studio.tryout.preview import HeldRuns
 from lorestudio.studio.tryout.project_changes import ProjectChanges
 from lorestudio.systems.base import StopBetweenStages
@@ -392,7 +392,8 @@ class WhyNotFinder:
     def _begun(self, target: Key, cancel: CancelToken) -> tuple[WhyNot, tuple[Option, ...]]:
         """What is known before anything was tried, and what to try."""
         runs, rerun = self._runs, self._runs.rerun
-        trace, project, number = rerun.before, rerun.project, numbered(rerun.before, target)
+        trace, project = knowing_all(rerun.before, rerun.system, rerun.moment), rerun.project
+        number = numbered(trace, target)
         notes: tuple[Entry | LeftOutNote, ...] = (*project.index.entries, *project.index.left_out)
         note = next((each for each in notes if (each.vault, each.filename) == target), None)
         journeys = Journeys(trace)

@@ -12,6 +12,7 @@ from functools import partial
 from typing import ClassVar, Final
 
 from lorestudio.domain.chat import Message
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
@@ -35,7 +36,7 @@ from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
 from lorestudio.systems.vectors import TextVectors, asked_for_vectors, offline_vectors
 from lorestudio.systems.worldinfo import NAME
-from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, decided
+from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, decided, world_of
 from lorestudio.systems.worldinfo.haystack import Scan
 from lorestudio.systems.worldinfo.scan import Loop, LoopPart, Scanned, at
 from lorestudio.systems.worldinfo.words import VOCABULARY
@@ -139,6 +140,10 @@ class WorldInfoSystem(System):
             ],
         }
         return {name: value for name, value in found.items() if value not in (None, "", [], 0)}
+
+    def scanned(self, moment: Moment) -> VaultIndex:
+        """The entries of the lorebooks, or the notes."""
+        return world_of(moment, self.settings, self.books, self.shared).index
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation from the timed effects that the one before left."""

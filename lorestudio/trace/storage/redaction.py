@@ -113,6 +113,7 @@ def redacted(trace: Trace, names: Pseudonyms) -> Trace:
         seed=trace.seed,
         draws=trace.draws,
         clock_ms=trace.clock_ms,
+        others=trace.others,
         skip_reason=trace.skip_reason if trace.skip_reason in words.reasons else "",
         warnings=tuple(f"A warning {of_length(warning)}" for warning in trace.warnings),
         facts=_facts(trace.facts),
