@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.command import RulesOption, rules_named
-from lorestudio.cli.output import echo, json_bytes
+from lorestudio.cli.output import echo, json_bytes, say_all
 from lorestudio.cli.written import Written
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.replay.scenario import run_scenarios
@@ -27,7 +27,7 @@ def run(
     rules: RulesOption = None,
 ) -> None:
     """Run scenarios and print, one a line, what every generation decided."""
-    results = run_scenarios(scenario, vault_root, rules_named(rules))
+    results = run_scenarios(scenario, vault_root, rules_named(rules), say_all)
     lines = b"".join(json_bytes(result) for result in results)
     if output is None:
         echo(lines, nl=False)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.chat import Message
@@ -25,7 +26,7 @@ from lorestudio.exchange.lorebooks.entry import BookError
 from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, read_lorebook
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.settings.behaviour import Behaviour
-from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.settings.files import read_whole, unpacked
 from lorestudio.settings.rules import NEW, OLD, rules_of
 
@@ -109,6 +110,10 @@ class ScenarioNote(BaseModel):
         return {f"note_{'prompt' if name == 'text' else name}": value for name, value in self.model_dump().items()}
 
 
+KINDS: Final = ("normal", "swipe", "regenerate", "continue", "impersonate", "quiet")
+"""The kinds of generations."""
+
+
 class ScenarioGeneration(BaseModel):
     """One generation: the clock, the chat as indices into the scenario's messages, and changes made before it.
 
@@ -137,6 +142,13 @@ class ScenarioGeneration(BaseModel):
     reindex: bool | Literal["changes"] = False
     answer_swipe_id: int | None = None
     front_chat: list[int] | None = None
+
+    @field_validator("type")
+    @classmethod
+    def _is_a_kind(cls, kind: str) -> str:
+        if kind not in KINDS:
+            raise ValueError(f"there is no such kind of generation; there are: {', '.join(KINDS)}")
+        return kind
 
 
 class Scenario(BaseModel):
@@ -258,12 +270,16 @@ class Scenario(BaseModel):
 
 
 class ScenarioRecord(Struct, frozen=True):
-    """A scenario and where it stood: `line` from 1 in JSON lines, `prefix` what a field's path begins with."""
+    """A scenario and where it stood: `line` from 1 in JSON lines, `prefix` what a field's path begins with.
+
+    `unheeded` are sentences about fields and settings that a run does not know.
+    """
 
     scenario: Scenario
     source: Path
     line: int | None = None
     prefix: str = ""
+    unheeded: tuple[str, ...] = ()
 
     def error(self, message: str, field: str) -> InputError:
         """What is wrong in one field of this scenario."""
@@ -367,7 +383,7 @@ def _record(path: Path, line: int | None, prefix: str, record: object) -> Scenar
     if not isinstance(inner, dict):
         raise InputError(path, "a scenario is a JSON object.", line, prefix.rstrip("."))
     try:
-        return ScenarioRecord(Scenario.model_validate(inner), path, line, prefix)
+        return ScenarioRecord(Scenario.model_validate(inner), path, line, prefix, tuple(_unheeded(inner)))
     except ValidationError as error:
         first = error.errors()[0]
         cause = first.get("ctx", {}).get("error")
@@ -380,6 +396,28 @@ def _record(path: Path, line: int | None, prefix: str, record: object) -> Scenar
             else ""
         )
         raise InputError(path, f"{message}{more}.", line, f"{prefix}{field}".rstrip(".")) from error
+
+
+_FOR_PEOPLE: Final = frozenset({"seed", "focus", "swipe"})
+"""Fields that no run looks at (rules: scenario-format 1)."""
+
+
+def _unheeded(scenario: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence about every field and setting that is none, as far as that is not meant for people."""
+    parts: list[tuple[str, type[BaseModel], Mapping[str, Any]]] = [("a scenario", Scenario, scenario)]
+    parts += [("a generation", ScenarioGeneration, each) for each in scenario["generations"]]
+    parts += [("a vault", ScenarioVault, each) for each in scenario.get("vaults", ())]
+    parts += [("a lorebook", ScenarioBook, each) for each in scenario.get("books", ())]
+    parts += [("the note", ScenarioNote, scenario.get("note") or {})]
+    for what, kind, values in parts:
+        for key in sorted(values.keys() - kind.model_fields.keys() - _FOR_PEOPLE):
+            near = get_close_matches(key, kind.model_fields, 1)
+            hint = f" Did you mean “{near[0]}”?" if near else ""
+            yield f"“{key}”: {what} has no such field, so it has no effect.{hint}"
+        for settings in (values.get("settings", {}), values.get("settings_patch", {})):
+            read = sanitise(settings)
+            unknown = read.unknown.keys() - read.corrected.keys()
+            yield from (problem for problem in read.problems if problem.partition(":")[0] in unknown)
 
 
 _READ_EXTRAS = ("type", "isSmallSys", "tool_invocations")

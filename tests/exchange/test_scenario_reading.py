@@ -128,6 +128,7 @@ def test_a_single_broken_object(tmp_path: Path) -> None:
         (scenario(generations=[{"now_ms": 1, "chat": [0, 1]}]), "generations.0.chat.1", "there is no message 1"),
         (scenario(generations=[{"now_ms": 1, "chat": [-1]}]), "generations.0.chat.0", "there is no message -1"),
         (scenario(messages=[]), "generations.0.chat.0", "there are no messages"),
+        (scenario(generations=[{"now_ms": 1, "chat": [], "type": "Swipe"}]), "generations.0.type", "normal, swipe, "),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -142,6 +143,17 @@ def test_the_wrong_field_is_named(tmp_path: Path, changed: dict[str, Any], field
     assert recorded.field == f"scenario.{field}"
     in_list = refused(tmp_path, json.dumps([SCENARIO, changed]))
     assert in_list.field == f"1.{field}"
+
+
+def test_fields_and_settings_that_no_run_knows_are_told(tmp_path: Path) -> None:
+    generation = {"now_ms": 1, "chat": [0], "typ": "swipe", "swipe": 1, "settings_patch": {"scanDepht": 3}}
+    changed = scenario(sytem="hybrid", seed=1, focus="f", settings={"scanDept": 3}, generations=[generation])
+    (record,) = read_records(written(tmp_path, json.dumps(changed)))
+    told = record.unheeded
+    assert [each.partition(":")[0] for each in told] == ["“sytem”", "scanDept", "“typ”", "scanDepht"]
+    near = ("“system”?", "scanDepth?", "“type”?", "scanDepth?")
+    assert all(each.endswith(f"Did you mean {name}") for each, name in zip(told, near, strict=True))
+    assert read_records(written(tmp_path, json.dumps(SCENARIO)))[0].unheeded == ()
 
 
 @pytest.mark.parametrize(

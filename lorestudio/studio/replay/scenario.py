@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -37,8 +37,15 @@ def word_for(counter: TokenCounter) -> str:
     return next(known, None) or word_of(counter)
 
 
-def run_scenarios(path: Path, vault_root: Path | None = None, rules: str = "") -> list[dict[str, Any]]:
+def run_scenarios(
+    path: Path,
+    vault_root: Path | None = None,
+    rules: str = "",
+    tell: Callable[[Sequence[str]], object] = lambda _: None,
+) -> list[dict[str, Any]]:
     """Run all scenarios of a file, in order, by these rules of DeepLore where they are given.
+
+    `tell` is given sentences about fields and settings that no run knows, before the first one.
 
     Raises InputError, naming line and field, before anything is run where the file is wrong or a vault is missing.
     """
@@ -58,6 +65,7 @@ def run_scenarios(path: Path, vault_root: Path | None = None, rules: str = "") -
         except (InputError, SettingsError) as error:
             field = "system" if isinstance(error, InputError) else "system_settings"
             raise record.error(getattr(error, "message", str(error)), field) from None
+    tell([told for record in records for told in record.unheeded])
     given = {"rules": rules} if rules else {}
     return [run_scenario(record.scenario.model_copy(update=given), vault_root) for record in records]
 

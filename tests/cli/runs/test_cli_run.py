@@ -141,3 +141,14 @@ def test_an_output_that_cannot_be_written(lorestudio: Run, tmp_path: Path, scena
     result = lorestudio("run", written(tmp_path, scenario), "-o", tmp_path)
     assert result.exit_code == 2
     assert f"lorestudio: {tmp_path}: the file cannot be written" in result.stderr
+
+
+def test_a_misspelt_field_is_told_once_and_what_was_asked_for_is_run(
+    lorestudio: Run, tmp_path: Path, scenario: Scenario
+) -> None:
+    result = lorestudio("run", written(tmp_path, *[{**scenario, "sytem": "hybrid"}] * 2))
+    assert result.exit_code == 0
+    assert len(result.stdout.splitlines()) == 2
+    assert result.stderr.splitlines() == [
+        "lorestudio: “sytem”: a scenario has no such field, so it has no effect. Did you mean “system”?"
+    ]
