@@ -1,16 +1,31 @@
 """The command line: the second front end, which can do what the window can."""
 
+import errno
 import gc
 import os
 import sys
 
+_UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
+"""What a full or broken disk says, to which the output was to go."""
+
 
 def main() -> None:
-    """Run the command line. The version is told without loading it."""
+    """Run the command line. An output that cannot be written is a message and exit code 1."""
+    try:
+        _run()
+    except OSError as error:
+        if error.filename is not None or error.errno not in _UNWRITABLE:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is written at the very end
+        sys.exit(f"lorestudio: the output cannot be written: {error.strerror}.")
+
+
+def _run() -> None:
+    """The version is told without loading the command line."""
     if sys.argv[1:] == ["--version"]:
         from lorestudio.domain.resources import VERSION
 
-        print(f"lorestudio {VERSION}")  # noqa: T201  # what it was asked for
+        print(f"lorestudio {VERSION}", flush=True)  # noqa: T201  # what it was asked for
         return
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads for sums as small as ours only cost their start
     from lorestudio.cli.loading import loading

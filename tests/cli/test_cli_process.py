@@ -128,3 +128,21 @@ def test_a_name_that_is_nearly_a_command_is_corrected(tmp_path: Path) -> None:
     done = program(tmp_path, "repaly")
     assert done.returncode == 2
     assert b"'replay'" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.parametrize("asked", [("--version",), ("usage", "{vault}", "--json"), ("lint", "{vault}")])
+def test_an_output_without_room_is_a_message(tmp_path: Path, vault: Path, asked: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "lorestudio", *(each.format(vault=vault) for each in asked)]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(  # noqa: S603  # our own program
+            command,
+            env=environment(tmp_path),
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=90,
+            check=False,
+        )
+    told = "lorestudio: the output cannot be written: No space left on device.\n"
+    assert (done.returncode, done.stderr.decode()) == (1, told)

@@ -7,6 +7,7 @@ meanwhile counts as it is now; a text or size that the person changed is kept it
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -171,12 +172,19 @@ def read_persona(value: str) -> Persona:
             if path.stat().st_size > LONGEST_PERSONA:
                 raise InputError(path, "the file is too large for a persona. Choose a text file.")
             value = path.read_text("utf-8-sig")
+        elif path is not None and (path.is_dir() or _is_named(value)):
+            raise InputError(value, "there is no such file. Name the persona's text file, or write its text.")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(str(path), f"the persona cannot be read as UTF-8 text: {error}.") from error
     first, _, rest = value.partition("\n")
     if first.startswith("# ") and first[2:].strip():
         return Persona(first[2:].strip(), rest.strip())
     return Persona("", value.strip())
+
+
+def _is_named(value: str) -> bool:
+    """Whether a line names a file, there or not, and is no text."""
+    return value.lower().endswith((".txt", ".md")) or (" " not in value and not {"/", os.sep}.isdisjoint(value))
 
 
 _Read = TypeVar("_Read")

@@ -11,6 +11,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.exchange.character_card import CardData, CharacterCard
+from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.messages import example_blocks
@@ -272,7 +273,14 @@ def test_a_persona_is_a_text_or_a_file(tmp_path: Any) -> None:
     path = tmp_path / "me.md"
     path.write_text("# Wren Quay\n\nSmall, curious.\n")
     assert read_persona(str(path)) == Persona("Wren Quay", "Small, curious.")
-    assert read_persona("Tall.") == Persona("", "Tall.")
+    for text in ("Tall.", "# Wren\nReads me.txt", "A she/her rider."):
+        assert read_persona(text).text == text.removeprefix("# Wren\n")
+
+
+@pytest.mark.parametrize("name", ["me.txt", "My persona.md", "people/wren", "{folder}"])
+def test_a_persona_s_file_that_is_not_there_is_no_text(tmp_path: Any, name: str) -> None:
+    with pytest.raises(InputError, match="there is no such file"):
+        read_persona(name.format(folder=tmp_path))
 
 
 _text = st.text("ab {}\n\r<>:", max_size=12)
