@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lorestudio.domain.entry import Entry
+    from lorestudio.exchange.problems import InputError
+    from lorestudio.settings.files import SettingsError
     from lorestudio.studio.project.project import Project, demo_project
+    from lorestudio.studio.project.tokens import TokenizerError
     from lorestudio.studio.scripting import (
         check,
         explain,
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from lorestudio.trace.model import Injection, Trace
     from lorestudio.trace.summary import summary
     from lorestudio.trace.vocabulary import Explanation
+    from lorestudio.vault.files import VaultError
 
     __version__: str
 
@@ -41,12 +45,16 @@ _PLACES = {
     "Explanation": "trace.vocabulary",
     "Fate": "trace.journey",
     "Injection": "trace.model",
+    "InputError": "exchange.problems",
     "Plan": "studio.tuning.search",
     "Project": "studio.project.project",
     "ScoredChat": "studio.tuning.scoring",
     "SearchOutcome": "studio.tuning.search",
     "SearchWay": "studio.tuning.search",
+    "SettingsError": "settings.files",
+    "TokenizerError": "studio.project.tokens",
     "Trace": "trace.model",
+    "VaultError": "vault.files",
     "check": "studio.scripting",
     "demo_project": "studio.project.project",
     "explain": "studio.scripting",
@@ -66,12 +74,16 @@ __all__ = [
     "Explanation",
     "Fate",
     "Injection",
+    "InputError",
     "Plan",
     "Project",
     "ScoredChat",
     "SearchOutcome",
     "SearchWay",
+    "SettingsError",
+    "TokenizerError",
     "Trace",
+    "VaultError",
     "__version__",
     "check",
     "demo_project",

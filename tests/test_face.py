@@ -95,6 +95,27 @@ def test_a_notebook_whose_loop_runs_may_replay(project: lorestudio.Project) -> N
     assert [trace.prompt for trace in traces] == [trace.prompt for trace in lorestudio.replay(project, "hybrid")]
 
 
+def test_a_notebook_whose_loop_runs_may_open_and_tune(tmp_path: Path) -> None:
+    expected = tmp_path / "mine.yaml"
+    expected.write_text("expectations:\n  - {note: The Brume, should: be in}\n", encoding="utf-8")
+
+    async def cell() -> lorestudio.SearchOutcome:
+        demo = lorestudio.demo_project()
+        (folder,) = demo.vault_folders
+        opened = lorestudio.open_project(str(folder), demo.chat_path, demo.settings_path)
+        plan = lorestudio.Plan(lorestudio.SearchWay.GRID, runs=1)
+        return lorestudio.tune(opened, ["maxTokensBudget=200"], expected, plan=plan)
+
+    assert len(asyncio.run(cell()).tried) == 1
+
+
+def test_what_cannot_answer_or_be_tuned_is_said(project: lorestudio.Project) -> None:
+    with pytest.raises(lorestudio.InputError, match=r"answers: give an object that answers"):
+        lorestudio.replay(project, answers="recorded")  # type: ignore[arg-type]  # as people try
+    with pytest.raises(lorestudio.InputError, match="projects: there is none"):
+        lorestudio.tune([], ["maxTokensBudget=200"])
+
+
 def test_settings_of_a_system(project: lorestudio.Project) -> None:
     given = lorestudio.replay(project, "hybrid", HybridSettings(limit=0, mode="semantic_first"))
     assert given[-1].limits[1].maximum == 0

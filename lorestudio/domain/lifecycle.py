@@ -1,15 +1,30 @@
-"""Long work: how far it is, how it is stopped on purpose, and what is closed when it is no longer needed."""
+"""Long work: how far it is, how it is waited for and stopped, and what is closed when it is no longer needed."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, TypeVar
 
 from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
+
+_Result = TypeVar("_Result")
+
+
+def run_whole(work: Coroutine[Any, Any, _Result]) -> _Result:
+    """What the work comes to, in an event loop of its own; also where one runs already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 class Closing(ABC):

@@ -6,14 +6,13 @@ examples use the small world that comes with the program. `import lorestudio` ha
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from difflib import get_close_matches
 from pathlib import Path
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.lifecycle import run_whole
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section
@@ -80,7 +79,8 @@ def replay(
 
     `settings` are the system's, whole or as a mapping of those that differ, by their names in Python or in files: from
     the project's settings for its own system, from the defaults for another. Without `answers` the offline stand-in
-    answers where a model decides, and nothing leaves the computer. Raises InputError and SettingsError.
+    answers where a model decides, and nothing leaves the computer; it is an object that answers, such as
+    `studio.project.answering.load_recorded` gives. Raises InputError and SettingsError.
 
     >>> from lorestudio import demo_project
     >>> project = demo_project()
@@ -91,6 +91,8 @@ def replay(
     >>> [each.title for each in replay(project, "hybrid", {"limit": 2})[0].injections]
     ['The Brume', 'House Style', 'Spoken Numbers', 'Ottoline Quay', 'What Everyone Knows']
     """
+    if answers is not None and not hasattr(answers, "answer"):
+        raise InputError("answers", "give an object that answers, such as load_recorded(project.chat_path).")
     kind = kind_of(system)
     used = kind.settings_in(project.settings)
     if isinstance(settings, Section):
@@ -102,12 +104,7 @@ def replay(
         raise InputError("settings", f"{kind.title} takes {kind.settings.__name__}, not {type(used).__name__}.")
     project = project.with_settings_of(kind, used)
     simulator = Simulator(project, system_of(project.scene(answers, model), kind, used))
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(simulator.replay())
-    with ThreadPoolExecutor(1) as pool:  # a loop runs here already, as in a notebook
-        return pool.submit(lambda: asyncio.run(simulator.replay())).result()
+    return run_whole(simulator.replay())
 
 
 def check(
@@ -191,6 +188,8 @@ def tune(
     [{'maxTokensBudget': 200}]
     """
     chats = [projects] if isinstance(projects, Project) else list(projects)
+    if not chats:
+        raise InputError("projects", "there is none. Give a project with a chat, or several of the same vault.")
     trial = trial_of(chats, candidate(system), _expected(chats[0], expectations), over)
     return search(trial, plan, Workers(workers, dask), None if journal is None else Path(journal))
 

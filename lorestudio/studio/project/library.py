@@ -18,7 +18,7 @@ from typing import Any, Final, Self, TypeVar
 from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.lifecycle import Cancelled, run_whole
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -344,7 +344,7 @@ def read_once(
     cache: VaultCache | None = None,
     on_progress: OnProgress | None = None,
 ) -> LibraryNews:
-    """The index as the vaults are now, for callers without an event loop; what is cached is not parsed again."""
+    """The index as the vaults are now, for callers that wait; what is cached is not parsed again."""
 
     async def work() -> LibraryNews:
         async with Library(sources, settings, counter, cache=cache) as library:
@@ -354,7 +354,7 @@ def read_once(
             await library.settled()
             return news
 
-    return asyncio.run(work())
+    return run_whole(work())
 
 
 def changes_text(changes: IndexChanges) -> str:

@@ -12,7 +12,6 @@ what was handed back stays.
 
 from __future__ import annotations
 
-import asyncio
 import copyreg
 import gc
 import hashlib
@@ -31,7 +30,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.lifecycle import CancelToken, Closing, heed
+from lorestudio.domain.lifecycle import CancelToken, Closing, heed, run_whole
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
@@ -147,13 +146,13 @@ class PointRunner:
 
     def outcomes(self, point: Point, cancel: CancelToken | None = None) -> tuple[tuple[TurnOutcome, ...], ...]:
         """What every generation of each chat comes to there. Raises Cancelled between two of them."""
-        return tuple(asyncio.run(_outcomes(each, cancel)) for each in self.simulators(point))
+        return tuple(run_whole(_outcomes(each, cancel)) for each in self.simulators(point))
 
     def scores(self, point: Point, cancel: CancelToken | None = None) -> tuple[Scores, ...]:
         """The scores of each chat there. Raises Cancelled between two generations."""
         found = []
         for simulator in self.simulators(point):
-            project, outcomes = simulator.project, asyncio.run(_outcomes(simulator, cancel))
+            project, outcomes = simulator.project, run_whole(_outcomes(simulator, cancel))
             chat = project.chat or Chat()
             judged = judge(self.trial.expectations, chat, chat_name(project), project.index, outcomes)
             found.append(score(shown_swipes(chat, outcomes), judged))
