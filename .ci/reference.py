@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import typing
 from collections.abc import Iterable, Iterator
+from enum import EnumType
 from pathlib import Path
 
 from typer.main import get_command
@@ -91,11 +92,31 @@ def shown(parameter: click.Parameter) -> bool:
 
 
 def option(parameter: click.Parameter) -> tuple[str, str]:
-    """An option, or an argument by what stands for it in the usage."""
-    metavar = parameter.metavar or ""
+    """An option with what it may be and what it is by default, or an argument by what stands for it in the usage."""
+    told = str(getattr(parameter, "help", ""))
     if parameter.param_type_name == "argument":
-        return f"`{metavar or str(parameter.name).upper()}`", str(getattr(parameter, "help", ""))
-    return f"`{' '.join(filter(None, (', '.join(parameter.opts), metavar)))}`", str(getattr(parameter, "help", ""))
+        return f"`{parameter.metavar or str(parameter.name).upper()}`", told
+    names = ", ".join((*parameter.opts, *parameter.secondary_opts))
+    default = default_of(parameter)
+    more = f" Default: {default}." if default and "Default:" not in told else ""
+    return f"`{' '.join(filter(None, (names, parameter.metavar or '|'.join(choices_of(parameter)))))}`", told + more
+
+
+def choices_of(parameter: click.Parameter) -> Iterator[str]:
+    """What an option may be, where that is a choice."""
+    described = getattr(parameter, "type_descriptor", None)  # newer versions of typer have it in place of click's type
+    kind = parameter.type if described is None else described.annotation
+    every = kind if isinstance(kind, EnumType) else getattr(kind, "choices", ())
+    return (str(getattr(each, "value", each)) for each in every)
+
+
+def default_of(parameter: click.Parameter) -> str:
+    """What an option is where nobody gives it, "" for nothing."""
+    value = getattr(parameter.default, "value", parameter.default)
+    if isinstance(value, bool):  # of a pair of options, the one that holds
+        pair = parameter.opts if value else parameter.secondary_opts
+        return f"`{pair[0]}`" if parameter.secondary_opts else ""
+    return f"{value:g}" if isinstance(value, float) else str(value) if isinstance(value, int | str | Path) else ""
 
 
 def settings() -> str:

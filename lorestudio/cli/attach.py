@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.answering import Answering
-from lorestudio.cli.command import command
+from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import ChatOptions, JsonOption, OfflineRun
 from lorestudio.cli.output import echo, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fixed, fold, listing, table
@@ -42,11 +42,8 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of
 from lorestudio.trace.wording import plural
 
-captures = typer.Typer(
-    name="captures",
-    help="What went through “lorestudio attach”: real prompts and answers, kept on this computer for you alone.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+captures = command_group(
+    "What went through “lorestudio attach”: real prompts and answers, kept on this computer for you alone."
 )
 
 Names = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids as “captures list” shows them.")]

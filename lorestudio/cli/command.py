@@ -30,6 +30,11 @@ def command(of: typer.Typer, name: str | None = None) -> Callable[[Callable[...,
     return register
 
 
+def command_group(text: str) -> typer.Typer:
+    """Several commands under one name; the text says what they are about."""
+    return typer.Typer(help=text, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
 def _flat(function: Callable[..., None]) -> Callable[..., None]:
     """The function with the fields of its dataclasses as parameters, all given by name; so typer takes it."""
     hints = get_type_hints(function, include_extras=True)

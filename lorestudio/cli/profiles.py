@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import typer
 
 from lorestudio.cli.answering import connections
-from lorestudio.cli.command import command
+from lorestudio.cli.command import command, command_group
 from lorestudio.cli.output import FAILED, echo, say, say_all
 from lorestudio.cli.screen import Screen, filled, fold, listing
 from lorestudio.exchange.problems import InputError
@@ -27,9 +27,8 @@ from lorestudio.studio.project.answering import (
     try_profile,
 )
 
-profiles = typer.Typer(
-    help="Provider profiles: who can be asked, and how. Keys stay in the system's keyring or in your environment.",
-    no_args_is_help=True,
+profiles = command_group(
+    "Provider profiles: who can be asked, and how. Keys stay in the system's keyring or in your environment."
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the profile.")]

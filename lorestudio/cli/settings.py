@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.command import command
+from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import JsonOption, ProfileOption, SettingsOfSystem, SettingsOption
 from lorestudio.cli.output import as_bytes, echo, json_bytes, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fold, listing, table
@@ -114,9 +114,7 @@ def details(declaration: Declaration, value: Value) -> str:
     return "\n".join(lines)
 
 
-settings_app = typer.Typer(
-    help="DeepLore's settings: what there is, what differs, and carrying it to where it runs.", no_args_is_help=True
-)
+settings_app = command_group("DeepLore's settings: what there is, what differs, and carrying it to where it runs.")
 
 KeysOption = Annotated[
     list[str] | None,

@@ -7,16 +7,13 @@ from typing import Annotated
 
 import typer
 
-from lorestudio.cli.command import command
+from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import ChatOption, JsonOption, SettingsOption, TokenizerOption
 from lorestudio.cli.output import echo, picked, print_json, read_text, say_all
 from lorestudio.cli.screen import Screen, filled, fold, listing
 from lorestudio.studio.project.tokens import counting_for, fetch, tokenizer_files
 
-tokens = typer.Typer(
-    help="Tokenizers: which are here, which one SillyTavern counts with, and how many tokens texts have.",
-    no_args_is_help=True,
-)
+tokens = command_group("Tokenizers: which are here, which one SillyTavern counts with, and how many tokens texts have.")
 
 
 @command(tokens, "list")

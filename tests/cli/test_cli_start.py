@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lorestudio.cli import window
-from lorestudio.cli.app import app
+from lorestudio.cli.app import COMMANDS, app
 from lorestudio.studio.project.project import Project, demo_folder, demo_project
 
 
@@ -63,3 +63,10 @@ def test_a_demo_that_cannot_be_copied_is_said(
     assert done.exit_code == 2
     assert "the demo cannot be copied there" in done.output
     assert opened == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_offers_to_change_the_shell(name: str) -> None:
+    told = CliRunner().invoke(app, [name, "--help"])
+    assert told.exit_code == 0
+    assert "-completion" not in told.stdout

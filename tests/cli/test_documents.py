@@ -161,3 +161,11 @@ def test_every_place_that_the_guide_for_contributors_names_is_there() -> None:
     named = set(re.findall(r"`((?:lorestudio/|tests/|resources/)[^`\s]*)`", text))
     assert len(named) > 40
     assert sorted(place for place in named if not (ROOT / place).exists()) == []
+
+
+def test_the_list_of_commands_has_both_directions_choices_and_defaults() -> None:
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
+    for option in ("--causes, --no-causes", "--new, --no-new", r"--prefer note\|book", r"--by optuna\|random\|grid"):
+        assert f"| `{option}` |" in text
+    assert "| So many points at most. Default: 100. |" in text
+    assert text.count("Default: `--causes`.") == 1

@@ -14,7 +14,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from lorestudio.cli.answering import Answering, agree, answering
-from lorestudio.cli.command import RulesOption, command, rules_named
+from lorestudio.cli.command import RulesOption, command, command_group, rules_named
 from lorestudio.cli.options import (
     JsonOption,
     NeededChat,
@@ -120,11 +120,7 @@ def serious_remarks(proposal: Proposal) -> str:
     return " ".join(remark.text for remark in proposal.remarks if remark.serious)
 
 
-propose = typer.Typer(
-    help="Have summaries, keys or a new note proposed; nothing is written unless you accept it.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+propose = command_group("Have summaries, keys or a new note proposed; nothing is written unless you accept it.")
 
 OneVault = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
 NoteOption = Annotated[

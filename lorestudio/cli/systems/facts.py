@@ -11,7 +11,7 @@ import typer
 from rich.table import Column, Table
 
 from lorestudio.cli.answering import Answering, answering
-from lorestudio.cli.command import command
+from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import JsonOption
 from lorestudio.cli.output import FAILED, echo, print_json, say, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fixed, table
@@ -144,12 +144,7 @@ def _counters(data: Mapping[str, Json]) -> str:
     return ", ".join(f"{data[key]} {word}" for key, word in names.items() if data.get(key)) or "nothing to keep"
 
 
-facts = typer.Typer(
-    name="facts",
-    help="Facts drawn out of chats: kept as memories with their vectors, and found again by similarity.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+facts = command_group("Facts drawn out of chats: kept as memories with their vectors, and found again by similarity.")
 
 ChatArgument = Annotated[Path, typer.Argument(metavar="CHAT", help="A SillyTavern chat (.jsonl) or plain text.")]
 ChatOption = Annotated[Path | None, typer.Option("--chat", help="Only the memories that this chat would see.")]

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.answering import Answering, agree, answering
-from lorestudio.cli.command import command
+from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import JsonOption, TokenizerOption
 from lorestudio.cli.output import FAILED, STOPPED, echo, print_json, read_text, say, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fold, listing
@@ -153,12 +153,7 @@ def _when(ms: float) -> str:
     return f"{datetime.fromtimestamp(ms / 1000, UTC).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
-recap = typer.Typer(
-    name="recap",
-    help="Recaps of a chat's messages and scenes, and the running recap that goes into its prompt.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+recap = command_group("Recaps of a chat's messages and scenes, and the running recap that goes into its prompt.")
 
 YesOption = Annotated[bool, typer.Option("--yes", help="Do it without asking you first.")]
 
