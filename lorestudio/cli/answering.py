@@ -41,20 +41,23 @@ def connections() -> Connections:
     return Connections(default_profiles_path())
 
 
-def answering(name: str, project: Project, beside: Path | None = None, *, fresh: bool = False) -> Answering:
+def answering(
+    name: str, project: Project, beside: Path | None = None, *, fresh: bool = False, option: str = OPTION
+) -> Answering:
     """The source called `name`: stand-in, recorded, or a profile, whose answers are recorded beside the chat.
 
     `beside` is another file that they lie beside. With `fresh`, a provider is asked again for what it answered before.
+    `option` is the one that named the source.
 
     Raises InputError, AnsweringError or SettingsError, all before anything is sent. Lines of the recording that cannot
     be read are told.
     """
     source = Source.named(name)
     if source.kind is AnswerKind.TYPED:
-        raise InputError(OPTION, "answers are typed in the window. Here, name a profile, stand-in or recorded.")
+        raise InputError(option, "answers are typed in the window. Here, name a profile, stand-in or recorded.")
     known = connections()
     beside = beside or project.chat_path
-    profile = _profile(known, name) if source.kind is AnswerKind.PROVIDER else None
+    profile = _profile(known, name, option) if source.kind is AnswerKind.PROVIDER else None
     if source.kind is not AnswerKind.STAND_IN:
         recorded = load_recorded(beside)
         say_all(recorded.problems)
@@ -69,7 +72,7 @@ def answering(name: str, project: Project, beside: Path | None = None, *, fresh:
     return Answering(answers, model, profile)
 
 
-def _profile(known: Connections, name: str) -> Profile:
+def _profile(known: Connections, name: str, option: str) -> Profile:
     file = known.load()
     profile = file.find(name)
     if profile is not None:
@@ -82,7 +85,7 @@ def _profile(known: Connections, name: str) -> Profile:
         ]
     )
     raise InputError(
-        OPTION, f"there is no profile “{name}”. There are: {names}. To add one: lorestudio profiles add --help"
+        option, f"there is no profile “{name}”. There are: {names}. To add one: lorestudio profiles add --help"
     )
 
 

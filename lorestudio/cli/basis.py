@@ -13,7 +13,6 @@ from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, listing
 from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
-from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.sections import assigned
@@ -28,6 +27,7 @@ from lorestudio.studio.project.basis import (
     load_basis,
     read_range,
 )
+from lorestudio.studio.project.project import read_chat
 
 
 def basis(
@@ -57,10 +57,13 @@ def basis(
     It is kept in a file beside the chat; the chat's own file is left as it is.
     """
     path = basis_path(chat.expanduser())
-    loaded = load_chat(chat.expanduser())
+    loaded = read_chat(chat.expanduser())
     before = kept = load_basis(path)
     if (hidden is None) != (since is None):
         raise InputError("--hidden", "it goes together with --since: these messages, hidden since that one.")
+    count = len(loaded.chat.messages)
+    if since is not None and since > count:
+        raise InputError("--since", f"the chat has no message #{since}; #{count} is the reply to come.")
     if hidden is not None:
         kept = kept.saying(*read_range(hidden, "--hidden"), since)
     if forget is not None:

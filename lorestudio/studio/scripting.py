@@ -190,7 +190,7 @@ def tune(
     chats = [projects] if isinstance(projects, Project) else list(projects)
     if not chats:
         raise InputError("projects", "there is none. Give a project with a chat, or several of the same vault.")
-    trial = trial_of(chats, candidate(system), _expected(chats[0], expectations), over)
+    trial = trial_of(chats, candidate(system, "system"), _expected(chats[0], expectations), over)
     return search(trial, plan, Workers(workers, dask), None if journal is None else Path(journal))
 
 

@@ -139,18 +139,21 @@ COMPARED_AT_FIRST: Final = (MAIN.name, "hybrid", "world-info")
 """What is compared until somebody chooses otherwise: three that choose notes of the vault, each in another way."""
 
 
-def known_name(name: str) -> str:
-    """The name of a system that is written with its hyphens or without. Raises InputError where there is none."""
+def known_name(name: str, option: str = "--system") -> str:
+    """The name of a system that is written with its hyphens or without. Raises InputError where there is none.
+
+    `option` is the one that gave the name.
+    """
     known = _written_otherwise(name, KINDS)
     if not known:
         told = (f"there is no system “{name}”. There are: {', '.join(KINDS)}.", *KINDS.problems)
-        raise InputError("--system", " ".join(told))
+        raise InputError(option, " ".join(told))
     return known
 
 
-def kind_of(name: str) -> SystemKind:
-    """The system of that name, with its hyphens or without. Raises InputError where there is none."""
-    return KINDS[known_name(name)]
+def kind_of(name: str, option: str = "--system") -> SystemKind:
+    """The system of that name (see `known_name`). Raises InputError where there is none."""
+    return KINDS[known_name(name, option)]
 
 
 def _written_otherwise(name: str, known: Iterable[str]) -> str:

@@ -79,6 +79,7 @@ def test_scripts_and_stored_texts(lorestudio: Run, world: tuple[Path, Path], tmp
     [
         (["--hidden", "1"], "it goes together with --since"),
         (["--hidden", "x", "--since", "1"], "names no messages"),
+        (["--hidden", "1-1", "--since", "999"], "--since: the chat has no message #999"),
         (["--set", "history=once"], "may be"),
     ],
 )
@@ -86,3 +87,12 @@ def test_what_makes_no_sense_is_told(lorestudio: Run, world: tuple[Path, Path], 
     result = lorestudio("basis", "--chat", world[1], *options)
     assert result.exit_code == 2
     assert told in " ".join(result.output.split())
+    assert not basis_path(world[1]).exists()
+
+
+@pytest.mark.parametrize("text", ["null", "[1]", '"text"', '{"entries": {}}'])
+def test_what_is_no_chat_is_told(lorestudio: Run, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(text, encoding="utf-8")
+    result = lorestudio("basis", "--chat", path)
+    assert (result.exit_code, result.stderr.startswith(f"lorestudio: {path}: ")) == (2, True)

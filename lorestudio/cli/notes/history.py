@@ -54,11 +54,16 @@ def undo(
     All files of it are what they were before, the lorebook of a sync included. Where a file was changed since, nothing
     is done, and the file is named.
     """
-    log = ChangeLog(default_folder(), [real_path(vault)])
+    folder = real_path(vault)
+    log = ChangeLog(default_folder(), [folder])
+    if not folder.is_dir() and not log.titles:  # of a folder that is gone, notes can still be brought back
+        raise InputError(vault, "there is no such folder. Give the one with your notes.")
     say_all(log.mend_interrupted())
     if listed:
         for title in log.titles:
             echo(title)
+        if not log.titles:
+            say("there is nothing to undo.")
         return
     done = log.redo() if redo else log.undo()
     files = plural(len(done.changes), "# file|# files")

@@ -5,7 +5,8 @@ notes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Final
 
 import typer
@@ -270,6 +271,7 @@ def entries(
     wanted = {find_note(read, note) for note in notes or ()}
     if wanted - plain:
         raise InputError(min(wanted - plain), "this note is an entry already, or was switched off or kept out.")
+    _check_folder(read, folder)
     shown = [
         one
         for one in found
@@ -296,6 +298,15 @@ def entries(
         _print(found, shown, limit, entry_tag)
     if not shown:
         raise typer.Exit(FAILED)
+
+
+def _check_folder(notes: VaultNotes, folder: str) -> None:
+    """Raises InputError where no note of the vault lies in a folder of that name."""
+    known = {parent.as_posix() for filename in notes.index.notes for parent in PurePosixPath(filename).parents}
+    if (name := folder.strip("/")) and name not in known:
+        near = get_close_matches(name, known, 1)
+        hint = f" Did you mean “{near[0]}”?" if near else ""
+        raise InputError("--folder", f"there are no notes in a folder “{name}” of the vault.{hint}")
 
 
 def _print(found: Sequence[PlainNote], shown: Sequence[PlainNote], limit: int, entry_tag: str) -> None:

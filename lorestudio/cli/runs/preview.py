@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -35,7 +35,7 @@ def edited_note(project: Project, name: str, text: Path | None) -> NoteText:
 
     A name that no note has and that ends in .md is a new note of the first vault.
     """
-    if name.endswith(".md") and project.index.vaults and not notes_called(project, name):
+    if _is_new(project, name):
         vault, filename = project.index.vaults[0], name
     else:
         note = note_called(project, name, "NOTE", " A new note's name ends in .md.")
@@ -46,6 +46,15 @@ def edited_note(project: Project, name: str, text: Path | None) -> NoteText:
             raise InputError("--text", "the vault is not a folder here. Give the note's text in a file.")
         return NoteText(vault, filename, book_entries.read_text(path)[0])
     return NoteText(vault, filename, read_text(text))
+
+
+def told_new(project: Project, names: Iterable[str]) -> list[str]:
+    """A sentence about each of these names that `edited_note` takes for that of a new note."""
+    return [f"no note is called “{name}”: it counts as a new one." for name in names if _is_new(project, name)]
+
+
+def _is_new(project: Project, name: str) -> bool:
+    return name.endswith(".md") and bool(project.index.vaults) and not notes_called(project, name)
 
 
 def preview_lines(preview: Preview) -> list[str]:
@@ -134,5 +143,5 @@ def preview(
     generation = chosen_generation(simulator, message)
     asyncio.run(simulator.generate(generation))
     made = Previewer(simulator, generation, by.recorded(project)).preview([edited])
-    say_all(project.problems)
+    say_all((*project.problems, *told_new(project, [note])))
     echo("\n".join(preview_lines(made)))

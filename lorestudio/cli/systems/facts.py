@@ -18,12 +18,11 @@ from lorestudio.cli.screen import Screen, figure, filled, fixed, table
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.sections import assigned, read_section
 from lorestudio.studio.project.answering import AnswerKind
-from lorestudio.studio.project.project import Project
+from lorestudio.studio.project.project import Project, read_chat
 from lorestudio.systems.facts.picture import profile_fields
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, Thread
 from lorestudio.systems.facts.records import day as day_of
@@ -330,7 +329,7 @@ def refresh(given: FactsOptions) -> None:
 
 
 def _chat(path: Path) -> Chat:
-    loaded = load_chat(path)
+    loaded = read_chat(path)
     say_all(f"{path.name}: {problem}" for problem in loaded.problems)
     return loaded.chat
 

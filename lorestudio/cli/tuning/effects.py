@@ -13,7 +13,7 @@ from rich.console import Console
 from lorestudio.cli.options import JsonOption, note_called
 from lorestudio.cli.output import picked, print_json, say_all
 from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
-from lorestudio.cli.runs.preview import edited_note
+from lorestudio.cli.runs.preview import edited_note, told_new
 from lorestudio.cli.screen import Screen, figure, filled, fold, table
 from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
@@ -67,6 +67,7 @@ def effects(
     for project in chats.projects():
         _, expected = chats.expected(project)
         problems += [*project.problems, *expected.problems]
+        problems += told_new(project, (item.partition("=")[0] for item in text or ()))
         for candidate in chats.candidates(project):
             simulator = simulator_of(project, candidate)
             asyncio.run(simulator.run_missing())

@@ -64,7 +64,7 @@ def score(
     for project in chats.projects():
         _, expected = chats.expected(project)
         problems += [*project.problems, *expected.problems]
-        judging = partial(_used, project, answering(judge, project), yes) if judge else None
+        judging = partial(_used, project, answering(judge, project, option="--judge"), yes) if judge else None
         found += waited(score_chat(project, expected.every, chats.candidates(project), judge_use=judging))
     by_run: dict[str, list[ScoredChat]] = defaultdict(list)
     for each in found:

@@ -73,10 +73,13 @@ class LoreReport(Struct, frozen=True):
     remarks: tuple[str, ...] = ()
 
     def counts(self) -> tuple[FateCount, ...]:
-        """Each field with each of its fates, the worst fates first, then by how many entries, then by name."""
+        """Each field with each of its fates, the worst fates first, then by how many entries, then by name.
+
+        Entries that are left out do not count.
+        """
         found: dict[FieldFate, int] = {}
         for entry in self.entries:
-            for said in entry.fields:
+            for said in () if entry.left_out else entry.fields:
                 found[said] = found.get(said, 0) + 1
         worst = list(reversed(Fidelity))
         ordered = sorted(found.items(), key=lambda item: (worst.index(item[0].fate), -item[1], item[0].field))

@@ -383,14 +383,14 @@ class CandidateStore(Protocol):
         """Keep what was run."""
 
 
-def candidate(text: str) -> Candidate:
+def candidate(text: str, option: str = "--run") -> Candidate:
     """A candidate as the command line gives it: `SYSTEM` or `SYSTEM:FILE`, FILE with the system's settings.
 
-    Raises InputError and SettingsError.
+    `option` is the one that names it. Raises InputError and SettingsError.
     """
     name, _, file = text.partition(":")
     path = Path(file).expanduser() if file else None
-    kind = kind_of(name)
+    kind = kind_of(name, option)
     return Candidate(text, kind.name, None if kind.in_project else kind.read(path), path)
 
 

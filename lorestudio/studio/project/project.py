@@ -246,7 +246,7 @@ class Project:
 
     def with_chat(self, path: Path) -> Project:
         """The same project with another chat. Raises InputError where it cannot be used."""
-        loaded = _chat(path)
+        loaded = read_chat(path)
         found = attached_files(loaded.chat.messages, path)
         chat = replace(loaded.chat, files=found.texts)
         controls = read_controls(loaded.chat.metadata)
@@ -432,7 +432,7 @@ def _lorebook(path: Path) -> Lorebook:
         raise
 
 
-def _chat(path: Path) -> LoadedChat:
+def read_chat(path: Path) -> LoadedChat:
     """The chat in a file. Raises InputError, which says so of a lorebook and of other files that are known."""
     if path.is_dir():
         raise WrongFileError(path, "this is a folder, and no chat", Belongs.VAULT)

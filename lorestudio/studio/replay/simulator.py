@@ -316,7 +316,8 @@ def knowing_all(trace: Trace, system: System, moment: Moment) -> Trace:
 
 def _own_numbers(trace: Trace, system: System, moment: Moment) -> Trace:
     """The trace; where its entries are not those of the vault, with numbers that no entry of a vault has."""
-    named = trace.entries or {entry.id: entry for entry in system.scanned(moment).entries}
+    scanned = system.scanned(moment).entries
+    named: Mapping[int, EntryRef | Entry] = trace.entries or {entry.id: entry for entry in scanned}
     foreign = not named or any(not _of_vault(number, ref, moment.index) for number, ref in named.items())
     return renumbered(trace, FOREIGN_IDS) if foreign else trace
 

@@ -434,6 +434,9 @@ def parse(text: str, path: Path | str = FILE_NAME, digest: str | None = None) ->
     items = _items(text, path) or CommentedSeq()
     for place, item in enumerate(items):
         line = (items.lc.item(place) or (0,))[0] + 1  # a list with a tag does not know its lines
+        if not isinstance(item, Mapping):
+            problems.append(f"{path}, line {line}: write it as in {{note: Lamp, should: be in}}.")
+            continue
         try:
             found.append(_Item.model_validate(item).expectation(line))
         except ValidationError as error:

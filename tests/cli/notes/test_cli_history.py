@@ -135,3 +135,10 @@ def test_a_name_that_is_no_text_has_its_history(lorestudio: Run, log: ChangeLog,
     assert lorestudio("history", note, "--show", 1).stdout == "one"
     assert "has the text of" in lorestudio("history", note, "--restore", 1).stdout
     assert note.read_text(encoding="utf-8") == "one"
+
+
+def test_a_list_without_changes_and_a_folder_that_is_not_there_are_told(lorestudio: Run, vault: Path) -> None:
+    nothing = lorestudio("undo", vault, "--list")
+    assert (nothing.exit_code, nothing.output) == (0, "lorestudio: there is nothing to undo.\n")
+    gone = lorestudio("undo", vault / "none", "--list")
+    assert (gone.exit_code, "there is no such folder" in gone.stderr) == (2, True)

@@ -152,6 +152,16 @@ def test_entries_says_the_tag_proposes_and_makes_what_is_chosen(lorestudio: Run,
     assert "say which notes" in lorestudio("entries", notes, "--make").stderr
     assert "no chat" in lorestudio("entries", notes, "--named").stderr
     assert "an entry already" in lorestudio("entries", notes, "Lamp", "--make").stderr
+    (notes / "people").mkdir()
+    (notes / "people" / "Osk.md").write_text("Old.", encoding="utf-8")
+    none = lorestudio("entries", notes, "--folder", "poeple")
+    assert (none.exit_code, "no notes in a folder “poeple”" in none.stderr, "“people”?" in none.stderr) == (
+        2,
+        True,
+        True,
+    )
+    assert "Chosen: 1." in lorestudio("entries", notes, "--folder", "people/").stdout
+    (notes / "people" / "Osk.md").unlink()
     tried = lorestudio("entries", notes, "Tale", "--make", "--dry-run")
     assert "+keys:" in tried.stdout
     assert contents(notes) == NOTES

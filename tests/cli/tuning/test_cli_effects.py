@@ -90,3 +90,13 @@ def test_what_cannot_be_used_is_told(
 ) -> None:
     result = lorestudio("effects", vault, "--chat", chat, *arguments)
     assert (result.exit_code, message in result.stderr) == (2, True), result.output
+
+
+def test_a_text_for_a_note_that_there_is_not_is_told(lorestudio: Run, vault: Path, chat: Path, tmp_path: Path) -> None:
+    (new := tmp_path / "new.md").write_text("---\ntags: [lorebook]\nkeys: [lamp]\n---\nNew.", encoding="utf-8")
+    for asked in (
+        ("effects", vault, "--text", f"places/Typo.md={new}"),
+        ("preview", vault, "places/Typo.md", "--text", new),
+    ):
+        result = lorestudio(*asked, "--chat", chat)
+        assert (result.exit_code, result.stderr.count("no note is called “places/Typo.md”")) == (0, 1)

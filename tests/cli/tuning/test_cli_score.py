@@ -94,5 +94,7 @@ def test_an_answer_that_is_none_and_a_judge_that_cannot_judge_are_told(
         lorestudio("profiles", "add", "Local", "--url", server.url, "--model", "tiny")
         result = lorestudio("score", vault, "--chat", chat, "--judge", "Local", "--yes")
         assert (result.exit_code, "Traceback" in result.output) == (1, False)
+    result = lorestudio("score", vault, "--chat", chat, "--judge", "nope")
+    assert (result.exit_code, "--judge: there is no profile “nope”" in result.stderr) == (2, True)
     result = lorestudio("score", vault, "--chat", chat, "--judge", "stand-in")
     assert (result.exit_code, "cannot read a reply" in result.stderr) == (2, True)

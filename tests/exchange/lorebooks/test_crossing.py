@@ -161,6 +161,7 @@ def test_fields_are_counted_by_fate_the_worst_first() -> None:
         ("bias", Fidelity.CARRIED, 1),
         ("keys", Fidelity.EXACT, 2),
     ]
+    assert LoreReport("A", "B", (*ENTRIES, EntryFate("2", "Off", (KEYS,), "no entry"))).counts() == report.counts()
     assert report.loses
     assert not LoreReport("A", "B", ENTRIES[:1]).loses
 

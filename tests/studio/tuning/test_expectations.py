@@ -171,7 +171,7 @@ def test_what_is_wrong_is_told_with_its_line_and_the_rest_holds() -> None:
         ("- {notes: constants, should: be in}", "goes with “take at most” only"),
         ("- {note: A, should: be in, whenever: x, reply: {number: 1, after: y}}", "do not go together"),
         ("- {note: A, should: be in, colour: red}", "colour: Extra inputs"),
-        ("- seven", "it: Input should be"),
+        ("- seven", "write it as in {note: Lamp, should: be in}."),
     ],
 )
 def test_parts_that_do_not_go_together(item: str, part: str) -> None:
