@@ -12,7 +12,7 @@ from typing import Annotated, get_type_hints
 import typer
 
 from lorestudio.cli.output import clear_messages
-from lorestudio.cli.written import Written
+from lorestudio.cli.written import OutputFile
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.rules import VERSIONS, name_of, rules_of
 
@@ -65,7 +65,7 @@ def _check_written(parameters: Iterable[inspect.Parameter], values: Mapping[str,
     for each in parameters:
         path = values.get(each.name)
         for mark in getattr(each.annotation, "__metadata__", ()):
-            if isinstance(mark, Written) and isinstance(path, Path):
+            if isinstance(mark, OutputFile) and isinstance(path, Path):
                 mark.check(path, values.values())
 
 

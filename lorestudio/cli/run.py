@@ -9,7 +9,7 @@ import typer
 
 from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.output import echo, json_bytes, say_all
-from lorestudio.cli.written import Written
+from lorestudio.cli.written import OutputFile
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.replay.scenario import run_scenarios
 
@@ -19,7 +19,7 @@ def run(
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Write the result to this file."),
-        Written((".jsonl", ".json")),
+        OutputFile((".jsonl", ".json")),
     ] = None,
     vault_root: Annotated[
         Path | None, typer.Option("--vault-root", help="The folder with the vaults that scenarios refer to.")

@@ -20,7 +20,7 @@ import typer
 from lorestudio.cli.loading import loading
 from lorestudio.cli.options import ProjectOptions, SizeOption
 from lorestudio.cli.output import FAILED, echo, say, say_all
-from lorestudio.cli.written import Written
+from lorestudio.cli.written import OutputFile
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
@@ -181,7 +181,7 @@ def _qt_advice(error: Exception) -> str:
 ScreenshotOption = Annotated[
     Path | None,
     typer.Option("--screenshot", help="Write a picture of the window to this PNG file and end."),
-    Written((".png",)),
+    OutputFile((".png",)),
 ]
 
 

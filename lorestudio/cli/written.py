@@ -18,7 +18,7 @@ _KEPT: Final = (".lorestudio.json", ".answers.jsonl", ".recap-queue.json", ".boo
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class OutputFile:
     """Stands in the annotation of a parameter that names a file to write, with the endings of what is written."""
 
     endings: tuple[str, ...]

@@ -15,7 +15,7 @@ from lorestudio.cli.notes.propose import ProposalOptions, propose_summaries
 from lorestudio.cli.options import SettingsOption
 from lorestudio.cli.output import FAILED, answer_to, echo, json_bytes, print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fixed, fold, table
-from lorestudio.cli.written import Written
+from lorestudio.cli.written import OutputFile
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.exchange.json_file import read_file
@@ -51,7 +51,7 @@ _WIDTH: Final = 60
 ReportOption = Annotated[
     Path | None,
     typer.Option("--report", metavar="FILE.json", help="Write what becomes of every entry and field."),
-    Written((".json",)),
+    OutputFile((".json",)),
 ]
 DoItOption = Annotated[bool, typer.Option("--yes", help="Write it without asking first.")]
 DryOption = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]

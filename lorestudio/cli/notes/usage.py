@@ -14,7 +14,7 @@ from rich.table import Table
 from lorestudio.cli.options import ChatOption, JsonOption, OfflineRun, ProjectOptions
 from lorestudio.cli.output import print_json, say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
-from lorestudio.cli.written import Written
+from lorestudio.cli.written import OutputFile
 from lorestudio.studio.notes.usage import UsageRow, usage_csv, usage_rows
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.replay.runs import TraceBook
@@ -32,7 +32,7 @@ def usage(
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write a row for each entry to this CSV file."),
-        Written((".csv",)),
+        OutputFile((".csv",)),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -19,7 +19,7 @@ from lorestudio.cli.options import (
     with_fixed,
 )
 from lorestudio.cli.output import FAILED, as_bytes, echo, say, say_all
-from lorestudio.cli.written import Written
+from lorestudio.cli.written import OutputFile
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.exchange.scenario_file import scenario_bytes
@@ -46,7 +46,7 @@ def report(
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Write it to this file: .html, .md, .txt or .json. Default: text, here."),
-        Written((".html", ".md", ".txt", ".json")),
+        OutputFile((".html", ".md", ".txt", ".json")),
     ] = None,
     context: SizeOption = 0,
     fixed_switches: FixedOption = None,
@@ -73,7 +73,7 @@ def scenario(
     message: ReplyOption = None,
     swipe: SwipeOption = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write it to this file."), Written((".json", ".jsonl"))
+        Path | None, typer.Option("-o", "--output", help="Write it to this file."), OutputFile((".json", ".jsonl"))
     ] = None,
     context: SizeOption = 0,
     fixed_switches: FixedOption = None,

@@ -19,7 +19,7 @@ from lorestudio.cli.options import JsonOption, YesOption
 from lorestudio.cli.output import FAILED, picked, print_json, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.cli.tuning.whole_chats import WholeChats
-from lorestudio.cli.written import Written
+from lorestudio.cli.written import OutputFile
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.json_file import parse_document, read_file
@@ -164,7 +164,7 @@ def check(
         typer.Option("--fail-on-regression", help="End with 1 only where something that was met in --baseline is not."),
     ] = False,
     junit: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML."), Written((".xml",))
+        Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML."), OutputFile((".xml",))
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -18,7 +18,7 @@ from lorestudio.cli.screen import Screen, advancing, figure, filled, fold, progr
 from lorestudio.cli.tuning.compare import comparison_json, print_comparison
 from lorestudio.cli.tuning.effects import effects_json, print_effects
 from lorestudio.cli.tuning.whole_chats import WholeChats
-from lorestudio.cli.written import Written
+from lorestudio.cli.written import OutputFile
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.comparison import Comparison, compare_candidates, simulator_of
@@ -83,7 +83,7 @@ def tune(
     journal: Annotated[
         Path | None,
         typer.Option("--journal", metavar="FILE", help="Keep every run there, and go on from what is there."),
-        Written((".log", ".jsonl", ".json")),
+        OutputFile((".log", ".jsonl", ".json")),
     ] = None,
     keep: Annotated[
         str | None, typer.Option("--keep", metavar="NAME", help="Keep the chosen point as a settings profile.")
@@ -91,7 +91,7 @@ def tune(
     output: Annotated[
         Path | None,
         typer.Option("--output", metavar="FILE", help="Write the settings there as a file for --run."),
-        Written((".json",)),
+        OutputFile((".json",)),
     ] = None,
     point: Annotated[
         int | None,
@@ -118,7 +118,7 @@ def tune(
         bool, typer.Option("--dry-run", help="Print what --apply would write, and write nothing.")
     ] = False,
     report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="Also write a page of HTML."), Written((".html",))
+        Path | None, typer.Option("--report", metavar="FILE", help="Also write a page of HTML."), OutputFile((".html",))
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
