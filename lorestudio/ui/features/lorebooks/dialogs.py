@@ -138,6 +138,8 @@ class LoreDialog(QDialog):
         self.entries = RecordTable(
             columns, key=attrgetter("key"), checkable=True, tip=lambda one, _column: one.said or one.place, parent=self
         )
+        self._going: frozenset[tuple[str, str]] = frozenset()
+        self._left: frozenset[tuple[str, str]] = frozenset()
         self.list = CheckList(theme, self.entries, tr("Entries"), self)
         self.view = RecordView(theme, self.fields, tr("What becomes of the fields"), self)
         self.lossy = QCheckBox(tr("Go ahead although something is lost"), self)
@@ -210,12 +212,14 @@ class LoreDialog(QDialog):
         self.strip.stopping()
 
     def show_reports(self, reports: Sequence[LoreReport], rows: Sequence[EntryRow]) -> None:
-        """Show what was found out; every entry that goes along is ticked."""
+        """Show what was found out; every entry that goes along is ticked, but what the person left out."""
         self.strip.finish()
+        self._remember_left()
+        self._going = frozenset(one.key for one in rows if one.going)
         counts = [one for report in reports for one in report.counts()]
         self.fields.set_rows([FateRow(one.field, tr(_WORDS[one.fate]), one.entries, one.how) for one in counts])
         self.entries.set_rows(rows)
-        self.entries.choose([one.key for one in rows if one.going])
+        self.entries.choose(self._going - self._left)
         remarks = told_once(remark for report in reports for remark in report.remarks)
         if remarks:
             self.bar.say(shorten(" ".join(remarks), 300), "neutral", details="\n".join(remarks))
@@ -224,6 +228,11 @@ class LoreDialog(QDialog):
         self.lossy.setVisible(any(report.loses for report in reports))
         self.ready = True
         self.settle()
+
+    def _remember_left(self) -> None:
+        """Keep what the person has unticked, before other rows are shown."""
+        self._left = (self._left | self._going) - self.entries.chosen
+        self._going = frozenset()
 
     def refuse(self, sentence: str) -> None:
         """Say why there is nothing to do."""
@@ -238,6 +247,7 @@ class LoreDialog(QDialog):
 
     def _show_nothing(self) -> None:
         self.strip.finish()
+        self._remember_left()
         self.fields.set_rows(())
         self.entries.set_rows(())
         self.lossy.hide()

@@ -404,6 +404,30 @@ def test_the_fields_of_an_export_are_followed(window, tmp_path, qtbot) -> None:
     assert not dialog.isVisible()
 
 
+def test_what_was_unticked_stays_so_whatever_else_is_chosen(window, book, tmp_path) -> None:
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    filled(dialog, window, dialog.files, str(book))
+    row = next(place for place, one in enumerate(dialog.entries.rows) if one.title == "Other")
+    dialog.entries.setData(dialog.entries.index(row, 0), Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
+    dialog.entries.set_filter("skarn")  # what is hidden for now is left out all the same
+    filled(dialog, window, dialog.folder, "far")
+    dialog.entries.set_filter("")
+    assert dialog.entries.chosen == {("Isles", "0")}
+    dialog.twins.setCurrentIndex(dialog.twins.findText("keep both"))
+    dialog._look()
+    settle(window)
+    assert dialog.entries.chosen == {("Isles", "0"), ("Isles", "1")}
+    dialog.reject()
+    dialog = shown(window, "book.export", ExportBookDialog)
+    filled(dialog, window, dialog.file, str(tmp_path / "out.json"))
+    dialog.entries.choose([("Sea.md", "")])
+    filled(dialog, window, dialog.file, "")
+    filled(dialog, window, dialog.file, str(tmp_path / "second.json"))
+    click(dialog, window)
+    entries = json.loads((tmp_path / "second.json").read_bytes())["entries"]
+    assert [raw["comment"] for raw in entries.values()] == ["Sea"]
+
+
 def test_an_answer_that_comes_after_the_next_question_is_not_heard(window, tmp_path, monkeypatch) -> None:
     (tmp_path / "vault/far").mkdir()
     (tmp_path / "vault/far/Pass.md").write_text(NOTES["Sea.md"], encoding="utf-8")
