@@ -29,7 +29,7 @@ from lorestudio.domain.entry import Entry, Position, Role, VaultIndex
 from lorestudio.domain.javascript import round_half_up, trim
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace, Extra, native_entry, of_1_12
-from lorestudio.exchange.lorebooks.notes import native_of
+from lorestudio.exchange.lorebooks.notes import BOOK, UID, native_of
 from lorestudio.exchange.lorebooks.reading import BookRole, BooksInPlay, InsertionStrategy, Lorebook, in_order, in_play
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
@@ -363,11 +363,18 @@ def _of_vault(moment: Moment) -> World:
     blocks = moment.controls.blocks
     notes = [
         as_book_entry(entry, disabled=any(rule.matches(entry) for rule in blocks))
-        for entry in moment.index.entries
+        for entry in sorted(moment.index.entries, key=_place_in_book)
         if not entry.guide
     ]
     book = tuple(sorted(notes, key=lambda entry: -entry.order))
     return World(book, Watch(book), moment.index, {str(entry.id): entry for entry in moment.index.entries})
+
+
+def _place_in_book(entry: Entry) -> tuple[bool, str, float]:
+    """Notes of lorebooks stand as they stood there, as that settles entries of one order; the other notes follow."""
+    uid, book = entry.system_fields.get(UID), entry.system_fields.get(BOOK)
+    place = uid if isinstance(uid, int | float) else math.inf
+    return uid is None, book if isinstance(book, str) else "", place
 
 
 def _of_books(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook, ...]) -> World:

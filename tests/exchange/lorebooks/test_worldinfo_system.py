@@ -9,19 +9,23 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.chat import AuthorsNote, Message
 from lorestudio.domain.entry import Entry, Position, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, BookPlace, Extra, Logic
+from lorestudio.exchange.lorebooks.notes import note_of
 from lorestudio.exchange.lorebooks.reading import BookRole, read_lorebook
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import Moment
-from lorestudio.systems.worldinfo.decision import Surroundings, as_book_entry
+from lorestudio.systems.known import Known
+from lorestudio.systems.worldinfo.decision import Surroundings, as_book_entry, world_of
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.explain import explain, explain_stage
 from lorestudio.trace.journey import FOREIGN_IDS, Journeys, renumbered
 from lorestudio.trace.model import RunOutcome, Turn
 from lorestudio.trace.scores import similarities
 from lorestudio.trace.summary import summary
+from lorestudio.vault.entries import ParseRules, parse_note
 
 WORLD = (
     Entry(0, "Skarn.md", "v", "Skarn", "A dragon of the fortress.", ("dragon",), priority=10),
@@ -135,6 +139,20 @@ def test_entries_of_one_order_stand_the_first_one_last():
         ["x"], book=lorebook({"content": "one"}, {"content": "two"}, {"content": "high", "order": 200})
     ).trace
     assert blocks(trace)["worldInfo_before"] == "two\none\nhigh"
+
+
+def test_imported_notes_of_one_order_stand_as_in_their_books_and_others_behind_them():
+    raws = [{"uid": uid, "comment": name, "constant": True} for uid, name in ((2, "Zoo"), (10, "Ash"), (3, "Yew"))]
+    notes = [note_of({**NEW_ENTRY, **raw}, "Eldoria", ParseRules()) for raw in raws]
+    notes.append(note_of({**NEW_ENTRY, "uid": "x", "comment": "Map", "constant": True}, "Eldoria", ParseRules()))
+    notes.append(note_of({**NEW_ENTRY, "uid": 99, "comment": "Old", "constant": True}, "Cellar", ParseRules()))
+    files = {note.title: note.text for note in notes} | {
+        "Ale": "---\ntags: [lorebook]\nconstant: true\nwi_order: 100\n---\nBrown."
+    }
+    found = [parse_note(text, f"{name}.md", "v", ParseRules()) for name, text in sorted(files.items())]
+    moment = Moment(VaultIndex(tuple(replace(each, id=place) for place, each in enumerate(found))), (), Turn(0, 0, 0))
+    world = world_of(moment, WorldInfoSettings(), None, Known())
+    assert [entry.comment for entry in world.book] == ["Old", "Zoo", "Yew", "Ash", "Map", "Ale"]
 
 
 def test_what_has_no_text_or_no_place_is_active_and_stands_nowhere():
