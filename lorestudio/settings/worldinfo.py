@@ -10,7 +10,7 @@ from lorestudio.settings.declaration import Group, Section
 from lorestudio.settings.hybrid import STAND_IN
 
 WorldInfoStage: TypeAlias = Literal[
-    "book", "vector activation", "keys", "inclusion groups", "probability and budget",
+    "book", "vector activation", "keys", "inclusion groups", "probability", "budget",
 ]  # fmt: skip
 """The stages that the settings change."""
 
@@ -146,15 +146,15 @@ class WorldInfoSettings(Section):
     )  # fmt: skip
     budget: int = scanning(
         25, "Context share", "Percent of the context that World Info may fill.", low=1, high=100,
-        affects=("probability and budget",),
+        affects=("budget",),
     )  # fmt: skip
     budget_cap: int = scanning(
         0, "Most tokens", "A limit beside the share; 0: none.", unit="tokens", low=0, high=65536, least="no limit",
-        affects=("probability and budget",),
+        affects=("budget",),
     )  # fmt: skip
     context: int = scanning(
         8192, "Context size", "Of the story's model, without the reply, where the studio does not know it.",
-        unit="tokens", low=1, high=2_000_000, affects=("probability and budget",),
+        unit="tokens", low=1, high=2_000_000, affects=("budget",),
     )  # fmt: skip
     include_names: bool = scanning(True, "Names count", "The names of the speakers are searched, too.")
     recursive: bool = scanning(

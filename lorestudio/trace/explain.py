@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.model import (
     Outcome,
+    Phase,
     StageRecord,
     StageStatus,
     Trace,
@@ -47,7 +48,8 @@ def explain_stage(record: StageRecord, trace: Trace) -> str:
     if record.note and (record.status is not StageStatus.FAILED or record.error):
         sentence = explain_reason(record.note, record.details, trace).sentence
         sentences.append(sentence if sentence.endswith(".") else f"{sentence}.")
-    if record.status is StageStatus.RAN or not sentences:
+    loaded = record.phase is Phase.LOAD and not record.verdicts and not record.entered  # nobody passes such a stage
+    if (record.status is StageStatus.RAN and not loaded) or not sentences:
         sentences.append(_movement(record, trace.words.candidates))
     return " ".join(sentences)
 

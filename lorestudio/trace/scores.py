@@ -213,7 +213,7 @@ def _orders(trace: Trace, entry: int) -> ScoreNode | None:
     if not places or ref is None:
         return None
     first = f"a {'higher' if trace.facts.get('higher_first') else 'lower'} number comes first"
-    return ScoreNode("Priority", number_words(ref.priority), first, tuple(places))
+    return ScoreNode(trace.words.rank_word(trace).capitalize(), number_words(ref.priority), first, tuple(places))
 
 
 def _order(trace: Trace, record: StageRecord, entry: int) -> ScoreNode | None:

@@ -74,7 +74,9 @@ def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) 
     if ref is None:
         who = f"Entry {entry_id}"
     else:
-        figures = f"priority {number_words(ref.priority)}, {plural(ref.tokens, '# token|# tokens')}"
+        figures = (
+            f"{trace.words.rank_word(trace)} {number_words(ref.priority)}, {plural(ref.tokens, '# token|# tokens')}"
+        )
         who = f"{quoted(ref.title)} ({one_line(ref.filename)} in {one_line(ref.vault) or 'the vault'}, {figures})"
     lines = [who, turn_words(trace.turn), *seen_lines(trace), "", _decision(decided, explanation)]
     if explanation.fix:
@@ -181,7 +183,7 @@ def _sections(trace: Trace) -> tuple[_TextSection, ...]:
         _TextSection("Stages", ("Stage", "Phase", "In", "Added", "Removed", "Out"), steps),
         _TextSection("Notes on the stages", ("Stage", "Note"), notes),
         _TextSection("Entries", ("Entry", "Result", "Why"), decisions(trace, Journeys(trace))),
-        _TextSection(went_in, ("", "Entry", "Tokens", "Priority", "Where"), injected),
+        _TextSection(went_in, ("", "Entry", "Tokens", trace.words.rank_word(trace).capitalize(), "Where"), injected),
         _TextSection("Limits", ("Limit", "Used"), limits),
         _TextSection("Texts as they were searched", texts=read),
         _TextSection("Requests to a model", ("Kind", "Answered by", "Result"), calls),

@@ -145,6 +145,10 @@ def _no_remarks(_run: object) -> tuple[Remark, ...]:
     return ()
 
 
+def _priority(_run: object) -> str:
+    return "priority"
+
+
 class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     """A system's own words. A system says only what is its own; what is left out reads well for any.
 
@@ -155,7 +159,8 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
       the note that it is given for;
     - `sentence` is the run in one sentence ("" to count its entries instead), `remarks` what else to know about it,
       `widening` what to do where nothing came in question, and `held_back` the sentence where all was refused (details
-      `entries`, `refused`, and those of the key stage).
+      `entries`, `refused`, and those of the key stage);
+    - `rank_word` is what the number is called by which its entries are put in order.
 
     What its reasons mean to a view:
 
@@ -193,6 +198,7 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     remarks: Callable[[Run], tuple[Remark, ...]] = _no_remarks
     widening: Callable[[Run], str] = _nothing
     held_back: str = "Nothing came in: {refused} of {entries:# entry|# entries} {refused:was|were} kept out."
+    rank_word: Callable[[Run], str] = _priority
     origins: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     unasked: frozenset[str] = frozenset()
     key_stage: str = ""

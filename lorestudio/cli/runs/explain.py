@@ -88,7 +88,7 @@ def entry_lines(explained: EntryExplained) -> list[str]:
         journeys = Journeys(trace)
         end = journeys.fate(note.id)
         words = journeys.told(note.id)
-        figures = f"priority {note.priority:,g}, {note.tokens:,} tokens"
+        figures = f"{trace.words.rank_word(trace)} {note.priority:,g}, {note.tokens:,} tokens"
         lines = [f"“{note.title}” ({note.filename}, {figures})", turn_words(trace.turn), *seen_lines(trace)]
         lines += ["", words.sentence]
         if explained.best is not None and explained.found is not None and not explained.found.complete:

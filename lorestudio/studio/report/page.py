@@ -267,11 +267,10 @@ def _budget(trace: Trace, came_from: dict[int, BudgetOrigin]) -> str:
         (limit.name, limit.used, "no limit" if limit.maximum is None else limit.maximum, limit.unit)
         for limit in trace.limits
     ]
+    rank = trace.words.rank_word(trace).capitalize()
     return (
         f"<h3>Budget</h3>{_figure(budget_svg(view), 'Budget')}"
-        + html_table(
-            "Injected, in order", ("", "Entry", "Origin", "Tokens", "Priority", "Where"), inside, numbers=(3, 4)
-        )
+        + html_table("Injected, in order", ("", "Entry", "Origin", "Tokens", rank, "Where"), inside, numbers=(3, 4))
         + html_table("Cut", ("Entry", "Tokens", "Needs more", "Why"), cut)
         + html_table("Limits", ("Limit", "Used", "Of", "Unit"), limits)
     )

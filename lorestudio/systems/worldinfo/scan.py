@@ -350,7 +350,8 @@ class LoopPart(StrEnum):
 
     KEYS = "keys"
     GROUPS = "inclusion groups"
-    BUDGET = "probability and budget"
+    DRAW = "probability"
+    BUDGET = "budget"
 
 
 class Event(Struct, frozen=True):
@@ -536,7 +537,7 @@ class Scanner:
         if roll <= entry.probability:
             return True
         details: dict[str, Json] = {"probability": entry.probability, "roll": round(roll, 2)}
-        events.append(Event(LoopPart.BUDGET, entry.uid, False, "wi_lost", details))
+        events.append(Event(LoopPart.DRAW, entry.uid, False, "wi_lost", details))
         return False
 
     def _draw(self) -> float:

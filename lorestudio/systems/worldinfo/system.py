@@ -52,7 +52,9 @@ from lorestudio.trace.model import (
     Trace,
 )
 
-_PHASES: Final = {LoopPart.KEYS: Phase.MATCH, LoopPart.GROUPS: Phase.GATE, LoopPart.BUDGET: Phase.BUDGET}
+_PHASES: Final = {
+    LoopPart.KEYS: Phase.MATCH, LoopPart.GROUPS: Phase.GATE, LoopPart.DRAW: Phase.GATE, LoopPart.BUDGET: Phase.BUDGET,
+}  # fmt: skip
 _RULES: Final = {
     "AND_ANY": "at least one of them",
     "NOT_ALL": "not all of them",

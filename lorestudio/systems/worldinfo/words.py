@@ -128,6 +128,10 @@ def _widening(_trace: Trace) -> str:
     return "To widen the search: raise “Scan depth”, or add keys that the chat uses (Settings of the system)."
 
 
+def _rank_word(trace: Trace) -> str:
+    return "order" if "lorebooks" in trace.digests else "priority"
+
+
 VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     reasons=table(_REASONS),
     elsewhere={"wi_books": "wi_not_in_book", "wi_no_books": "wi_not_in_book"},
@@ -143,5 +147,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     rank_stage="vector activation",
     ranked=frozenset({"wi_similar"}),
     counts_outlets=True,
+    parts={"wi_lost": "draw", "wi_replaced": "gate"},
+    rank_word=_rank_word,
     of_host=True,
 )

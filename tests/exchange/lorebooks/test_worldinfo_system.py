@@ -20,11 +20,13 @@ from lorestudio.systems.base import Moment
 from lorestudio.systems.known import Known
 from lorestudio.systems.worldinfo.decision import Surroundings, as_book_entry, world_of
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
+from lorestudio.trace.budget import cut_verdicts
 from lorestudio.trace.explain import explain, explain_stage
 from lorestudio.trace.journey import FOREIGN_IDS, Journeys, renumbered
 from lorestudio.trace.model import RunOutcome, Turn
 from lorestudio.trace.scores import similarities
 from lorestudio.trace.summary import summary
+from lorestudio.trace.text import as_text, entry_as_text
 from lorestudio.vault.entries import ParseRules, parse_note
 
 WORLD = (
@@ -207,6 +209,21 @@ def test_a_character_filter_knows_the_pictures_name():
     assert not titles(decide(["x"], named, book=book, around=Surroundings(characters=frozenset({"quay_v2"}))).trace)
 
 
+def test_a_lost_draw_is_no_cut_of_the_budget():
+    trace = decide(["x"], book=lorebook({"content": "a"}, {"content": "b", "probability": 0})).trace
+    assert "1 lost the draw" in summary(trace)
+    assert "cut" not in summary(trace)
+    assert (Journeys(trace).fate(1).stage, cut_verdicts(trace)) == ("probability", [])
+
+
+def test_the_number_that_orders_entries_is_called_as_it_is_there():
+    trace, of_vault = decide(["x"], book=lorebook({"content": "a", "order": 7})).trace, decide(["dragon"]).trace
+    assert "order 7" in entry_as_text(trace, 0)
+    assert "Order" in as_text(trace)
+    assert "priority 10" in entry_as_text(of_vault, 0)
+    assert "Priority" in as_text(of_vault)
+
+
 def test_hidden_messages_do_not_age_timed_effects():
     """Effects count the messages that the scan is given; hidden ones are not among them (rules: sillytavern 5.6)."""
     book = lorebook({"key": ["x"], "constant": False, "content": "t", "delay": 3})
@@ -223,7 +240,7 @@ def test_each_entry_is_named_after_its_book_and_the_stage_says_what_is_scanned()
     trace = decide(["x"], book=books).trace
     assert {(ref.vault, ref.filename) for ref in trace.entries.values()} == {("World", "uid 0"), ("Skarn", "uid 0")}
     assert trace.index_size == 2
-    assert "World (global, 1) and Skarn (chat, 1)" in explain_stage(trace.stages[0], trace)
+    assert explain_stage(trace.stages[0], trace) == "Scanned: World (global, 1) and Skarn (chat, 1)."
 
 
 def test_a_turn_in_which_nothing_came_in_is_summed_up():
