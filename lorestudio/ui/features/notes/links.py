@@ -5,7 +5,7 @@ How a note hangs together with others, as rows: references both ways, mentions w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -14,12 +14,12 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.studio.notes.search import plan_links
 from lorestudio.studio.notes.vault_notes import VaultNotes
-from lorestudio.systems.base import Wake, WakeFinder
-from lorestudio.systems.registry import MAIN
+from lorestudio.systems.base import SystemKind, Wake, WakeFinder
+from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.vault.table import note_title
 from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme
@@ -93,16 +93,21 @@ def link_rows(vaults: Sequence[VaultNotes], path: Path) -> tuple[PlaceRow, ...]:
 
 
 def wake_rows(
-    finder: WakeFinder, entry: Entry, folders: Sequence[Path | None], cancel: CancelToken
+    finder: WakeFinder, entry: Entry, path_of: Callable[[str, str], Path | None], cancel: CancelToken
 ) -> tuple[PlaceRow, ...]:
-    """What the entry wakes and what wakes it, empty groups left out. Raises Cancelled."""
+    """What the entry wakes and what wakes it, empty groups left out. Raises Cancelled.
+
+    `path_of` gives the file of a note by its vault and name.
+    """
     found = (
         (LinkSection.WAKES, [(wake, wake.target) for wake in finder.wakes(entry)]),
         (LinkSection.WOKEN_BY, [(wake, wake.source) for wake in finder.woken_by(entry, cancel)]),
     )
     groups = []
     for section, wakes in found:
-        group = _section(section, [_wake(finder.vault, wake, other, folders) for wake, other in wakes[:MOST_WAKES]])
+        group = _section(
+            section, [_wake(finder.vault.entries[other], wake, path_of) for wake, other in wakes[:MOST_WAKES]]
+        )
         group.after = number(len(wakes))
         if len(wakes) > MOST_WAKES:
             group.after = tr("{shown} of {all}", shown=number(MOST_WAKES), all=number(len(wakes)))
@@ -153,16 +158,13 @@ def _readers(in_deeplore: bool, kind: ReferenceKind) -> str:
     return word if in_deeplore else tr("{word} · not for DeepLore", word=word).removeprefix(" · ")
 
 
-def _wake(vault: VaultIndex, wake: Wake, other: int, folders: Sequence[Path | None]) -> PlaceRow:
-    entry = vault.entries[other]
-    home = folders[vault.vaults.index(entry.vault)] if entry.vault in vault.vaults else None
+def _wake(entry: Entry, wake: Wake, path_of: Callable[[str, str], Path | None]) -> PlaceRow:
     words = tr("“{key}”", key=wake.key)
     if wake.refine_key:
         words += " + " + tr("“{key}”", key=wake.refine_key)
     if wake.obstacle:
         words += ", " + tr(_OBSTACLES.get(wake.obstacle, wake.obstacle))
-    path = home / entry.filename if home is not None else None
-    return PlaceRow(entry.title, path=path, after=words, key=wake)
+    return PlaceRow(entry.title, path=path_of(entry.vault, entry.filename), after=words, key=wake)
 
 
 PAUSE_MS: Final = 250
@@ -188,6 +190,7 @@ class LinksPane(Pane):
         self._number = 0
         self._cancel = CancelToken()
         self._finder: WakeFinder | None = None
+        self._kind: SystemKind | None = None
         self._pending = 0
         self.model = PlaceTree(self)
         self.tree = PlaceView(theme, self.model, tr("Links of the note"), self)
@@ -276,15 +279,17 @@ class LinksPane(Pane):
         if project is None:
             return
         self._pending += 1
-        index, settings, folders, token = project.index, project.settings, project.vault_folders, self._cancel
-        known = self._finder
+        index, choice, token, known = project.index, self._session.choice, self._cancel, self._finder
+        kind = kind_of(choice.system)
+        search = kind.key_search(choice.settings or kind.settings_in(project.settings))
+        fits = known is not None and known.vault is index and self._kind is kind
 
         def work(_report: object) -> tuple[WakeFinder, tuple[PlaceRow, ...]]:
-            finder = known if known is not None and known.vault is index else MAIN.key_search(settings).wakes(index)
-            return finder, wake_rows(finder, entry, folders, token)
+            finder = known if known is not None and fits else search.wakes(index)
+            return finder, wake_rows(finder, entry, project.note_path, token)
 
         def done(result: tuple[WakeFinder, tuple[PlaceRow, ...]]) -> None:
-            self._finder = result[0]
+            self._finder, self._kind = result[0], kind
             self._merge(mine, result[1], _OF_KEYS)
 
         self._session.jobs.start(
@@ -313,10 +318,10 @@ class LinksPane(Pane):
             return
         self.state.setText("")
         if not groups:
-            self.empty.say(
-                tr("No links"),
-                tr("Nothing links to this note or names it, it links to nothing, and no key wakes it or is in it."),
-            )
+            told = tr("Nothing links to this note or names it, it links to nothing, and no key wakes it or is in it.")
+            if type(self._finder) is WakeFinder:
+                told = tr("Nothing links to this note or names it, and it links to nothing. Traces tell what wakes it.")
+            self.empty.say(tr("No links"), told)
             self._pages.setCurrentWidget(self.empty)
 
     def _failed(self, mine: int, sentence: str) -> None:

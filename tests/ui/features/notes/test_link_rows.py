@@ -62,16 +62,20 @@ def test_references_say_what_reads_them(tmp_path: Path) -> None:
     assert link_rows([vault], tmp_path / "elsewhere.md") == ()
 
 
+def in_home(vault: str, filename: str) -> Path | None:
+    return Path("home", filename) if vault == "v" else None
+
+
 def test_what_is_woken_names_the_keys_and_what_is_in_the_way() -> None:
     finder = DeepLoreWakes(VaultIndex(WAKING, vaults=("v", "w")), DeepLoreSettings())
-    (wakes,) = wake_rows(finder, WAKING[0], [Path("home"), None], CancelToken())
+    (wakes,) = wake_rows(finder, WAKING[0], in_home, CancelToken())
     assert (wakes.key, wakes.after) == (LinkSection.WAKES, "3")
     assert [(row.title, row.path, row.after) for row in wakes.children] == [
         ("B", Path("home/b.md"), "“bell” + “fog”"),
         ("C", Path("home/c.md"), "“bell”, but its probability is 0"),
         ("D", None, "“bell”, too rarely for its warmup"),
     ]
-    (woken,) = wake_rows(finder, WAKING[1], [Path("home"), None], CancelToken())
+    (woken,) = wake_rows(finder, WAKING[1], in_home, CancelToken())
     assert (woken.key, [row.title for row in woken.children]) == (LinkSection.WOKEN_BY, ["A"])
 
 
@@ -79,7 +83,7 @@ def test_what_is_woken_names_the_keys_and_what_is_in_the_way() -> None:
 def test_very_many_wakes_are_counted(amount: int, told: str) -> None:
     woken = tuple(Entry(place, f"{place}.md", "v", f"E{place}", "", ("bell",)) for place in range(1, amount + 1))
     finder = DeepLoreWakes(VaultIndex((WAKING[0], *woken), vaults=("v",)), DeepLoreSettings())
-    (wakes,) = wake_rows(finder, WAKING[0], [None], CancelToken())
+    (wakes,) = wake_rows(finder, WAKING[0], lambda _vault, _file: None, CancelToken())
     assert (len(wakes.children), wakes.after) == (MOST_WAKES, told)
 
 
@@ -325,9 +329,9 @@ WAKE = Wake(0, 1, "bell")
     ],
 )
 def test_what_is_in_the_way_of_a_wake_is_said(wake: Wake, words: str) -> None:
-    row = notes_links._wake(VaultIndex(WAKING, vaults=("v",)), wake, 3, [Path("home")])
+    row = notes_links._wake(WAKING[3], wake, in_home)
     assert (row.title, row.path, row.after) == ("D", None, words)  # its vault is not open
-    assert notes_links._wake(VaultIndex(WAKING, vaults=("v",)), wake, 1, [Path("home")]).path == Path("home/b.md")
+    assert notes_links._wake(WAKING[1], wake, in_home).path == Path("home/b.md")
 
 
 def test_what_was_looked_at_is_saved_before_it_is_linked_and_nothing_else(
