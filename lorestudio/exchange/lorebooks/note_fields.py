@@ -64,7 +64,14 @@ INTO_NOTES: Final[Mapping[str, FieldWay]] = {
         ),
         FieldWay("useProbability", "", other=(Fidelity.CARRIED, "No lot is drawn.")),
         FieldWay("scanDepth", "scanDepth"),
-        FieldWay("excludeRecursion", "excludeRecursion"),
+        FieldWay(
+            "excludeRecursion", "excludeRecursion",
+            (_APPROXIMATE, "In World Info recursion does not find the entry; in DeepLore its text finds no others."),
+        ),
+        FieldWay(
+            "preventRecursion", "",
+            other=(Fidelity.CARRIED, "DeepLore's excludeRecursion means this, but World Info's own is kept there."),
+        ),
         FieldWay(
             "cooldown", "cooldown in generations, two messages each",
             other=(_APPROXIMATE, "DeepLore counts generations; half the messages, rounded up."),
@@ -72,7 +79,7 @@ INTO_NOTES: Final[Mapping[str, FieldWay]] = {
         *(
             FieldWay(member, "", other=_FOR_ST)
             for member in (
-                "preventRecursion", "delayUntilRecursion", "sticky", "delay", "group", "groupOverride", "groupWeight",
+                "delayUntilRecursion", "sticky", "delay", "group", "groupOverride", "groupWeight",
                 "useGroupScoring", "triggers", "ignoreBudget", "vectorized", "automationId", "matchPersonaDescription",
                 "matchCharacterDescription", "matchCharacterPersonality", "matchCharacterDepthPrompt", "matchScenario",
                 "matchCreatorNotes",
@@ -119,7 +126,10 @@ OUT_OF_NOTES: Final[Mapping[str, FieldWay]] = {
         FieldWay("outlet", "position 7, outletName"),
         FieldWay("probability", "probability in percent"),
         FieldWay("scanDepth", "scanDepth"),
-        FieldWay("excludeRecursion", "excludeRecursion"),
+        FieldWay(
+            "excludeRecursion", "excludeRecursion",
+            (_APPROXIMATE, "In DeepLore its text finds no others; in World Info recursion does not find the entry."),
+        ),
         FieldWay("cooldown", "cooldown in messages, two for a generation"),
         FieldWay("text", "content", other=(_APPROXIMATE, "As DeepLore cleans it: without comments and link marks.")),
         *(

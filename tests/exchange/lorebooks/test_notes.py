@@ -129,8 +129,19 @@ def test_a_plain_entry_is_a_plain_note() -> None:
     fates = {one.field: one.fate for one in note_of(raw, "Sea", RULES).fate.fields}
     assert fates == dict.fromkeys(
         ["key", "comment", "content", "order", "position", "depth", "role", "keysecondary", "probability", "cooldown",
-         "constant", "disable", "scanDepth", "excludeRecursion"], Fidelity.EXACT,
-    )  # fmt: skip
+         "constant", "disable", "scanDepth"], Fidelity.EXACT,
+    ) | {"excludeRecursion": Fidelity.APPROXIMATE}  # fmt: skip
+
+
+def test_both_meanings_of_exclude_recursion_are_said() -> None:
+    raw = {**NEW_ENTRY, "uid": 7, "key": ["bell"], "excludeRecursion": True, "preventRecursion": True}
+    note = note_of(raw, "Sea", RULES)
+    told = {one.field: one.how for one in note.fate.fields}
+    assert "recursion does not find the entry; in DeepLore its text finds no others" in told["excludeRecursion"]
+    assert "DeepLore's excludeRecursion means this" in told["preventRecursion"]
+    own = {one.field: one for one in entry_of(note.text, "Bell.md", RULES).fate.fields}["excludeRecursion"]
+    assert (own.fate, "in World Info recursion does not find" in own.how) == (Fidelity.APPROXIMATE, True)
+    assert note.properties["excludeRecursion"] is note.properties["wi_prevent_recursion"] is True
 
 
 @pytest.mark.parametrize(
