@@ -128,7 +128,8 @@ class WhyNot:
     `fate` is how the run ended for the entry, None for a note that is no entry; then `message` says why. `answers` are
     the changes that work, those that move least first; `keeps_out` says that the entry went in, and that they keep it
     out. `would` is what the stages behind the one that stopped it would have done, `not_held` why the system cannot
-    tell. `unasked` counts changes that only a model could judge.
+    tell. `unasked` counts changes that only a model could judge; `untouched` says that the entry itself could not be
+    tried with another text.
     """
 
     target: Key
@@ -140,6 +141,7 @@ class WhyNot:
     would: WouldAlso | None = None
     not_held: str = ""
     keeps_out: bool = False
+    untouched: bool = False
     answers: tuple[Answer, ...] = ()
     further: tuple[Further, ...] = ()
     unasked: int = 0
@@ -234,7 +236,9 @@ def conclusion(found: WhyNot) -> str:
         more = f" {words.fix}".rstrip()  # why it is out stands above
     if found.unasked:
         more += f" {plural(found.unasked, '# change was|# changes were')} left out: only the model could say."
-    return f"No single change {do}s {name} {way}, by {runs} of the engine.{more}"
+    if found.untouched:
+        more += " Nothing was tried in the entry itself."
+    return f"No change that was tried {do}s {name} {way}, by {runs} of the engine.{more}"
 
 
 def _growth(change: EntryChange) -> int:
@@ -409,8 +413,9 @@ class WhyNotFinder:
         would = self._held.of(number, cancel) if note is not None else None
         title = trace.entries[number].title if note is None else note.title
         keeps_out = end.state in WENT_IN
-        found = WhyNot(target, title, rerun.generation, trace, end, "", would, self._held.not_held, keeps_out)
         editable = note is not None and runs.changes.can_edit(*target)
+        not_held = self._held.not_held
+        found = WhyNot(target, title, rerun.generation, trace, end, "", would, not_held, keeps_out, not editable)
         aliases = aliases_of(runs.changes.text(*target), note.title) if editable and note is not None else ()
         situation = Situation(
             settings=rerun.system.settings,

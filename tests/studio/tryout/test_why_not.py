@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -440,6 +441,48 @@ def test_world_info_by_its_scan_depth(folder_project: Project) -> None:
     assert set_by(found)["depth"] == 3
 
 
+@pytest.mark.parametrize(
+    ("front", "reason", "code", "title"),
+    [
+        ("wi_disable: true", "wi_disabled", "drop_property", "Take wi_disable from “Lamp”"),
+        ("probability: 0", "wi_lost", "probability", "Raise the probability of “Lamp” to {least} %"),
+        ("wi_probability: 0.5", "wi_lost", "probability", "Raise the probability of “Lamp” to {least} %"),
+        ("wi_delay: 9", "wi_delay", "drop_property", "Take wi_delay from “Lamp”"),
+        (
+            "wi_group: light\nwi_group_weight: 0",
+            "wi_group_active",
+            "group_priority",
+            "Give “Lamp” priority in its group",
+        ),
+        ("wi_group: light\nwi_group_weight: 0", "wi_group_active", "drop_property", "Take wi_group from “Lamp”"),
+    ],
+)
+def test_what_a_note_says_to_world_info_is_tried(
+    folder_project: Project, front: str, reason: str, code: str, title: str
+) -> None:
+    folder = folder_project.vault_folders[0]
+    assert folder is not None
+    (folder / "Lamp.md").write_text(f"---\ntags: [lorebook]\nkeys: [lamp]\n{front}\n---\nBrass.\n", encoding="utf-8")
+    (folder / "Kept.md").write_text("---\ntags: [lorebook]\nkeys: [lamp]\nwi_group: light\n---\nA.\n", encoding="utf-8")
+    project = replace(open_project([folder]), chat=folder_project.chat)
+    found = searched(project, "world-info", "Lamp.md", WorldInfoSettings())
+    assert found.fate is not None
+    assert found.fate.reason == reason
+    least = math.ceil(float(str(found.fate.details.get("roll", 0))))
+    assert title.format(least=least) in [answer.change.title for answer in found.answers if answer.change.code == code]
+
+
+def test_an_entry_that_cannot_be_changed_is_told_so(folder_project: Project, tmp_path: Path) -> None:
+    book = tmp_path / "book.json"
+    entry = {"uid": 0, "key": ["lamp"], "position": 0, "content": "Old.", "comment": "Oil", "disable": True}
+    book.write_text(json.dumps({"entries": {"0": entry}}))
+    project = replace(open_project([book]), chat=folder_project.chat)
+    simulator = Simulator(project, system_of(project.scene(), KINDS["world-info"], WorldInfoSettings()))
+    asyncio.run(simulator.replay())
+    found = WhyNotFinder(simulator, Generation(3)).find(("book", "uid 0"))
+    assert conclusion(found).endswith("Nothing was tried in the entry itself.")
+
+
 def test_what_is_no_entry_and_stopping(folder_project: Project) -> None:
     with pytest.raises(InputError, match="no such entry"):
         searched(folder_project, "hybrid", "Nothing.md", HybridSettings())
@@ -479,7 +522,7 @@ def test_where_nothing_helps_the_run_itself_says_why(folder_project: Project) ->
     """A guide is no lore in any system, whatever is set."""
     found = searched(folder_project, "hybrid", "Guide.md", HybridSettings())
     assert found.answers == ()
-    assert conclusion(found).startswith("No single change brings “Guide” in, by ")
+    assert conclusion(found).startswith("No change that was tried brings “Guide” in, by ")
     assert found.fate is not None
     words = found.fate.explain(found.trace)
     assert conclusion(found).endswith(f" of the engine. {words.fix}")
