@@ -271,7 +271,7 @@ def choose(
     if not members:
         return choice
     groups = {name: members[name] for name in key_order(members)}
-    active_groups = {entry.group for entry in active}
+    active_groups = {entry.group: entry.uid for entry in active}
     sticky = {name for name, listed in groups.items() if _any_sticky(name, listed, timed, choice)}
     for name, listed in groups.items():
         if name not in sticky and (scoring or any(entry.group_scoring for entry in listed)):
@@ -280,7 +280,7 @@ def choose(
         if name in sticky:
             continue
         if name in active_groups:
-            choice.take_out(listed, "wi_group_active", {"group": name})
+            choice.take_out(listed, "wi_group_active", {"group": name, "winner_uid": active_groups[name]})
         else:
             _one(name, listed, draw, choice)
     return choice

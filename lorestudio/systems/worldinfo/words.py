@@ -82,7 +82,7 @@ _REASONS: Final = (
     Reason("wi_group_score", NEUTRAL, "Group",
            "Others of the group {group!q} had {most:# key|# keys} found, it had {score}.",
            "Add keys that the chat uses.", details=("group", "most", "score")),
-    Reason("wi_group_active", NEUTRAL, "Group", "An entry of the group {group!q} is active already.",
+    Reason("wi_group_active", NEUTRAL, "Group", "An entry of the group {group!q} is active already[: {winner!q}].",
            details=("group",)),
     Reason("wi_group_lost", NEUTRAL, "Group", "Of the group {group!q} another entry was taken[: {winner!q}].",
            "Raise the entry's weight in the group, or give it priority.", details=("group",)),

@@ -246,6 +246,8 @@ def test_an_active_entry_of_the_group_keeps_later_ones_out():
     scanned = scan(raws, "qq")
     assert [entry.uid for entry in scanned.active] == ["0"]
     assert reasons(scanned, 1) == ["wi_key", "wi_group_active"]
+    (out,) = (event for loop in scanned.loops for event in loop.events if event.reason == "wi_group_active")
+    assert out.details == {"group": "g", "winner_uid": "0"}
 
 
 def test_probability_is_drawn_once_for_the_whole_scan():
