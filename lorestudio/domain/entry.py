@@ -87,12 +87,17 @@ ANY_REFINE: Final = "and_any"
 REFINE_LOGICS: Final = (ANY_REFINE, "and_all", "not_all", "not_any")
 
 
+OFF: Final = "wi_disable"
+"""The property by which World Info leaves an entry out."""
+
+
 class Entry(Struct, frozen=True, eq=False):
     """One note of lore that takes part in retrieval; compared by identity (rules: deeplore 0.3).
 
     `id` is the position in the index. Numbers keep JavaScript's reading (fractions and infinities are possible).
     `content` is the cleaned body, `tokens` its count. Positions and roles are None where the settings decide.
-    `system_fields` are the properties that only other systems than DeepLore read, `cw_weight` for one.
+    `system_fields` are the properties that only other systems than DeepLore read, `cw_weight` for one; `OFF` is what
+    switches an entry of World Info off.
     The `written_*` lists are what the note says where titles that do not exist were taken out (rules: deeplore 1.13),
     else None.
     """

@@ -591,7 +591,8 @@ class SystemKind:
     can be held in behind the stage that stopped it, "" where one can; `no_text` why it is all the same to it what is
     said, "" where it is not. `passed_over` are pairs of what made an entry a candidate and what settled it, of entries
     that are told by their number because so many end so. `filters` are the reasons by which a chat's choices keep
-    entries out. `budget` names the setting that limits its tokens, which counts alone once the settings `budget_alone`
+    entries out; `heeds` are the lists of those choices (`pins`, `blocks`) that count for it, as long as it chooses from
+    notes. `budget` names the setting that limits its tokens, which counts alone once the settings `budget_alone`
     have these values; `no_budget` says why there is none. `key_search` tells how its settings
     find keys. `reads_file` takes settings out of another program's file, None where it is none of that program's;
     `carrier` carries them back. `reading` are those of its settings that say how notes are read, None where they leave
@@ -620,6 +621,7 @@ class SystemKind:
     no_text: str = ""
     passed_over: frozenset[tuple[str, str]] = frozenset()
     filters: frozenset[str] = frozenset()
+    heeds: frozenset[str] = frozenset()
     budget: str = ""
     budget_alone: Mapping[str, Value] = field(default_factory=dict, repr=False)
     no_budget: str = ""

@@ -404,6 +404,7 @@ KIND: Final = SystemKind(
     _made,
     VOCABULARY,
     filters=frozenset({"cw_locked"}),
+    heeds=frozenset({"blocks"}),
     budget="total_token_budget",
     budget_alone={"budget_from_context": False, "multiply_window_size_by": 0},
     not_held="The context window fits all its parts at once, so nothing comes behind the stage that stopped an entry.",

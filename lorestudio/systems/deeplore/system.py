@@ -450,6 +450,7 @@ KIND: Final = SystemKind(
     of_vault=True,
     passed_over=frozenset({("offered", "ai_not_selected")}),
     filters=frozenset({"gated_field", "outside_folders", "blocked"}),
+    heeds=frozenset({"pins", "blocks"}),
     budget="max_tokens_budget",
     budget_alone={"unlimited_budget": False},
     key_search=DeepLoreKeySearch,

@@ -304,7 +304,8 @@ KIND: Final = SystemKind(
     world_info_system,
     VOCABULARY,
     state=WorldInfoState,
-    filters=frozenset({"wi_disabled"}),
+    filters=frozenset({"wi_blocked"}),
+    heeds=frozenset({"blocks"}),
     budget="budget_cap",
     budget_alone={"budget": 100},
     not_held="World Info decides in one scan, in which every entry that comes in may bring others, so none can be held "

@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import NOTE_TAG, AuthorsNote, Message
 from lorestudio.domain.digests import text_digest
-from lorestudio.domain.entry import Entry, Position, Role, VaultIndex
+from lorestudio.domain.entry import EMPTY, OFF, Entry, Position, Role, VaultIndex
 from lorestudio.domain.javascript import round_half_up, trim
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace, Extra, native_entry, of_1_12
@@ -63,6 +63,7 @@ def index_of(entries: Sequence[BookEntry], counter: TokenCounter = CHARS_4) -> V
                 constant=entry.constant,
                 tokens=counter.count(entry.content),
                 content_hash=entry.digest,
+                system_fields={OFF: True} if entry.disabled else EMPTY,
             )
         )
     return VaultIndex(tuple(made), vaults=tuple(dict.fromkeys(entry.vault for entry in made)))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import OFF, Entry
 from lorestudio.domain.records import replace
 from lorestudio.systems.ideas import Change, NoteEdit, Option, Steps, without_property
 from lorestudio.trace.journey import Fate
@@ -14,7 +14,7 @@ from lorestudio.trace.wording import quoted
 
 _CERTAIN: Final = 100
 _OBJECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "wi_disabled": ("wi_disable",),
+    "wi_disabled": (OFF,),
     "wi_trigger": ("wi_triggers",),
     "wi_character": ("wi_character_filter",),
     "wi_tags": ("wi_character_filter",),

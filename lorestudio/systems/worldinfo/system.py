@@ -12,7 +12,7 @@ from functools import partial
 from typing import ClassVar, Final
 
 from lorestudio.domain.chat import Message
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import OFF, Entry, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
@@ -245,23 +245,30 @@ class _WorldInfoRun:
         for event in loop.events:
             if event.part is not part:
                 continue
-            entry = self.entries[event.uid]
+            entry, reason = self.entries[event.uid], event.reason
+            if reason == "wi_disabled" and self._is_blocked(entry):
+                reason = "wi_blocked"
             details = self._details(event.details)
             there = entry in self.candidates
             if event.taken and there:
-                ledger.keep(entry, event.reason, **details)
+                ledger.keep(entry, reason, **details)
             elif event.taken:
                 self.candidates.append(entry)
-                ledger.add(entry, event.reason, **details)
+                ledger.add(entry, reason, **details)
             elif there:
-                self.told.drop(ledger, entry, event.reason, **details)
+                self.told.drop(ledger, entry, reason, **details)
             else:
-                ledger.refuse(entry, event.reason, **details)
+                ledger.refuse(entry, reason, **details)
         looked_at: dict[str, Json] = {"messages": min(self.settings.depth, len(self.moment.chat))}
         first = part is LoopPart.KEYS and loop.scan is Scan.FIRST
         return ledger.close(
             self.candidates, default_reason="wi_no_key" if first else "", details=looked_at if first else {}
         )
+
+    def _is_blocked(self, entry: Entry) -> bool:
+        """Whether a block of the chat is all that keeps a note out; entries of lorebooks know none."""
+        own = self.made.world.books is not None or entry.system_fields.get(OFF)
+        return not own and any(rule.matches(entry) for rule in self.moment.controls.blocks)
 
     def _place(self, ledger: Ledger) -> StageRecord:
         where, scanned = self.made.placement, self.scanned

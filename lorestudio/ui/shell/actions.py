@@ -42,7 +42,8 @@ class Action(Struct, frozen=True):
 
     `menu` is a path such as `View/Theme`, `order` the place in the menu of the path's first part: a line stands
     between two hundreds. `when` says whether it makes sense now, `ticked` whether it is on, and `text` what it is
-    called at the moment where that is not its title. `leaves_chat` waits for what becomes of an unsaved chat.
+    called at the moment where that is not its title; `off` says why it makes no sense now, "" where that goes without
+    saying. `leaves_chat` waits for what becomes of an unsaved chat.
     """
 
     id: str
@@ -57,6 +58,7 @@ class Action(Struct, frozen=True):
     tip: str = ""
     ticked: Callable[[], bool] | None = None
     text: Callable[[], str] | None = None
+    off: Callable[[], str] | None = None
     leaves_chat: bool = False
 
 
@@ -235,6 +237,11 @@ class Commands:
                 self.actions[action.id].setChecked(action.ticked())
             if action.text is not None:
                 self.actions[action.id].setText(action.text())
+            if action.off is not None:
+                made = self.actions[action.id]
+                reason = "" if made.isEnabled() else action.off()
+                made.setText(reason or tr(action.title))
+                made.setToolTip(plain(reason or self.tip(action)))
 
     def paint_icons(self) -> None:
         """Icons in the theme's colours."""

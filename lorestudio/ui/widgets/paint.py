@@ -32,7 +32,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import OFF, Entry
 from lorestudio.trace.found_keys import FoundKey, places_in
 from lorestudio.trace.held_run import WouldCell, WouldState
 from lorestudio.trace.journey import CellState, Fate, FateState, JourneyCell
@@ -217,6 +217,7 @@ class Kind(Struct, frozen=True):
 def entry_kind(entry: Entry) -> Kind:
     """The sort that matters most for when an entry goes in."""
     for flag, icon, word in (
+        (bool(entry.system_fields.get(OFF)), "slash", "disabled, World Info leaves it out"),
         (entry.guide, "guide", "writing guide, never injected"),
         (entry.constant, "constant", "constant, always in"),
         (entry.seed, "seed", "seed, for the start of a chat"),

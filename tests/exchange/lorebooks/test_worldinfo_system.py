@@ -117,7 +117,10 @@ def test_timed_effects_go_from_turn_to_turn():
 
 def test_a_blocked_note_is_switched_off():
     trace = decide(["the dragon"], controls=ChatControls(blocks=(EntryRule("Skarn"),))).trace
-    assert reason(trace, 0) == "wi_disabled"
+    assert reason(trace, 0) == "wi_blocked"
+    off = (replace(WORLD[0], system_fields={"wi_disable": True}),)
+    both = decide(["the dragon"], controls=ChatControls(blocks=(EntryRule("Skarn"),)), entries=off).trace
+    assert reason(both, 0) == "wi_disabled"  # taking the block away would not do
 
 
 def test_a_small_context_ends_the_scan_and_says_so():

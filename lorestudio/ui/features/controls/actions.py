@@ -16,6 +16,7 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.chat.controls import ControlsPart, PresetFolder, has_rule, toggled, unusable
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.control_trials import Change
+from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.controls.bar import ControlBar
 from lorestudio.ui.features.controls.chips import (
@@ -76,31 +77,33 @@ class ControlsFeature(Feature):
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
-        project, entry, presets = self.context.has_project, self.context.has_entry, self.presets
+        project, presets = self.context.has_project, self.presets
         return (
             Action(
                 "controls.pin", "Pin in this chat", "Chat/Choices for this chat", 400, partial(self.toggle,
                 ControlsPart.PINS),
                 ("Ctrl+Alt+P",),
-                when=entry, icon="star", ticked=partial(self._are_all, ControlsPart.PINS),
+                when=partial(self._can_toggle, ControlsPart.PINS), icon="star",
+                ticked=partial(self._are_all, ControlsPart.PINS), off=partial(self._unheeded, ControlsPart.PINS),
                 tip="Pin the chosen entry, so that it always goes in in this chat; or free it",
             ),
             Action(
                 "controls.block", "Block in this chat", "Chat/Choices for this chat", 405, partial(self.toggle,
                 ControlsPart.BLOCKS),
                 ("Ctrl+Alt+B",),
-                when=entry, icon="slash", ticked=partial(self._are_all, ControlsPart.BLOCKS),
+                when=partial(self._can_toggle, ControlsPart.BLOCKS), icon="slash",
+                ticked=partial(self._are_all, ControlsPart.BLOCKS), off=partial(self._unheeded, ControlsPart.BLOCKS),
                 tip="Block the chosen entry, so that it never goes in in this chat; or free it",
             ),
             Action(
                 "controls.add_pin", "Pin an entry…", "Chat/Choices for this chat", 410, partial(self.add_rule,
                 ControlsPart.PINS),
-                when=project, icon="star",
+                when=lambda: project() and not self._unheeded(ControlsPart.PINS), icon="star",
             ),
             Action(
                 "controls.add_block", "Block an entry…", "Chat/Choices for this chat", 415, partial(self.add_rule,
                 ControlsPart.BLOCKS),
-                when=project, icon="slash",
+                when=lambda: project() and not self._unheeded(ControlsPart.BLOCKS), icon="slash",
             ),
             Action(
                 "controls.context", "Set the context…", "Chat/Choices for this chat", 500, self.choose_context,
@@ -174,6 +177,7 @@ class ControlsFeature(Feature):
         self.watch.changed.connect(self._show)
         session.project_changed.connect(self._show)
         session.state_changed.connect(self._show)
+        session.choice_changed.connect(self._show)
         for watched in (context.window, chat):
             watched.installEventFilter(self)
         self._show()
@@ -187,6 +191,19 @@ class ControlsFeature(Feature):
         project, entries = self.context.session.project, self.targets
         rules = getattr(project.controls, part.value) if project is not None else ()
         return bool(entries) and all(has_rule(rules, entry) for entry in entries)
+
+    def _can_toggle(self, part: ControlsPart) -> bool:
+        """Whether entries can be pinned or blocked; what counts for nothing can still be taken away."""
+        return self.context.has_entry() and (self._are_all(part) or not self._unheeded(part))
+
+    def _unheeded(self, part: ControlsPart) -> str:
+        """Why pins or blocks count for nothing, "" where they count."""
+        kind, project = kind_of(self.context.session.choice.system), self.context.session.project
+        if project is None or (part.value in kind.heeds and not (kind.books and project.books and not project.places)):
+            return ""
+        pins = part is ControlsPart.PINS
+        words = tr("{system}: pins count for nothing here") if pins else tr("{system}: blocks count for nothing here")
+        return words.format(system=tr(kind.title))
 
     @property
     def targets(self) -> list[Entry]:
@@ -280,7 +297,8 @@ class ControlsFeature(Feature):
         file = (
             session.parts.on_disk.controls if session.parts.on_disk is not None and project.chat is not None else None
         )
-        chips = control_chips(project, self._facts, file, self.watch.effects)
+        unheeded = {part: self._unheeded(part) for part in (ControlsPart.PINS, ControlsPart.BLOCKS)}
+        chips = control_chips(project, self._facts, file, self.watch.effects, unheeded)
         before, self._chips = self._chips, chips
         if [_shown(chip) for chip in chips] != [_shown(chip) for chip in before]:
             self.bar.set_chips(chips)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -165,14 +166,21 @@ class ControlChip(Struct, frozen=True):
 
 
 def control_chips(
-    project: Project, facts: NotedNames, file: ChatControls | None, effects: Mapping[Key, Effect]
+    project: Project,
+    facts: NotedNames,
+    file: ChatControls | None,
+    effects: Mapping[Key, Effect],
+    unheeded: Mapping[ControlsPart, str] = MappingProxyType({}),
 ) -> tuple[ControlChip, ...]:
-    """The chips in reading order. `file` are the choices of the chat's file, None where there is no chat."""
+    """The chips in reading order. `file` are the choices of the chat's file, None where there is no chat.
+
+    `unheeded` says of pins and blocks why they count for nothing, where they do.
+    """
     return (
         *_changed(project, file),
         *_unusable(project),
-        *_rules(project, facts, ControlsPart.PINS),
-        *_rules(project, facts, ControlsPart.BLOCKS),
+        *_rules(project, facts, ControlsPart.PINS, unheeded.get(ControlsPart.PINS, "")),
+        *_rules(project, facts, ControlsPart.BLOCKS, unheeded.get(ControlsPart.BLOCKS, "")),
         *_context(project, facts, effects),
         *_folders(project, facts, effects),
         *_notes(project, facts),
@@ -189,7 +197,7 @@ def removals(chips: tuple[ControlChip, ...]) -> dict[Key, Change]:
 # ---- the chips of each part ------------------------------------------------------------------------------------------
 
 
-def _rules(project: Project, facts: NotedNames, part: ControlsPart) -> Iterator[ControlChip]:
+def _rules(project: Project, facts: NotedNames, part: ControlsPart, unheeded: str) -> Iterator[ControlChip]:
     pins = part is ControlsPart.PINS
     for rule in dict.fromkeys(getattr(project.controls, part.value)):
         entries = facts.fitting(rule)
@@ -198,6 +206,8 @@ def _rules(project: Project, facts: NotedNames, part: ControlsPart) -> Iterator[
         if not entries:
             place = tr(" of “{vault}”", vault=rule.vault) if rule.vault else ""
             tip = tr("There is no entry{place} called “{title}”, so this does nothing.", place=place, title=rule.title)
+        elif unheeded:
+            tip = unheeded
         elif pins:
             tip = tr("“{title}” always goes in in this chat, as far as the budget lets it.", title=title)
         else:
@@ -209,8 +219,8 @@ def _rules(project: Project, facts: NotedNames, part: ControlsPart) -> Iterator[
             "star" if pins else "slash",
             words.format(title=shorten(title or tr("(no title)"), LONGEST)),
             tip,
-            "" if entries else tr("not in the vault"),
-            "neutral" if entries else "warning",
+            (tr("no effect") if unheeded else "") if entries else tr("not in the vault"),
+            "neutral" if entries and not unheeded else "warning",
             partial(without_rule, part=part, rule=rule),
             tr("unpin {title}", title=title) if pins else tr("unblock {title}", title=title),
         )

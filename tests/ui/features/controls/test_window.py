@@ -122,6 +122,25 @@ def test_pinning_the_chosen_entry_runs_the_chat_again_and_can_be_undone(shown, q
     assert "Silent" in injected(window)
 
 
+def test_pins_are_off_where_the_system_knows_none(shown, qtbot) -> None:
+    window = shown(ChatControls(pins=(EntryRule("Plain"),), blocks=(EntryRule("Silent"),)))
+    assert chips(window)["pins", "Plain", ""] == "Pin: Plain|"
+    window.session.replays.choose(system="world-info")
+    settle(window, qtbot)
+    assert chips(window)["pins", "Plain", ""] == "Pin: Plain|no effect"
+    assert chips(window)["blocks", "Silent", ""] == "Block: Silent|"
+    window.selection.choose_entry(entry(window, "After").id)
+    settle(window, qtbot)
+    pin, block, add = (window.commands.actions[f"controls.{name}"] for name in ("pin", "block", "add_pin"))
+    assert (pin.isEnabled(), block.isEnabled(), add.isEnabled()) == (False, True, False)
+    assert pin.text() == pin.toolTip() == "World Info: pins count for nothing here"
+    window.selection.choose_entry(entry(window, "Plain").id)
+    settle(window, qtbot)
+    window.run("controls.pin")  # one that is there can be taken away
+    settle(window, qtbot)
+    assert window.session.project.controls.pins == ()
+
+
 @pytest.mark.long
 def test_blocking_frees_a_pin_and_pinning_again_frees_nothing_else(shown, qtbot) -> None:
     window = shown(ChatControls(pins=(EntryRule("Plain"),)))

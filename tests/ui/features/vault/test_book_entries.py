@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
 
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.vault.table import note_kind
 from tests.ui.conftest import settle
 
 if TYPE_CHECKING:
@@ -238,3 +239,17 @@ def test_the_links_of_an_entry_leave_out_what_only_world_info_can_tell(window: M
     settle(window)
     (woken,) = (row for group in pane.model.groups for row in group.children)
     assert (woken.title, woken.path) == ("Bell", path / "uid 0")
+
+
+def test_an_entry_that_is_switched_off_looks_so_and_blocks_are_off(window: MainWindow) -> None:
+    session = window.session
+    path = session.project.book_paths[0]
+    path.write_text(TEXT.replace('"comment": "Gate"', '"comment": "Gate", "disable": true'), "utf-8")
+    session.set_project(open_project([path], path.with_name("chat.txt")))
+    choose(window, "Gate")
+    gate, bell = (each for title in ("Gate", "Bell") for each in session.project.index.entries if each.title == title)
+    assert [(note_kind(each).icon, note_kind(each).word) for each in (gate, bell)] == [
+        ("slash", "disabled"), ("normal", "normal"),
+    ]  # fmt: skip
+    block = window.commands.actions["controls.block"]
+    assert (block.isEnabled(), block.text()) == (False, "World Info: blocks count for nothing here")
