@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from lorestudio.cli.command import RulesOption, rules_named
+from lorestudio.cli.command import OutputFile, RulesOption, rules_named
 from lorestudio.cli.output import echo, json_bytes, say_all
-from lorestudio.cli.written import OutputFile
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.replay.scenario import run_scenarios
 

@@ -17,10 +17,10 @@ from typing import Annotated, Final
 
 import typer
 
+from lorestudio.cli.command import OutputFile
 from lorestudio.cli.loading import loading
 from lorestudio.cli.options import ProjectOptions, SizeOption
 from lorestudio.cli.output import FAILED, echo, say, say_all
-from lorestudio.cli.written import OutputFile
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section

@@ -9,8 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_number
-from lorestudio.domain.records import replace
-from lorestudio.domain.sequences import same_start
+from lorestudio.domain.records import replace, same_start
 
 NOTE_TAG: Final = "2_floating_prompt"
 """The name under which SillyTavern holds the note (rules: sillytavern 5.7)."""

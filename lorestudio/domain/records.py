@@ -1,4 +1,4 @@
-"""Records, the plain data that everything else is about: copies of them with changes, and what fields they have.
+"""Records, the plain data that everything is about: copies with changes, their fields, how far rows of them are alike.
 
 A record is a frozen `msgspec.Struct`, which takes a fiftieth of a dataclass's time to declare and a seventh to make. It
 is a dataclass where a field stays out of the comparison or of what is printed, or is made by the record itself.
@@ -7,9 +7,13 @@ is a dataclass where a field stays out of the comparison or of what is printed, 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, TypeGuard
+from collections.abc import Callable, Sequence
+from operator import eq
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from msgspec import Struct, structs
+
+_Item = TypeVar("_Item")
 
 if TYPE_CHECKING:
     from dataclasses import replace  # for mypy, which holds names and types of the changes against those of the fields
@@ -42,4 +46,19 @@ def compared_fields(kind: type[Any]) -> dict[str, bool]:
     }
 
 
-__all__ = ["compared_fields", "field_names", "is_record", "replace"]
+def same_start(one: Sequence[_Item], other: Sequence[_Item], same: Callable[[_Item, _Item], bool] = eq) -> int:
+    """How many items at the start are the same in both; an item is always the same as itself."""
+    pairs = enumerate(zip(one, other, strict=False))
+    differing = (place for place, (mine, yours) in pairs if mine is not yours and not same(mine, yours))
+    return next(differing, min(len(one), len(other)))
+
+
+def same_ends(
+    one: Sequence[_Item], other: Sequence[_Item], same: Callable[[_Item, _Item], bool] = eq
+) -> tuple[int, int]:
+    """How many items at the start, and of the rest how many at the end, are the same in both."""
+    head = same_start(one, other, same)
+    return head, same_start(one[head:][::-1], other[head:][::-1], same)
+
+
+__all__ = ["compared_fields", "field_names", "is_record", "replace", "same_ends", "same_start"]

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import DECODER, parse_json, spell
-from lorestudio.domain.sequences import same_ends
+from lorestudio.domain.records import same_ends
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.vault.data_folder import refused

@@ -62,7 +62,9 @@ class Wake(Struct, frozen=True):
 
 
 class WakeFinder:
-    """Which entries' contents wake which others, for one index. As it stands here, none does. For workers."""
+    """Which entries' contents wake which others, for one index. As it stands here, nobody can tell. For workers."""
+
+    tells: ClassVar[bool] = False
 
     def __init__(self, vault: VaultIndex) -> None:
         self.vault = vault

@@ -24,8 +24,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Position
-from lorestudio.domain.records import replace
-from lorestudio.domain.sequences import same_start
+from lorestudio.domain.records import replace, same_start
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.trace.diff import Key
 from lorestudio.trace.model import PromptBlock, Trace

@@ -14,7 +14,7 @@ from lorestudio.domain.javascript import length
 from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.state import EngineState
 from lorestudio.systems.base import Decided
-from lorestudio.systems.deeplore.stages.keywords import keywords_stage
+from lorestudio.systems.deeplore.stages.candidates import keywords_stage
 from lorestudio.trace.model import Outcome, RunOutcome
 from lorestudio.vault.fields import OPERATORS, TOLERANCES
 from tests.examples import examples

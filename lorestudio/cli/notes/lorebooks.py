@@ -9,13 +9,12 @@ from typing import Annotated, Final
 
 import typer
 
-from lorestudio.cli.command import RulesOption, rules_named
+from lorestudio.cli.command import OutputFile, RulesOption, rules_named
 from lorestudio.cli.notes.notes import FolderArgument, notes_of
 from lorestudio.cli.notes.propose import ProposalOptions, propose_summaries
 from lorestudio.cli.options import SettingsOption
 from lorestudio.cli.output import FAILED, answer_to, echo, json_bytes, print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fixed, fold, table
-from lorestudio.cli.written import OutputFile
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.exchange.json_file import read_file

@@ -11,10 +11,10 @@ from typing import Annotated, Final
 import typer
 from rich.table import Table
 
+from lorestudio.cli.command import OutputFile
 from lorestudio.cli.options import ChatOption, JsonOption, OfflineRun, ProjectOptions
 from lorestudio.cli.output import print_json, say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
-from lorestudio.cli.written import OutputFile
 from lorestudio.studio.notes.usage import UsageRow, usage_csv, usage_rows
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.replay.runs import TraceBook

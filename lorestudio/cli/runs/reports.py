@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from lorestudio.cli.command import OutputFile
 from lorestudio.cli.options import (
     ChatOptions,
     FixedOption,
@@ -19,7 +20,6 @@ from lorestudio.cli.options import (
     with_fixed,
 )
 from lorestudio.cli.output import FAILED, as_bytes, echo, say, say_all
-from lorestudio.cli.written import OutputFile
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.exchange.scenario_file import scenario_bytes

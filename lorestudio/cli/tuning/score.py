@@ -15,11 +15,11 @@ import typer
 from rich.table import Column, Table
 
 from lorestudio.cli.answering import Answering, agree, answering
+from lorestudio.cli.command import OutputFile
 from lorestudio.cli.options import JsonOption, YesOption
 from lorestudio.cli.output import FAILED, picked, print_json, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.cli.tuning.whole_chats import WholeChats
-from lorestudio.cli.written import OutputFile
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.json_file import parse_document, read_file

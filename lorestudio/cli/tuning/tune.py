@@ -11,6 +11,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
+from lorestudio.cli.command import OutputFile
 from lorestudio.cli.notes.notes import carry_out
 from lorestudio.cli.options import JsonOption
 from lorestudio.cli.output import echo, picked, print_json, say, say_all
@@ -18,7 +19,6 @@ from lorestudio.cli.screen import Screen, advancing, figure, filled, fold, progr
 from lorestudio.cli.tuning.compare import comparison_json, print_comparison
 from lorestudio.cli.tuning.effects import effects_json, print_effects
 from lorestudio.cli.tuning.whole_chats import WholeChats
-from lorestudio.cli.written import OutputFile
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.comparison import Comparison, compare_candidates, simulator_of

@@ -10,6 +10,13 @@ from lorestudio.systems.deeplore.stages.ai_selection import ai_selection_stage, 
 from lorestudio.systems.deeplore.stages.bm25 import bm25_stage
 from lorestudio.systems.deeplore.stages.bookkeeping import bookkeeping_stage
 from lorestudio.systems.deeplore.stages.budget import budget_stage
+from lorestudio.systems.deeplore.stages.candidates import (
+    active_character_stage,
+    bootstrap_stage,
+    constants_stage,
+    keywords_stage,
+    whole_vault_stage,
+)
 from lorestudio.systems.deeplore.stages.gates import (
     RequiresExcludesStage,
     duplicate_stripping_stage,
@@ -21,18 +28,11 @@ from lorestudio.systems.deeplore.stages.gates import (
     reinjection_cooldown_stage,
     selection_gating_stage,
 )
-from lorestudio.systems.deeplore.stages.keywords import keywords_stage
 from lorestudio.systems.deeplore.stages.links import cascade_links_stage, wiki_links_stage
 from lorestudio.systems.deeplore.stages.order import match_order_stage, priority_order_stage
 from lorestudio.systems.deeplore.stages.placement import notes_stage, placement_stage
 from lorestudio.systems.deeplore.stages.recursion import recursion_stage
 from lorestudio.systems.deeplore.stages.snapshot import snapshot_stage
-from lorestudio.systems.deeplore.stages.without_keys import (
-    active_character_stage,
-    bootstrap_stage,
-    constants_stage,
-    whole_vault_stage,
-)
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Stage as AnyStage
 

@@ -15,8 +15,7 @@ from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json, truthy
-from lorestudio.domain.records import compared_fields, replace
-from lorestudio.domain.sequences import same_ends
+from lorestudio.domain.records import compared_fields, replace, same_ends
 from lorestudio.exchange.chats.document import (
     BOM,
     METADATA,

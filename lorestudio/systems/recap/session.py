@@ -19,8 +19,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, truthy
-from lorestudio.domain.records import replace
-from lorestudio.domain.sequences import same_ends
+from lorestudio.domain.records import replace, same_ends
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.cost import CostEstimate, RequestCollector, estimate

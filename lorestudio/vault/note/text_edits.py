@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from lorestudio.domain.sequences import same_ends
+from lorestudio.domain.records import same_ends
 
 
 class TextEdit(Struct, frozen=True):

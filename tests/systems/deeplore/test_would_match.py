@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from lorestudio.systems.deeplore.matching.key_search import KeyMatch, would_match
-from lorestudio.systems.deeplore.stages.keywords import keywords_stage
+from lorestudio.systems.deeplore.stages.candidates import keywords_stage
 from tests.examples import examples
 from tests.systems.test_invariants import WORLDS
 from tests.systems.worlds import World, entry, message, run_stage, world

@@ -37,6 +37,8 @@ class DeepLoreWakes(WakeFinder):
     Contents that are kept out of recursion wake nothing. Constants are never woken (they are in already), nor guides.
     """
 
+    tells = True
+
     def __init__(self, vault: VaultIndex, settings: DeepLoreSettings) -> None:
         super().__init__(vault)
         self._settings = settings

@@ -319,7 +319,7 @@ class LinksPane(Pane):
         self.state.setText("")
         if not groups:
             told = tr("Nothing links to this note or names it, it links to nothing, and no key wakes it or is in it.")
-            if type(self._finder) is WakeFinder:
+            if self._finder is not None and not self._finder.tells:
                 told = tr("Nothing links to this note or names it, and it links to nothing. Traces tell what wakes it.")
             self.empty.say(tr("No links"), told)
             self._pages.setCurrentWidget(self.empty)

@@ -106,8 +106,12 @@ OPEN_UP_TO: Final = 300
 
 
 class SearchPane(Pane):
-    """`jump` carries a file, a line from 1 (0 for the note as such) and the characters that were found in it."""
+    """`jump` carries a file, a line from 1 (0 for the note as such) and the characters that were found in it.
 
+    `wanted` carries the id of an action.
+    """
+
+    wanted = Signal(str)
     jump = Signal(object, int, int, int)
     _arrived = Signal(int, object)  # the number of the search and rows of it, from the worker
 
@@ -152,6 +156,7 @@ class SearchPane(Pane):
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.tree = PlaceView(self.theme, self.model, tr("What was found"), self)
         self.empty = EmptyState(self.theme, "search", self)
+        self.empty.pressed.connect(self.wanted)
         self._pages = stack(self.tree, self.empty)
         head = column(
             self.field,
@@ -206,8 +211,8 @@ class SearchPane(Pane):
         self.model.clear()
         self._hits = 0
         self._query = None
-        words = self.field.text()
-        if not words.strip() or self._session.project is None:
+        words, project = self.field.text(), self._session.project
+        if not words.strip() or project is None or not project.places:
             self._say_nothing()
             return
         options = SearchOptions(self.case.isChecked(), self.word.isChecked(), self.regex.isChecked())
@@ -372,8 +377,12 @@ class SearchPane(Pane):
     def _say_nothing(self) -> None:
         self.stop.hide()
         self._say("")
-        if self._session.project is None:
+        project = self._session.project
+        if project is None:
             self.empty.say(tr("No vault"), tr("Open the folder with your notes to search them."))
+        elif not project.places:
+            text = tr("Lorebooks that are opened as they are cannot be searched. Import them as notes for that.")
+            self.empty.say(tr("No notes to search"), text, (("book.import", tr("Import lorebooks…")),))
         else:
             self.empty.say(
                 tr("Search all notes"),

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from lorestudio.domain.chat import Chat, Generation, first_difference
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.domain.sequences import same_start
+from lorestudio.domain.records import same_start
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.runs import ShelvedTrace, TraceBook, is_same_run

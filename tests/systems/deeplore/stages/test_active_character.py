@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.without_keys import active_character_stage
+from lorestudio.systems.deeplore.stages.candidates import active_character_stage
 from tests.systems.worlds import Draft, entry, run_stage, world
 
 CASES: list[Any] = [

@@ -19,7 +19,7 @@ from lorestudio.systems.deeplore.stages.ai_selection import (
     ai_selection_stage,
     manifest_stage,
 )
-from lorestudio.systems.deeplore.stages.without_keys import whole_vault_stage
+from lorestudio.systems.deeplore.stages.candidates import whole_vault_stage
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.trace.model import Breaker, BreakerState
 from tests.systems.deeplore.answers import ERROR, RATE_LIMITED, REFUSED, SERVER_ERROR, TIMEOUT, Reply, asking, picks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.without_keys import bootstrap_stage
+from lorestudio.systems.deeplore.stages.candidates import bootstrap_stage
 from tests.systems.worlds import entry, run_stage, world
 
 BOOT = entry("Boot", bootstrap=True, probability=0, warmup=5)

@@ -15,7 +15,7 @@ from lorestudio.systems.deeplore.stages.ai_selection import (
     chosen_categories,
     clusters,
 )
-from lorestudio.systems.deeplore.stages.without_keys import whole_vault_stage
+from lorestudio.systems.deeplore.stages.candidates import whole_vault_stage
 from lorestudio.trace.model import AiRecord, Breaker, BreakerState, ItemResult, ReplyItem, TitleMatch
 from tests.systems.deeplore.answers import ERROR, TIMEOUT, Reply, asking
 from tests.systems.worlds import Draft, Ran, World, changed, entries_of, entry, prepared, run_stage, world

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.without_keys import constants_stage
+from lorestudio.systems.deeplore.stages.candidates import constants_stage
 from tests.systems.worlds import World, entry, run_stage, world
 
 

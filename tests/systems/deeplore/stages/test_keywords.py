@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.keywords import keywords_stage
+from lorestudio.systems.deeplore.stages.candidates import keywords_stage
 from tests.systems.worlds import WHERE, Ran, World, entry, message, run_stage, world
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.keywords import keywords_stage
+from lorestudio.systems.deeplore.stages.candidates import keywords_stage
 from lorestudio.systems.deeplore.stages.recursion import recursion_stage
 from tests.systems.worlds import WHERE, Draft, Ran, World, entry, prepared, run_stage, world
 

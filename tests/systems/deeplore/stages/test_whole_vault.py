@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.without_keys import whole_vault_stage
+from lorestudio.systems.deeplore.stages.candidates import whole_vault_stage
 from tests.systems.worlds import entry, run_stage, world
 
 DRAFTS = [

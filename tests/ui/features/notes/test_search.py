@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.search import SearchOptions, SearchQuery, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
+from lorestudio.studio.project.project import open_project
+from lorestudio.ui.features.lorebooks.dialogs import ImportBooksDialog
 from lorestudio.ui.features.notes import search as notes_search
 from lorestudio.ui.features.notes.search import SearchEnd, SearchPane, search_rows
 from lorestudio.ui.state.drafts import Draft
@@ -276,6 +280,22 @@ def test_the_pane_says_what_can_be_searched(make_pane) -> None:
     look_for(pane, desk, "  ")
     assert pane.empty.title.text() == "Search all notes"
     assert pane.model.groups == []
+
+
+def test_a_lorebook_that_is_opened_as_it_is_leads_to_its_import(make_window, tmp_path) -> None:
+    book = tmp_path / "Isles.json"
+    entry = {"uid": 0, "key": ["harbour"], "comment": "Quay", "content": "The harbour.", "disable": False}
+    book.write_text(json.dumps({"entries": {"0": entry}}), encoding="utf-8")
+    window = make_window(open_project([book]))
+    window.run("find.vault")
+    pane = find(window, "harbour")
+    assert pane.empty.title.text() == "No notes to search"
+    assert "Import them as notes" in pane.empty.text.text()
+    (door,) = [each for each in pane.empty.findChildren(QPushButton) if each.isVisible()]
+    QTest.mouseClick(door, Qt.MouseButton.LeftButton)
+    dialog = window.findChild(ImportBooksDialog)
+    assert dialog.isVisible()
+    dialog.reject()
 
 
 def test_it_begins_with_words_that_are_given_and_can_be_typed_over(make_pane) -> None:

@@ -17,7 +17,7 @@ from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextDocumentLayout
 
 from lorestudio.domain.javascript import length
-from lorestudio.domain.sequences import same_ends
+from lorestudio.domain.records import same_ends
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import TextEdit

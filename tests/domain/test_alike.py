@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Chat, Message, first_difference
-from lorestudio.domain.sequences import same_ends, same_start
+from lorestudio.domain.records import same_ends, same_start
 
 TEXTS = st.text("ab", max_size=8)
 
