@@ -13,7 +13,7 @@ from lorestudio.studio.project.project import demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Previewer
 from lorestudio.systems.registry import system_of
-from lorestudio.trace.model import Trace, positional, token_limit
+from lorestudio.trace.model import Trace, token_limit, within_limits
 from tests.studio.previews import comparable, note, project_of
 
 LAST = Generation(5)
@@ -113,6 +113,6 @@ def test_another_budget_on_the_state_that_the_chat_left() -> None:
     assert limit.maximum == 50_000
     assert set(titles(wide)) >= set(titles(previewer.before))
     assert not [each for each in wide.injections if each.truncated]
-    assert sum(each.tokens for each in positional(narrow)) <= 200
+    assert sum(each.tokens for each in within_limits(narrow)) <= 200
     same = with_budget(simulator.project.settings.max_tokens_budget)
     assert same.injections == previewer.before.injections

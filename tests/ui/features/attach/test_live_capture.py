@@ -22,7 +22,7 @@ from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.journey import Journeys
-from lorestudio.trace.model import positional
+from lorestudio.trace.model import within_limits
 from lorestudio.ui.features.attach.dialog import CaptureDialog, LiveCaptureDialog
 from tests.studio.attach.loopback import provider
 from tests.studio.attach.test_comparing import capture, captured
@@ -180,7 +180,7 @@ def test_captured_prompts_are_held_against_the_replies_that_they_made(
     qtbot.waitUntil(dialog.compare.isEnabled)
     assert dialog.bar.label.text().startswith("2 captures: 1 of replies in this chat, 1 with the same lore")
     name = f"#{made.turn.message}"
-    both = f"the same {len(positional(made))} entries"  # an outlet's text is in no prompt that does not ask for it
+    both = f"the same {len(within_limits(made))} entries"  # an outlet's text is in no prompt that does not ask for it
     told = {row[1]: row[2] for row in dialog.model.texts()}
     assert told[name] == both
     place = next(at for at, each in enumerate(dialog.model.rows) if each.id == foreign.id)

@@ -18,7 +18,7 @@ from lorestudio.domain.tokens import CHARS_4
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.budget import budget_view
-from lorestudio.trace.model import Trace, positional
+from lorestudio.trace.model import Trace, within_limits
 from lorestudio.trace.summary import summary
 from lorestudio.trace.wording import number_words
 from lorestudio.ui.features.trace import prompt_page
@@ -50,7 +50,7 @@ def test_the_rows_of_entries_add_up_to_the_budget_in_every_reply(tokenizer: str)
         rows = prompt_rows(assemble(trace, project.chat, project.setup, project.bills), trace, lore_only=True)
         counted = {row.entry: row.counted for row in rows if row.counted is not None}
         assert counted == {each.entry: each.tokens for each in trace.injections}
-        inside = sum(counted[each.entry] for each in positional(trace))
+        inside = sum(counted[each.entry] for each in within_limits(trace))
         assert inside == budget_view(trace).used
         assert f"({number_words(inside)} of " in summary(trace)
 
