@@ -217,7 +217,7 @@ class Kind(Struct, frozen=True):
 def entry_kind(entry: Entry) -> Kind:
     """The sort that matters most for when an entry goes in."""
     for flag, icon, word in (
-        (bool(entry.system_fields.get(OFF)), "slash", "disabled, World Info leaves it out"),
+        (bool(entry.system_fields.get(OFF)), "slash", "disabled, left out"),
         (entry.guide, "guide", "writing guide, never injected"),
         (entry.constant, "constant", "constant, always in"),
         (entry.seed, "seed", "seed, for the start of a chat"),
