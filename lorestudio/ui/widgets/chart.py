@@ -181,8 +181,8 @@ class BarChart(Plot):
         self.choose(min(self._chosen, bars.amount - 1))
 
     def choose(self, place: int) -> None:
-        """Look at a bar, -1 for none."""
-        self._chosen = place
+        """Look at a bar, -1 for none; there is none where the bars are of fewer turns as yet."""
+        self._chosen = place = place if place < self.bars.amount else -1
         shown = [place] if place >= 0 else []
         self._chosen_bar.setOpts(x=shown, height=[self._top] * len(shown), width=max(1.0, 3 * self._pixel))
         self._draw_names()

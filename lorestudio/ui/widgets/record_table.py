@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
@@ -335,19 +336,27 @@ def as_markdown(rows: Sequence[Sequence[str]]) -> str:
 
 
 def csv_bytes(rows: Iterable[Sequence[str]]) -> bytes:
-    """Rows as CSV, as spreadsheets read it: with a byte order mark, and no cell that they would take for a formula."""
+    """Rows as CSV, as spreadsheets read it: with a byte order mark, and no cell that they would take for a formula.
+
+    Thousands are not set apart, which many a spreadsheet takes for the decimal sign.
+    """
     found = io.StringIO()
     csv.writer(found).writerows([_harmless(cell) for cell in row] for row in rows)
     return found.getvalue().encode("utf-8-sig", "replace")
 
 
 def _harmless(cell: str) -> str:
+    if _GROUPED.fullmatch(cell):
+        return cell.replace(",", "")
     return f"'{cell}" if cell[:1] in {"=", "+", "-", "@"} and len(cell) > 1 and not _is_number(cell) else cell
+
+
+_GROUPED: Final = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
 def _is_number(cell: str) -> bool:
     try:
-        float(cell.replace(",", ""))
+        float(cell)
     except ValueError:
         return False
     return True

@@ -337,9 +337,11 @@ class ReplyWork(QObject):
     def _take_room_back(self, asking: _ReplyAsking) -> None:
         """Take the empty swipe out again, and nothing that the person did since."""
         project, parts = self._session.project, self._session.parts
-        if project is None or project.chat is None or not _has_room(project.chat, asking.generation):
-            return
         place, swipe = asking.generation.message, asking.generation.swipe
+        if project is None or project.chat is None or place >= len(project.chat.messages):
+            return  # the person has deleted the message meanwhile
+        if not _has_room(project.chat, asking.generation):
+            return
         chat, newest = project.chat, parts.adjustments.newest
         if isinstance(newest, Adjustment) and newest.before.chat == asking.before and newest.after.chat == chat:
             parts.undo()

@@ -383,7 +383,7 @@ class ProblemsPane(Pane):
         self._build()
         session.project_changed.connect(self._project_changed)
         session.state_changed.connect(self._runs_changed)
-        session.choice_changed.connect(self._wait)
+        session.choice_changed.connect(self._choice_changed)
         drafts.changed.connect(lambda _path: self._wait())
         theme.changed.connect(self._explain)
         self._explain()
@@ -535,7 +535,10 @@ class ProblemsPane(Pane):
             self.model.set_findings(())
             self._tell()
             return
-        self._ran = -1
+        self._choice_changed()
+
+    def _choice_changed(self) -> None:
+        self._ran = -1  # what runs now is looked at once it has ended, also where it is as much as before
         self._wait()
 
     def _runs_changed(self) -> None:

@@ -464,8 +464,6 @@ class TimelinePane(Pane):
             self._refresh.start()
 
     def _replaced(self) -> None:
-        project = self._session.project
-        self._names = Names.of(project.index) if project is not None else Names()
         self._fresh = True
         if self._seen:
             self._fill()
@@ -486,6 +484,7 @@ class TimelinePane(Pane):
             self._say(tr("No chat yet"), tr("Open a chat to see which notes went into its replies, turn by turn."))
             return
         chosen = self._selection.generation
+        self._names = Names.of(project.index)
         generations = shown_generations(feed.generations, feed.line, chosen, swipes=self.shown.swipes)
         last = len(project.chat.messages)
         self.content = make_content(

@@ -146,6 +146,8 @@ class ReplyStrip(QWidget):
         super().__init__(parent)
         self._theme, self._expected = theme, expected
         self._session, self._selection, self._feed = session, selection, feed
+        self._part: tuple[Generation, Generation] | None = None
+        """The first and the last of the replies that are picked out."""
         self.generations: tuple[Generation, ...] = ()
         """The replies, in the order of the bars."""
         self.legend = Legend(theme, self)
@@ -175,7 +177,7 @@ class ReplyStrip(QWidget):
         self._pages.setFixedHeight(max(HEIGHT, 5 * self.fontMetrics().height()))
         self._refresh = later(self, self._fill, REFRESH_MS)
         feed.changed.connect(self._later)
-        feed.replaced.connect(self._later)
+        feed.replaced.connect(self._replaced)
         session.state_changed.connect(self._later)
         expected.changed.connect(self._later)
         selection.generation_changed.connect(self._show_chosen)
@@ -201,9 +203,8 @@ class ReplyStrip(QWidget):
         sorted_by = "" if order is BarOrder.CHAT else tr(ORDERS[order])
         self.sort.setText(sorted_by)
         self.sort.setAccessibleName(tr("Order of the replies: {order}", order=tr(ORDERS[order])))
-        if sorted_by and self._drawn and self.chart.range is not None:
-            self.chart.brush(None)
-            self.brushed.emit(None)
+        if sorted_by:
+            self._show_all()
         self._fill()
 
     def _menu(self, icon: str, text: str, name: str) -> QToolButton:
@@ -219,6 +220,18 @@ class ReplyStrip(QWidget):
         """Say of each bar what became of it beside what was recorded."""
         self._verified = found
         self._later()
+
+    def _replaced(self) -> None:
+        """Another chat or vault is shown."""
+        self._show_all()
+        self._later()
+
+    def _show_all(self) -> None:
+        """Pick none of the replies out any more."""
+        if self._part is not None:
+            self._part = None
+            self.chart.brush(None)
+            self.brushed.emit(None)
 
     def _later(self) -> None:
         """Follow soon: at once where nothing more is to be expected, else the seldomer the more bars there are."""
@@ -294,6 +307,13 @@ class ReplyStrip(QWidget):
         flags = {place: found.met for place, found in held.items()}
         bars = Bars(layers, np.array(budgets, dtype=float), marks, expected, name, words, flags, signs)
         self.chart.set_bars(bars, brush=self.order is BarOrder.CHAT)
+        if self._part is not None:
+            first, end = self._part
+            inside = [place for place, each in enumerate(line) if first <= each <= end]
+            if 0 < len(inside) < len(line):
+                self.chart.brush((inside[0], inside[-1] + 1))
+            else:
+                self._show_all()
 
     def _noted_in(self, chat: Chat | None) -> list[int | None]:
         """What the chat itself recorded of each reply; looked up again only in another chat."""
@@ -344,8 +364,8 @@ class ReplyStrip(QWidget):
             self.chart.choose(self.generations.index(chosen) if chosen in self.generations else -1)
 
     def _brushed(self, places: tuple[int, int] | None) -> None:
-        ends = (self.generations[places[0]], self.generations[places[1] - 1]) if places is not None else None
-        self.brushed.emit(ends)
+        self._part = (self.generations[places[0]], self.generations[places[1] - 1]) if places is not None else None
+        self.brushed.emit(self._part)
 
 
 def reply_words(name: str, turn: TimelineTurn | None, noted: int | None = None, *, expected: bool = False) -> str:

@@ -21,7 +21,6 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import FIT, Column, same_words, titled
 from lorestudio.ui.widgets.record_table import RecordTable
 
-_LISTED: Final = 6
 _LINKED: Final = 3
 """So many entries of a kind are named above the map; the tables and the comparison have all of them."""
 
@@ -50,7 +49,7 @@ def change_groups(changes: InjectionChanges) -> tuple[tuple[str, str, tuple[Key,
 
 def changes_text(changes: InjectionChanges, title: Callable[[Key], str]) -> str:
     """What changed, in plain text."""
-    parts = [f"{sign} {_listed([title(key) for key in keys])}" for sign, _word, keys in change_groups(changes)]
+    parts = [f"{sign} {', '.join(map(title, keys))}" for sign, _word, keys in change_groups(changes)]
     return "   ".join(parts)
 
 
@@ -74,11 +73,6 @@ def changes_html(
 def _link(title: str, entry: int | None) -> str:
     text = escape(title).replace(" ", "&nbsp;")
     return f"<a href='entry:{entry}'>{text}</a>" if entry is not None else text
-
-
-def _listed(titles: Sequence[str]) -> str:
-    more = tr(" and {more} more", more=number(len(titles) - _LISTED)) if len(titles) > _LISTED else ""
-    return ", ".join(titles[:_LISTED]) + more
 
 
 def cause_text(cause: CacheMiss | CauseTotal) -> str:

@@ -248,6 +248,22 @@ def test_an_entry_pinned_while_another_reply_comes_stays_pinned_where_the_reply_
     idle(session, qtbot)
 
 
+@pytest.mark.parametrize("left", [5, 3])
+def test_a_swipe_of_a_message_that_was_deleted_meanwhile_is_given_up(
+    session: Session, work: ReplyWork, writer: Writer, qtbot: QtBot, left: int
+) -> None:
+    told = heard(work)
+    work.start(RECORDED, 5)
+    until_asked(writer, qtbot)
+    shorter = replace(chat_of(session), messages=chat_of(session).messages[:left])
+    session.parts.adjust("delete", chat=shorter)
+    work.throw_away()
+    assert chat_of(session) == shorter
+    assert "ended" in [each[0] for each in told]
+    assert not work.busy
+    idle(session, qtbot)
+
+
 def test_a_swipe_that_nobody_waits_for_any_more_goes_though_another_one_was_chosen(
     session: Session, work: ReplyWork, writer: Writer, qtbot: QtBot
 ) -> None:

@@ -470,6 +470,11 @@ def test_it_looks_again_once_a_replay_has_ended_and_only_then(
     pane._settle.stop()
     session.state_changed.emit()
     assert not pane._settle.isActive()
+    session.choice_changed.emit()
+    pane._settle.stop()
+    monkeypatch.setattr(session.runs, "traces", dict.fromkeys(range(3)))  # as many as before, by another choice
+    session.state_changed.emit()
+    assert pane._settle.isActive()
 
 
 @pytest.mark.parametrize("ready", [False, True], ids=["under way", "ready, but not shown yet"])

@@ -23,12 +23,13 @@ from lorestudio.studio.prompt.setup import Persona
 from lorestudio.studio.replay import timeline
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline_grid import RowOrder
+from lorestudio.trace.diff import InjectionChanges
 from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.timeline.actions import TimelineFeature
 from lorestudio.ui.features.timeline.drawing import picture
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.features.timeline.pane import CACHE, ENTRIES, LOW, TURNS, USUAL, ZOOMS, HeatMap, TimelinePane
-from lorestudio.ui.features.timeline.tables import TOTALS
+from lorestudio.ui.features.timeline.tables import TOTALS, changes_text
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme
@@ -407,6 +408,42 @@ def test_a_file_that_cannot_be_written_is_said(window: MainWindow, qtbot: QtBot,
 def test_cells_that_look_like_formulas_stay_text() -> None:
     text = csv_bytes([["=1+1", "-5", "+ Skarn", "Skarn", "@home"]]).decode("utf-8-sig")
     assert next(csv.reader(io.StringIO(text))) == ["'=1+1", "-5", "'+ Skarn", "Skarn", "'@home"]
+
+
+def test_numbers_in_a_file_have_no_thousands_apart() -> None:
+    cells = ["1,330", "-12,345,678.5", "1,2", "Skarn, 1,330", "95%"]
+    text = csv_bytes([cells]).decode("utf-8-sig")
+    assert next(csv.reader(io.StringIO(text))) == ["1330", "-12345678.5", "1,2", "Skarn, 1,330", "95%"]
+
+
+def test_a_turn_beyond_the_bars_of_the_cache_is_looked_at_without_one(make_window: MakeWindow, qtbot: QtBot) -> None:
+    """The bars are those of the part that was shown when their page was in front last."""
+    window = opened(make_window, qtbot, long_chat(6))
+    pane = pane_of(window)
+    pane.show_as(replace(pane.shown, part=(Generation(2), Generation(6))))
+    pane.tabs.setCurrentIndex(CACHE)
+    pane.tabs.setCurrentIndex(0)
+    pane.show_as(replace(pane.shown, part=None))
+    commands(window).jump(Generation(12), None)
+    assert "Since #10:" in pane.changes.text()
+    assert pane.cache_bars.accessibleDescription() == ""
+    pane.tabs.setCurrentIndex(CACHE)
+    assert pane.cache_bars.accessibleDescription().startswith("#12")
+
+
+def test_the_names_of_what_changed_are_those_of_now_and_all_of_them(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = opened(make_window, qtbot, long_chat(6))
+    pane, project = pane_of(window), window.session.project
+    commands(window).jump(Generation(4), None)
+    assert ">Skarn</a>" in pane.changes.text()
+    assert project is not None
+    renamed = tuple(replace(each, title="The wyrm") if each.title == "Skarn" else each for each in NOTES)
+    window.session.set_project(replace(project, index=replace(project.index, entries=renamed)), renewed="A title.")
+    settle(window, qtbot)
+    assert ">The&nbsp;wyrm</a>" in pane.changes.text()
+    many = [("vault", f"{number}.md") for number in range(9)]
+    changes = InjectionChanges(entered=tuple(many), left=(), resized=(), moved=(), rewritten=())
+    assert changes_text(changes, lambda key: key[1]).count(".md") == 9
 
 
 def test_nothing_to_draw_is_said(theme: Theme, qapp: QApplication) -> None:

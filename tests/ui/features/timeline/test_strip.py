@@ -23,7 +23,7 @@ from lorestudio.trace.budget import KEYWORD, budget_view
 from lorestudio.trace.diff import InjectionChanges
 from lorestudio.ui.features.timeline.strip import REFRESH_MS, BarOrder, ReplyStrip, reply_words
 from lorestudio.ui.shell.main_window import MainWindow
-from tests.ui.features.timeline.test_pane import long_chat, project_with, settle
+from tests.ui.features.timeline.test_pane import long_chat, opened, project_with, settle
 from tests.ui.worlds import ENTRIES as NOTES
 
 MakeWindow = Callable[..., MainWindow]
@@ -225,12 +225,55 @@ def test_one_order_is_ticked_at_a_time(window: MainWindow, strip: ReplyStrip) ->
     assert (ticked(), strip.sort.text()) == (["As in the chat"], "")
 
 
-def test_another_order_takes_all_replies_again(window: MainWindow, strip: ReplyStrip) -> None:
+def pick_out(window: MainWindow, strip: ReplyStrip, qtbot: QtBot) -> tuple[Generation, Generation]:
+    """Pick the second to the fourth reply out."""
+    strip.chart.setFocus()
+    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Home)
+    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Right)
+    for _ in range(2):
+        qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    return strip.generations[1], strip.generations[3]
+
+
+def test_what_is_picked_out_stays_while_the_chat_changes_and_goes_with_it(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = opened(make_window, qtbot, long_chat(6))
+    strip, session, map_of = window.features.timeline.strip, window.session, window.features.timeline.timeline
+    part = pick_out(window, strip, qtbot)
+    assert map_of.shown.part == part
+    assert session.project is not None
+    assert session.project.chat is not None
+    chat = session.project.chat
+    session.parts.adjust("delete a message", chat=replace(chat, messages=chat.messages[:-2]))
+    settle(window, qtbot)
+    strip._fill()
+    assert (strip.chart.range, map_of.shown.part) == ((1, 4), part)
+    qtbot.keyClick(strip.chart, Qt.Key.Key_Escape)
+    assert (strip.chart.range, map_of.shown.part) == (None, None)
+
+    part = pick_out(window, strip, qtbot)
+    session.parts.adjust("delete nearly all", chat=replace(chat, messages=chat.messages[:2]))
+    settle(window, qtbot)
+    strip._fill()
+    assert (strip.chart.range, map_of.shown.part) == (None, None)
+
+    session.parts.undo()
+    settle(window, qtbot)
+    strip._fill()
+    pick_out(window, strip, qtbot)
+    session.set_project(project_with(long_chat(6), NOTES[:2]))
+    settle(window, qtbot)
+    assert (strip.chart.range, map_of.shown.part) == (None, None)
+
+
+def test_another_order_takes_all_replies_again(window: MainWindow, strip: ReplyStrip, qtbot: QtBot) -> None:
     told: list[object] = []
-    strip.brushed.connect(told.append)
     strip.order_by(BarOrder.CHAT)
-    assert told == []
-    strip.chart.brush((1, 4))
+    strip.brushed.connect(told.append)
+    part = pick_out(window, strip, qtbot)
+    assert told[-1] == part
+    told.clear()
     strip.order_by(BarOrder.CHAT)
     assert (told, strip.chart.range) == ([], (1, 4))
     strip.order_by(BarOrder.CUT)

@@ -50,10 +50,10 @@ def test_what_a_cache_keeps_of_a_turn(turn: CacheTurn | None, said: str, not_sai
     assert not_said not in text
 
 
-def test_changes_are_listed_by_kind_and_long_lists_are_cut() -> None:
+def test_changes_are_listed_by_kind_and_none_is_left_out() -> None:
     changes = InjectionChanges(entered=tuple(("World", f"{n}.md") for n in range(8)), left=(("World", "x.md"),))
     text = changes_text(changes, lambda key: key[1].removesuffix(".md"))
-    assert text == "+ 0, 1, 2, 3, 4, 5 and 2 more   − x"
+    assert text == "+ 0, 1, 2, 3, 4, 5, 6, 7   − x"
     assert changes_text(InjectionChanges(), lambda _key: "") == ""
 
 
