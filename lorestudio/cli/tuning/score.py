@@ -204,7 +204,7 @@ def _print_checks(runs: list[checking.CheckedChat], regressed: tuple[str, ...]) 
     console = Screen()
     for run in runs:
         shown = table(*map(fold, ("expectation", "result", "first of what broke it")), title=_title(run))
-        filled(shown, ((each.expectation.sentence, each.verdict, _why(each)) for each in run.every))
+        filled(shown, ((each.judged.called.sentence, each.verdict, _why(each)) for each in run.every))
         console.print(shown)
     for key in regressed:
         console.print(f"met before, broken now: {key}", soft_wrap=True)

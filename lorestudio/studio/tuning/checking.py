@@ -136,7 +136,7 @@ def _break(expectation: Expectation, turn: JudgedTurn, journeys: Journeys, known
 
 
 def key_of(run: CheckedChat, each: CheckedExpectation) -> str:
-    """By what an expectation is found in another check: chat, run and sentence."""
+    """By what an expectation is found in another check: chat, run, and its sentence as the file says it."""
     return f"{run.chat} | {run.run} | {each.expectation.sentence}"
 
 
@@ -172,7 +172,7 @@ def as_json(runs: Sequence[CheckedChat], problems: Sequence[str], regressed: Seq
                 "expectations": [
                     {
                         "key": key_of(run, each),
-                        "expectation": each.expectation.sentence,
+                        "expectation": each.judged.called.sentence,
                         "line": each.expectation.line,
                         "met": each.judged.met,
                         "verdict": each.verdict,
@@ -213,7 +213,7 @@ def as_junit(runs: Sequence[CheckedChat]) -> bytes:
             skipped=str(sum(not each.replies and not each.judged.problem for each in run.every)),
         )
         for each in run.every:
-            case = ET.SubElement(suite, "testcase", classname=run.chat, name=_plain(each.expectation.sentence))
+            case = ET.SubElement(suite, "testcase", classname=run.chat, name=_plain(each.judged.called.sentence))
             if each.judged.problem:
                 ET.SubElement(case, "error", message=_plain(each.judged.problem))
             elif each.breaks:

@@ -212,8 +212,8 @@ class WholeChat:
                     tuple(title for key, title in inside.items() if key not in was_inside),
                     tuple(title for key, title in was_inside.items() if key not in inside),
                     (old.tokens, new.tokens),
-                    tuple(self.expectations[each] for each, met in holds.items() if met and held.get(each) is False),
-                    tuple(self.expectations[each] for each, met in holds.items() if not met and held.get(each)),
+                    tuple(judged[1][each].called for each, met in holds.items() if met and held.get(each) is False),
+                    tuple(judged[1][each].called for each, met in holds.items() if not met and held.get(each)),
                 )
             )
         return Effects(tuple(turns), replies, score(before, judged[0]), score(after, judged[1]))

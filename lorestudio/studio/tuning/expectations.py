@@ -39,6 +39,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.trace.budget import cut_tokens, cut_verdicts
 from lorestudio.trace.journey import FOREIGN_IDS
@@ -184,7 +185,7 @@ class Expectation:
 
     @property
     def sentence(self) -> str:
-        """The expectation in words."""
+        """The expectation in words, as its file says it."""
         names = [name.removesuffix(".md").rpartition("/")[2] for name in self.notes]
         if self.should is Should.BEFORE:
             what = f"{names[0]} should come before {names[1]}"
@@ -258,13 +259,19 @@ class JudgedTurn(Struct, frozen=True):
 class Judged(Struct, frozen=True):
     """An expectation with every reply that it speaks of. `problem` says why it could not be judged, "" where it was.
 
-    `notes` are the ids that each of its names stands for.
+    `notes` are the ids that each of its names stands for. `reply` is what its reply is called in this chat.
     """
 
     expectation: Expectation
     turns: tuple[JudgedTurn, ...] = ()
     problem: str = ""
     notes: tuple[frozenset[int], ...] = ()
+    reply: ReplyMark | None = None
+
+    @property
+    def called(self) -> Expectation:
+        """The expectation with its reply as it is called in this chat."""
+        return replace(self.expectation, reply=self.reply or self.expectation.reply)
 
     @property
     def broken(self) -> tuple[JudgedTurn, ...]:
@@ -314,10 +321,13 @@ def _judged(
             return Judged(expectation)
         gone = f"The message before reply #{mark.number} is another one than when this was written, or is gone."
         return Judged(expectation, problem=f"{gone} Say it again for the reply that you mean.")
+    found = None if mark is None or place is None else ReplyMark(chat_name, place, mark.after)
     notes = [entries_named(name, index, strangers) for name in expectation.notes]
     unknown = next((name for name, ids in zip(expectation.notes, notes, strict=True) if not ids), None)
     if unknown is not None:
-        return Judged(expectation, problem=f"There is no entry “{unknown}”. Name it by its file or its title.")
+        return Judged(
+            expectation, problem=f"There is no entry “{unknown}”. Name it by its file or its title.", reply=found
+        )
     turns = []
     for outcome in outcomes:
         if outcome.message == place if mark is not None else expectation.speaks_of(chat, outcome.message):
@@ -325,7 +335,7 @@ def _judged(
             turns.append(
                 JudgedTurn(Generation(outcome.message, outcome.swipe), entries is None, entries or frozenset())
             )
-    return Judged(expectation, tuple(turns), notes=tuple(notes))
+    return Judged(expectation, tuple(turns), notes=tuple(notes), reply=found)
 
 
 # ---- the file -------------------------------------------------------------------------------------------------------

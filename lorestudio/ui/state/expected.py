@@ -39,7 +39,7 @@ class ExpectedMarks(QObject):
         """What was checked last, None where nothing is known."""
         found: defaultdict[tuple[Generation | None, int | None], list[tuple[str, bool]]] = defaultdict(list)
         for each in checked.every if checked is not None else ():
-            sentence, entries = each.expectation.sentence, frozenset[int]().union(*each.judged.notes)
+            sentence, entries = each.judged.called.sentence, frozenset[int]().union(*each.judged.notes)
             for turn in each.judged.turns:
                 found[turn.generation, None].append((sentence, turn.met))
                 for entry in entries:

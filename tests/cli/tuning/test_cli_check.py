@@ -8,6 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from lorestudio import open_project
+from lorestudio.studio.tuning.expectations import answered
 from tests.cli.conftest import Run
 
 EXPECTED = """\
@@ -57,6 +59,24 @@ def test_only_what_got_worse_fails_with_a_baseline(lorestudio: Run, expecting: P
     assert result.exit_code == 1
     assert "met before, broken now" in result.stdout
     assert "Old Bell" not in result.stdout.partition("met before")[2]
+
+
+def test_a_reply_that_moved_is_called_by_its_number_now_and_known_by_the_one_in_the_file(
+    lorestudio: Run, vault: Path, chat: Path
+) -> None:
+    opened = open_project(vault, chat).chat
+    assert opened is not None
+    after = answered(opened, 3)
+    expected = f"expectations:\n  - {{note: Lamp, should: be in, reply: {{chat: old, number: 9, after: {after}}}}}\n"
+    (vault / "lorestudio-expectations.yaml").write_text(expected, encoding="utf-8")
+    result = lorestudio("check", vault, "--chat", chat, "--json", "--junit", "report.xml")
+    ((told,),) = (run["expectations"] for run in json.loads(result.stdout)["checks"])
+    sentence = f"Lamp should be in (reply #3 of {chat.stem})"
+    assert told["expectation"] == sentence
+    assert told["key"].endswith("| Lamp should be in (reply #9 of old)")
+    case = ET.fromstring(Path("report.xml").read_text(encoding="utf-8"))[0][0]  # noqa: S314  # our own file
+    assert case.get("name") == sentence
+    assert "reply #3 of" in " ".join(lorestudio("check", vault, "--chat", chat).stdout.split())
 
 
 def test_other_systems_and_several_runs(lorestudio: Run, expecting: Path, chat: Path) -> None:

@@ -19,7 +19,7 @@ from lorestudio.studio.chat.controls import ControlsPart, toggled
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.effects import Effects, TurnEffect, WholeChat, one_step, sensitivity
-from lorestudio.studio.tuning.expectations import Expectation, Should, shown_swipes, turn_outcome
+from lorestudio.studio.tuning.expectations import Expectation, ReplyMark, Should, answered, shown_swipes, turn_outcome
 from lorestudio.systems.registry import KINDS, kind_of, system_of
 from lorestudio.vault.edited_vaults import NoteText
 
@@ -99,6 +99,14 @@ def test_a_note_that_is_edited_made_or_gone_is_run_over_the_chat(project: Projec
     assert [(turn.entered, turn.left) for turn in made.turns] == [(("A",), ()), ((), ()), ((), ())]
     gone = chat.effects(notes=[NoteText("brume", "Oil.md", None)])
     assert [(turn.entered, turn.left) for turn in gone.turns] == [((), ()), ((), ("Oil",)), ((), ())]
+
+
+def test_an_expectation_of_a_reply_that_moved_is_called_by_its_number_now(project: Project) -> None:
+    assert project.chat is not None
+    mark = ReplyMark("chat", 8, answered(project.chat, 4))
+    chat = ran(project, [Expectation(Should.OUT, ("Lamp",), reply=mark)])
+    (lost,) = chat.effects(deeper(chat)).turns[1].lost
+    assert lost.sentence == "Lamp should not be in (reply #4 of chat)"
 
 
 @pytest.mark.parametrize("system", KINDS)

@@ -103,10 +103,16 @@ def test_a_reply_is_known_by_the_message_that_it_answers() -> None:
     assert met(Should.IN, "Lamp", reply=mark) is True
     moved = replace(CHAT, messages=(Message("U", "Once.", is_user=True), Message("A", "So."), *CHAT.messages))
     assert mark.find(moved) == 5
+    expected = Expectation(Should.IN, ("Lamp",), reply=mark)
+    (found,) = judge([expected], moved, "branch", INDEX, [replace(OUTCOME, message=5)])
+    assert (found.expectation, found.called.sentence) == (expected, "Lamp should be in (reply #5 of branch)")
+    (unknown,) = judge([replace(expected, notes=("Mist",))], moved, "branch", INDEX, [])
+    assert unknown.called.sentence == "Mist should be in (reply #5 of branch)"
     (elsewhere,) = judge(
         [Expectation(Should.IN, ("Lamp",), reply=replace(mark, after="0" * 12))], CHAT, "story", INDEX, [OUTCOME]
     )
     assert "reply #3" in elsewhere.problem
+    assert elsewhere.called.sentence == "Lamp should be in (reply #3 of story)", "as the file says it"
     other_chat = replace(mark, after="0" * 12, chat="another")
     (silent,) = judge([Expectation(Should.IN, ("Lamp",), reply=other_chat)], CHAT, "story", INDEX, [OUTCOME])
     assert (silent.problem, silent.turns, silent.met) == ("", (), True)

@@ -271,9 +271,9 @@ class TuningFeature(Feature):
         """Take the chosen one out of the file."""
         row = self.pane.current
         if row is not None and row.checked is not None:
-            gone = row.checked.expectation
+            gone, called = row.checked.expectation, row.checked.judged.called
             self._change(
-                tr("Expect no more: {sentence}", sentence=gone.sentence), lambda now: now.without(_same(now, gone))
+                tr("Expect no more: {sentence}", sentence=called.sentence), lambda now: now.without(_same(now, gone))
             )
 
     def _change(self, title: str, change: Callable[[Expectations], Expectations]) -> None:

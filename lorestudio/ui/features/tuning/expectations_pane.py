@@ -27,7 +27,7 @@ class ExpectationRow(Struct, frozen=True):
     @property
     def sentence(self) -> str:
         """What is expected."""
-        return self.checked.expectation.sentence if self.checked is not None else tr("An item that cannot be read")
+        return self.checked.judged.called.sentence if self.checked is not None else tr("An item that cannot be read")
 
     @property
     def verdict(self) -> str:

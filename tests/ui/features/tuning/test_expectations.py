@@ -79,6 +79,24 @@ def test_what_should_be_in_a_reply_is_written_checked_and_undone(window: MainWin
     assert len(rows(window, qtbot)) == 1
 
 
+def test_a_reply_that_moved_is_called_by_its_new_number_and_the_file_keeps_the_old_one(
+    window: MainWindow, vault: Path, qtbot
+) -> None:
+    choose(window, "Bell.md")
+    window.chat.show_generation(Generation(4))
+    drain()
+    window.run("expect.out")
+    assert rows(window, qtbot)[0][0] == "Bell should not be in (reply #4)"
+    window.session.parts.adjust("shorter", chat=replace(CHAT, messages=(CHAT.messages[0], *CHAT.messages[2:])))
+    assert rows(window, qtbot)[0][0] == "Bell should not be in (reply #3)"
+    shown = window.context.expected.at(Generation(3), None)
+    assert "(reply #3)" in shown.words
+    assert load(vault / FILE_NAME).every[0].reply.number == 4
+    window.features.tuning.pane.view.choose(0)
+    window.run("expect.remove")
+    assert rows(window, qtbot) == [], "it is found in the file"
+
+
 @pytest.mark.long
 def test_a_changed_note_breaks_it_and_a_click_leads_to_the_reply(window: MainWindow, vault: Path, qtbot) -> None:
     choose(window, "items/Crown.md")
