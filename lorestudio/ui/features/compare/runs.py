@@ -15,7 +15,7 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
-from lorestudio.domain.chat import Generation
+from lorestudio.domain.chat import Generation, first_difference
 from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.studio.compare.causes import Causes, RunSide, What, edited_side, effects, run_side, with_settings_of
 from lorestudio.studio.compare.differences import input_differences, same_system
@@ -187,7 +187,8 @@ class ComparableRuns(QObject):
         self._files: list[Path] = []
         self._last: tuple[object, ...] = ()
         self._kept: dict[Generation, tuple[RunSide, ...]] = {}
-        session.project_changed.connect(self._project_changed)
+        session.project_replaced.connect(self._drop)
+        session.project_changed.connect(self.changed)
         session.traces_changed.connect(lambda _generations: self._look())
         session.preview_changed.connect(self.changed)
         selection.generation_changed.connect(self._look)
@@ -355,11 +356,16 @@ class ComparableRuns(QObject):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _project_changed(self) -> None:
-        if not self._session.renewed:
+    def _drop(self, before: Project | None, now: Project | None, renewed: str) -> None:
+        """Forget the runs of another chat; behind the first other message a number may mean another reply."""
+        if not renewed or before is None or now is None:
             self.marked = None
             self._now, self._former, self._kept = {}, {}, {}
-        self.changed.emit()
+        elif before.chat is not now.chat:
+            same = first_difference(before.chat, now.chat)
+            self._now = {each: run for each, run in self._now.items() if each.message <= same}
+            self._former = {each: runs for each, runs in self._former.items() if each.message <= same}
+            self._kept = {each: runs for each, runs in self._kept.items() if each.message <= same}
 
     def _look(self) -> None:
         """Remember the shown run with its inputs, and the one that it replaced."""

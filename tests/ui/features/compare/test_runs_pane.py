@@ -167,6 +167,30 @@ def test_a_run_that_was_replaced_can_be_compared_though_the_pane_was_never_open(
     assert compared.before.trace is before
 
 
+def test_after_a_message_was_deleted_no_reply_is_compared_with_the_run_of_another(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    for message in (2, 6, 8):
+        go(window, message)
+    window.session.parts.adjust("one entry", settings=settings_of(window, max_entries=1, unlimited_entries=False))
+    settle(window, qtbot)
+    for message in (2, 6, 8):
+        go(window, message)
+    comparable = window.features.timeline.comparable
+    assert comparable.last_former
+    window.chat.choose(3)
+    window.run("message.delete")
+    settle(window, qtbot)
+    chat = window.session.project.chat
+    assert chat is not None
+    assert len(chat.messages) == 8
+    for message in (5, 7, 8):  # 8 is the next reply, which had another number
+        go(window, message)
+        assert not comparable.last_former, message
+    go(window, 2)
+    assert comparable.last_former, "nothing was changed before it"
+
+
 def test_the_setting_that_did_it_is_told(window: MainWindow, qtbot: QtBot) -> None:
     go(window, 4)
     before = window.session.runs.traces[Generation(4)]
