@@ -193,13 +193,13 @@ class GapList(QTreeWidget):
                 tr("Circles of requires"),
                 tr("Each entry needs the next, so none goes in without all others."),
                 [(circle, titled((*circle, circle[0]), " → ")) for circle in gaps.circles],
-                tr("No entry requires itself by way of others."),
+                tr("No entry of the graph requires itself by way of others."),
             )
             self._group(
                 tr("Entries on their own"),
                 tr("Nothing leads to them and they lead nowhere."),
                 [((entry,), nodes[entry].title) for entry in gaps.orphans],
-                tr("Every entry is connected."),
+                tr("Every entry of the graph is connected."),
             )
             self._group(
                 tr("Bridges"),
@@ -213,22 +213,32 @@ class GapList(QTreeWidget):
                 tr("They share values of gating fields but no edge; the rarest values first.") + more + common,
                 [(pair, f"{titled(pair)}   ({shared})") for pair, shared in pairs],
                 tr("No two unconnected entries share the value of a gating field.") + common,
+                gaps.more_missing,
             )
             self.expandAll()
 
-    def _group(self, title: str, explanation: str, rows: Sequence[tuple[tuple[int, ...], str]], nothing: str) -> None:
-        top = QTreeWidgetItem(self, [f"{title} · {number(len(rows))}"])
+    def _group(
+        self, title: str, explanation: str, rows: Sequence[tuple[tuple[int, ...], str]], nothing: str, more: int = 0
+    ) -> None:
+        """Add a group; `more` counts what has no row."""
+        amount = number(len(rows))
+        if more:
+            amount = tr("{shown} of {all}", shown=amount, all=number(len(rows) + more))
+        top = QTreeWidgetItem(self, [f"{title} · {amount}"])
         font = top.font(0)
         font.setBold(True)
         top.setFont(0, font)
-        about = QTreeWidgetItem(top, [explanation if rows else nothing])
+        about = self._row(top, explanation if rows else nothing)
         about.setForeground(0, self._theme.color("text_muted"))
         about.setFlags(Qt.ItemFlag.ItemIsEnabled)
         for entries, text in rows:
-            item = QTreeWidgetItem(top, [text])
-            item.setData(0, _PAIR, entries)
-            item.setData(0, ACCESSIBLE_TEXT, text)
-            item.setToolTip(0, plain(text))
+            self._row(top, text).setData(0, _PAIR, entries)
+
+    def _row(self, top: QTreeWidgetItem, text: str) -> QTreeWidgetItem:
+        item = QTreeWidgetItem(top, [text])
+        item.setData(0, ACCESSIBLE_TEXT, text)
+        item.setToolTip(0, plain(text))
+        return item
 
     def _chosen(self, current: QTreeWidgetItem | None, _previous: QTreeWidgetItem | None) -> None:
         entries = current.data(0, _PAIR) if current is not None else None

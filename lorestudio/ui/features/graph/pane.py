@@ -258,7 +258,8 @@ class GraphPane(Pane):
         }
         self.edges.set_counts(Counter(edge.kind for edge in found.graph.edges))
         self.gaps.show_gaps(found)
-        self.tabs.setTabText(GAPS, tr("Gaps {amount}", amount=number(found.gaps.count)) if prepared else tr("Gaps"))
+        amount = number(found.gaps.count + found.gaps.more_missing)
+        self.tabs.setTabText(GAPS, tr("Gaps {amount}", amount=amount) if prepared else tr("Gaps"))
         self.view.show_pinned(prepared.pinned if prepared is not None else ())
         self._show_gaps_in_picture()
         self._show_edges(fit=fit)
