@@ -357,11 +357,11 @@ class ComparableRuns(QObject):
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _drop(self, before: Project | None, now: Project | None, renewed: str) -> None:
-        """Forget the runs of another chat; behind the first other message a number may mean another reply."""
+        """Forget the runs of another chat; behind messages that came or went a number means another reply."""
         if not renewed or before is None or now is None:
             self.marked = None
             self._now, self._former, self._kept = {}, {}, {}
-        elif before.chat is not now.chat:
+        elif _messages(before) != _messages(now):
             same = first_difference(before.chat, now.chat)
             self._now = {each: run for each, run in self._now.items() if each.message <= same}
             self._former = {each: runs for each, runs in self._former.items() if each.message <= same}
@@ -385,6 +385,10 @@ class ComparableRuns(QObject):
         if now != self._last:  # while a replay runs there is news of other replies all the time
             self._last = now
             self.changed.emit()
+
+
+def _messages(project: Project) -> int:
+    return len(project.chat.messages) if project.chat is not None else 0
 
 
 def _first_difference(before: RunSide, after: RunSide) -> str:

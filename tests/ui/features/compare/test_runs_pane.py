@@ -178,6 +178,14 @@ def test_after_a_message_was_deleted_no_reply_is_compared_with_the_run_of_anothe
         go(window, message)
     comparable = window.features.timeline.comparable
     assert comparable.last_former
+    chat = window.session.project.chat
+    assert chat is not None
+    other = chat.with_message(3, replace(chat.messages[3], text="Tell me about Skarn and the crown."))
+    window.session.parts.adjust("another text", chat=other)
+    settle(window, qtbot)
+    for message in (8, 6):
+        go(window, message)
+        assert comparable.last_former, "an edited text moves no reply"
     window.chat.choose(3)
     window.run("message.delete")
     settle(window, qtbot)
