@@ -48,6 +48,7 @@ class Context(QObject):
         self.history = History(session, self.selection, self)
         self.place = KeptPlace(session, self.selection, self)
         self.drafts = Drafts(self)
+        session.reading.unsaved = lambda: self.drafts.all
         self.preview = LivePreview(
             self.drafts,
             session.jobs,

@@ -18,6 +18,7 @@ from typing import Any, Final
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
@@ -42,6 +43,7 @@ from lorestudio.studio.project.tokens import counting_for
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest, window_loop
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.project_parts import ProjectParts
+from lorestudio.ui.state.selection import note_places
 from lorestudio.ui.state.session_state import SessionState
 from lorestudio.ui.state.traces import SessionRuns
 from lorestudio.ui.state.undo import Adjustment, Parts
@@ -261,7 +263,8 @@ class VaultFollower(QObject):
 class Reading(QObject):
     """Makes the project of what stands in files, one reading at a time, and hands it to the session.
 
-    With `cache_file`, the cache of parsed vaults, changes on disk are followed.
+    With `cache_file`, the cache of parsed vaults, changes on disk are followed. `unsaved` gives the files that have an
+    unsaved text, whose notes stay until a person decides.
     """
 
     def __init__(
@@ -277,6 +280,7 @@ class Reading(QObject):
         self._session, self._runs, self._parts = session, runs, parts
         self._follower = VaultFollower(session.jobs, session.connections, cache_file, self) if cache_file else None
         self._books: dict[Path, Job] = {}
+        self.unsaved: Callable[[], Collection[Path]] = lambda: ()
         if self._follower is not None:
             session.project_shown.connect(self._follow_books)
             self._follower.changed.connect(self._vaults_changed)
@@ -464,7 +468,10 @@ class Reading(QObject):
         self._session.set_project(replace(now, index=state.index, vault_state=state), renewed=why)
 
     def _vaults_changed(self, news: LibraryNews) -> None:
-        """The vaults are not as they were read: taken in at once where no run rests on what was read, else said."""
+        """The vaults are not as they were read: taken in at once where nothing rests on what was read, else said.
+
+        What rests on it is a run, or an unsaved text of a note that is gone.
+        """
         session, project = self._session, self._session.project
         if project is None or not news.confirmed or not news.changed or news.index.digest == project.index.digest:
             return
@@ -472,13 +479,18 @@ class Reading(QObject):
         told = tr("The vault has changed on disk: {changes}.", changes=changes)
         why = tr("{told} The results below are from before.", told=told)
         opened = news.reason is RefreshReason.OPENED
-        if not session.busy and (opened or not self._runs.traces):
+        if not session.busy and (opened or not self._runs.traces) and not self._would_lose_text(project, news.index):
             now = replace(project, index=news.index, vault_state=news.state)
             session.set_project(now, renewed="" if opened else why)
             return
         self._runs.stale = why
         session.state_changed.emit()
         session.notice.emit(Notice(told, "warning", actions=("vault.reload",), key=VAULT_CHANGED))
+
+    def _would_lose_text(self, project: Project, after: VaultIndex) -> bool:
+        """Whether a note with an unsaved text is in this index no more."""
+        gone = note_places(project.index) - note_places(after)
+        return any(project.note_place(path) in gone for path in self.unsaved())
 
 
 def _texts(project: Project, paths: Collection[Path]) -> list[NoteText]:

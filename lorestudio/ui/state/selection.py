@@ -105,6 +105,11 @@ def _notes(index: VaultIndex) -> tuple[Entry | LeftOutNote, ...]:
     return *index.entries, *index.left_out
 
 
+def note_places(index: VaultIndex) -> frozenset[tuple[str, str]]:
+    """Every note by its vault and its file's name there."""
+    return frozenset(map(_place_of, _notes(index)))
+
+
 def _same(one: Entry | LeftOutNote, other: Entry | LeftOutNote) -> bool:
     return _place_of(one) == _place_of(other)
 
@@ -165,7 +170,7 @@ class History(QObject):
 
     def keep(self, index: VaultIndex, *, numbers: bool) -> None:
         """The same vaults are shown in a newer reading: forget what is not in it; `numbers`, entries of a run stay."""
-        known = {_place_of(note) for note in _notes(index)}
+        known = note_places(index)
         before, at = self._seen, self._place
         self._seen, self._place = [], -1
         for number, seen in enumerate(before):

@@ -107,6 +107,33 @@ def test_without_a_run_a_change_on_disk_is_taken_in_and_what_is_looked_at_stays(
     assert (session.runs.stale, window.bars.texts) == ("", [])
 
 
+@pytest.mark.parametrize("renamed", [False, True])
+def test_a_note_that_goes_on_disk_stays_with_its_unsaved_text(make_window, qtbot, tmp_path, renamed: bool):
+    path = write(tmp_path / "vault", "Gate")
+    write(tmp_path / "vault", "Wall")
+    window = make_window(cache_file=tmp_path / "vaults.sqlite")
+    session, pane = window.session, window.entry
+    session.reading.open([tmp_path / "vault"])
+    qtbot.waitUntil(lambda: titles(session) == ["Gate", "Wall"] and session.jobs.idle)
+    window.selection.choose_entry(0)
+    qtbot.waitUntil(lambda: pane.editor.buffer is not None and session.jobs.idle)
+    pane.editor.body.insertPlainText("An hour of work. ")
+    qtbot.waitUntil(lambda: path in window.context.drafts.all)
+    qtbot.wait(300)  # the watcher has to stand before there is anything to see
+    if renamed:
+        path.rename(path.with_name("Door.md"))
+    else:
+        path.unlink()
+    qtbot.waitUntil(lambda: "not on disk any more" in pane.bar.label.text(), timeout=15_000)
+    assert (pane.path, pane.bar.isVisible()) == (path, True)
+    told = "1 added (Gate); 1 removed (Gate)" if renamed else "1 removed (Gate)"
+    assert window.bars.texts == [f"The vault has changed on disk: {told}."]
+    next(each for each in pane.bar.findChildren(QPushButton) if each.text() == "Write it again").click()
+    qtbot.waitUntil(lambda: not window.context.drafts.all and session.jobs.idle)
+    assert "An hour of work. " in path.read_text(encoding="utf-8")
+    assert pane.path == path
+
+
 def test_a_project_that_was_read_already_is_followed(cached, qtbot, tmp_path):
     path = write(tmp_path / "vault", "Gate")
     session = cached()
