@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QKeyEvent, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Palette, Theme
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.layouts import iconed, label, row, search_field, tool
@@ -73,6 +74,8 @@ class FindLine(QWidget):
         super().__init__(parent)
         self._theme, self._shown = theme, shown
         self._start = 0
+        self._marked: Text | None = None
+        self._soon = later(self, self.renew)
         self.field = search_field(self, tr("Find in this note"), tr("Find in this note"), self._typed)
         self.found = label(self, kind="small", wrap=False)
         before = iconed(theme, tool(self, tr("The one before (Shift+Enter)"), partial(self._go, back=True)), "previous")
@@ -93,15 +96,26 @@ class FindLine(QWidget):
         self.renew()
 
     def renew(self) -> None:
-        """Another text is in sight: mark what is looked for in it."""
+        """Another text is in sight, or it was edited: mark what is looked for in it."""
         if self.isVisible():
-            self.found.setText(mark_all(self._shown(), self.field.text(), self._theme.palette))
+            text = self._shown()
+            if text is not self._marked:
+                self._unmark()
+                self._marked = text
+                text.textChanged.connect(self._soon.start)
+            self.found.setText(mark_all(text, self.field.text(), self._theme.palette))
 
     def close_line(self) -> None:
         """Give the keyboard back to the text, at what was found."""
         self.hide()
-        self._shown().setExtraSelections([])
+        self._unmark()
         self._shown().setFocus()
+
+    def _unmark(self) -> None:
+        marked, self._marked = self._marked, None
+        if marked is not None:
+            marked.textChanged.disconnect(self._soon.start)
+            marked.setExtraSelections([])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: see the class; the field leaves these keys to whoever holds it."""

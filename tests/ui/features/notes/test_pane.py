@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QPushButton
 
@@ -142,6 +143,32 @@ def test_what_is_looked_for_is_marked_in_whatever_is_shown_of_a_note(searched, s
     assert (pane.finder.found.text(), pane.editor.body.extraSelections()) == ("none", [])
     searched.selection.clear()
     assert not pane.open_search()
+
+
+def test_no_mark_stays_in_a_text_that_was_left(searched) -> None:
+    pane = searched.entry
+    pane.open_search()
+    pane.finder.field.setText("bell")
+    pane.tabs.setCurrentIndex(TEXT)
+    assert (len(pane.text.extraSelections()), pane.editor.body.extraSelections()) == (2, [])
+    pane.finder.close_line()
+    pane.tabs.setCurrentIndex(WRITE)
+    assert (pane.text.extraSelections(), pane.editor.body.extraSelections()) == ([], [])
+
+
+def test_what_is_found_follows_the_typing_while_it_is_looked_for(searched, qtbot) -> None:
+    pane = searched.entry
+    body, found = pane.editor.body, pane.finder.found
+    pane.open_search()
+    pane.finder.field.setText("bell")
+    body.moveCursor(QTextCursor.MoveOperation.End)
+    body.setFocus()
+    QTest.keyClicks(body, " Bell, bell")
+    qtbot.waitUntil(lambda: (found.text(), len(body.extraSelections())) == ("5", 5))
+    pane.finder.close_line()
+    QTest.keyClicks(body, " bell")
+    drain()
+    assert body.extraSelections() == []
 
 
 def test_the_heading_follows_the_note_s_title(pane) -> None:
