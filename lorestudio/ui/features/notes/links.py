@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.settings.declaration import Section
 from lorestudio.studio.notes.search import plan_links
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.systems.base import SystemKind, Wake, WakeFinder
@@ -190,7 +191,7 @@ class LinksPane(Pane):
         self._number = 0
         self._cancel = CancelToken()
         self._finder: WakeFinder | None = None
-        self._kind: SystemKind | None = None
+        self._found_by: tuple[SystemKind, Section] | None = None
         self._pending = 0
         self.model = PlaceTree(self)
         self.tree = PlaceView(theme, self.model, tr("Links of the note"), self)
@@ -210,6 +211,7 @@ class LinksPane(Pane):
         self.tree.selectionModel().currentChanged.connect(lambda *_indexes: self._settle())
         self._selection.entry_changed.connect(self._wait)
         self._session.project_changed.connect(self._wait)
+        self._session.choice_changed.connect(self._wait)
         self._work.changed.connect(self._settle)
         self._say_nothing()
 
@@ -281,15 +283,16 @@ class LinksPane(Pane):
         self._pending += 1
         index, choice, token, known = project.index, self._session.choice, self._cancel, self._finder
         kind = kind_of(choice.system)
-        search = kind.key_search(choice.settings or kind.settings_in(project.settings))
-        fits = known is not None and known.vault is index and self._kind is kind
+        settings = choice.settings or kind.settings_in(project.settings)
+        search = kind.key_search(settings)
+        fits = known is not None and known.vault is index and self._found_by == (kind, settings)
 
         def work(_report: object) -> tuple[WakeFinder, tuple[PlaceRow, ...]]:
             finder = known if known is not None and fits else search.wakes(index)
             return finder, wake_rows(finder, entry, project.note_path, token)
 
         def done(result: tuple[WakeFinder, tuple[PlaceRow, ...]]) -> None:
-            self._finder, self._kind = result[0], kind
+            self._finder, self._found_by = result[0], (kind, settings)
             self._merge(mine, result[1], _OF_KEYS)
 
         self._session.jobs.start(

@@ -146,3 +146,19 @@ def test_nothing_is_looked_at_while_the_pane_is_hidden(window) -> None:
     choose(window, "Bell.md")
     settle(window)
     assert pane._number == before
+
+
+def woken(pane) -> set[str]:
+    return {title for title, _, _ in rows(pane, LinkSection.WAKES)}
+
+
+def test_what_wakes_follows_the_settings_and_the_system(window, qtbot) -> None:
+    pane, session = look(window, "Bell.md"), window.session
+    assert woken(pane) == {"Dawnkeep", "Skarn"}
+    before = session.project.settings
+    session.parts.adjust("Case", settings=before.model_copy(update={"case_sensitive": True}))
+    qtbot.waitUntil(lambda: woken(pane) == {"Dawnkeep"})
+    session.parts.adjust("Case", settings=before)
+    qtbot.waitUntil(lambda: woken(pane) == {"Dawnkeep", "Skarn"})
+    session.replays.choose(system="facts")
+    qtbot.waitUntil(lambda: woken(pane) == set())
