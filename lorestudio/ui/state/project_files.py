@@ -264,8 +264,10 @@ class Reading(QObject):
     """Makes the project of what stands in files, one reading at a time, and hands it to the session.
 
     With `cache_file`, the cache of parsed vaults, changes on disk are followed. `unsaved` gives the files that have an
-    unsaved text, whose notes stay until a person decides.
+    unsaved text, whose notes stay until a person decides. `as_read` says that the vaults are on disk as they are shown.
     """
+
+    as_read = Signal()
 
     def __init__(
         self,
@@ -281,6 +283,7 @@ class Reading(QObject):
         self._follower = VaultFollower(session.jobs, session.connections, cache_file, self) if cache_file else None
         self._books: dict[Path, Job] = {}
         self.unsaved: Callable[[], Collection[Path]] = lambda: ()
+        self._told = ""
         if self._follower is not None:
             session.project_shown.connect(self._follow_books)
             self._follower.changed.connect(self._vaults_changed)
@@ -473,7 +476,13 @@ class Reading(QObject):
         What rests on it is a run, or an unsaved text of a note that is gone.
         """
         session, project = self._session, self._session.project
-        if project is None or not news.confirmed or not news.changed or news.index.digest == project.index.digest:
+        if project is None or not news.confirmed or not news.changed:
+            return
+        if news.index.digest == project.index.digest:
+            if self._told and self._runs.stale == self._told:
+                self._runs.stale = ""
+                session.state_changed.emit()
+            self.as_read.emit()
             return
         changes = changes_text(changes_between(project.index, news.index)) or tr("notes have changed")
         told = tr("The vault has changed on disk: {changes}.", changes=changes)
@@ -483,7 +492,7 @@ class Reading(QObject):
             now = replace(project, index=news.index, vault_state=news.state)
             session.set_project(now, renewed="" if opened else why)
             return
-        self._runs.stale = why
+        self._runs.stale = self._told = why
         session.state_changed.emit()
         session.notice.emit(Notice(told, "warning", actions=("vault.reload",), key=VAULT_CHANGED))
 

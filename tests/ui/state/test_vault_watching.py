@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QPushButton
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QLineEdit, QPushButton
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
@@ -89,6 +89,25 @@ def test_a_change_on_disk_is_said_and_taken_in_when_asked(make_window, qtbot, tm
     next(each for each in window.bars.findChildren(QPushButton) if each.text() == "Reload from disk").click()
     qtbot.waitUntil(lambda: titles(session) == ["Attic", "Gate", "Wall"])
     assert (session.runs.stale, window.bars.texts) == ("", [])
+
+
+def test_a_change_that_is_taken_back_on_disk_is_said_no_more(make_window, qtbot, tmp_path):
+    write(tmp_path / "vault", "Gate")
+    window = make_window(cache_file=tmp_path / "vaults.sqlite", make_simulator=Simulator)
+    session = window.session
+    session.reading.open([tmp_path / "vault"], write_chat(tmp_path / "chat.jsonl"))
+    qtbot.waitUntil(lambda: bool(session.runs.traces) and not session.busy)
+    qtbot.wait(300)  # the watcher has to stand before there is anything to see
+
+    def out_of_date() -> bool:
+        return any("out of date" in each.text() for each in window.context.status.findChildren(QLabel))
+
+    wall = write(tmp_path / "vault", "Wall")
+    qtbot.waitUntil(lambda: "Wall" in session.runs.stale, timeout=15_000)
+    assert out_of_date()
+    wall.unlink()
+    qtbot.waitUntil(lambda: window.bars.texts == [], timeout=15_000)
+    assert (session.runs.stale, out_of_date()) == ("", False)
 
 
 def test_without_a_run_a_change_on_disk_is_taken_in_and_what_is_looked_at_stays(make_window, qtbot, tmp_path):

@@ -137,6 +137,7 @@ class ProjectsFeature(Feature):
         """The panes have chosen a reply to look at by now, whenever a project is shown."""
         self.context.session.project_changed.connect(self._begin_look)
         self.context.session.project_replaced.connect(self._forget_changes)
+        self.context.session.reading.as_read.connect(lambda: self.context.bars.drop(VAULT_CHANGED))
         self.context.session.traces_changed.connect(lambda _generations: self._look())
         follower = self.context.session.chat_follower
         if follower is not None:
