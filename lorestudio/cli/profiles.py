@@ -101,6 +101,7 @@ def add(
         timeout_ms,
         max_tokens,
     )
+    profile.check_variable()
     if ask_key:
         _ask_key(known, name)
     elif earlier is not None and earlier.key_source is KeySource.KEYRING:

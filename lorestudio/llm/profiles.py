@@ -16,7 +16,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 from lorestudio.domain.javascript import Json
 from lorestudio.llm.errors import AnsweringError
-from lorestudio.llm.redaction import redact
 from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, parse_json, write_atomically
 
 FORMAT: Final = "lorestudio-profiles"
@@ -24,8 +23,15 @@ FORMAT_VERSION: Final = 1
 
 _KEY_FIELD = re.compile(r"key$|token$|secret|password|authorization", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_LIKE_A_KEY = re.compile(r"(?=.*[a-z])(?=.*\d).{20,}")
+# A key ends in many random characters, where a name has words and "_" between them.
+_LIKE_A_KEY = re.compile(r"(?<![A-Za-z0-9])(?:(?:sk|gsk|hf|xai)_|AIza)[^_]{20,}|(?=[^_]*[a-z])(?=[^_]*\d)[^_]{32,}")
 _MOST_MS: Final = 999_999
+
+# What stands there may be the key itself, so it is not repeated.
+_NO_VARIABLE: Final = (
+    'The field "key_variable" is no name of an environment variable. '
+    "Enter the variable's name, such as OPENAI_API_KEY, not the key."
+)
 
 
 class Api(StrEnum):
@@ -71,12 +77,8 @@ class Profile:
         if not self.name.strip():
             raise ProfileError('The field "name" is empty. Give the profile a name.')
         _check_url(self.url)
-        if (self.key_source == KeySource.ENVIRONMENT or self.key_variable) and not _is_variable(self.key_variable):
-            # What stands there may be the key itself, so it is not repeated.
-            raise ProfileError(
-                'The field "key_variable" is no name of an environment variable. '
-                "Enter the variable's name, such as OPENAI_API_KEY, not the key."
-            )
+        if self.key_source == KeySource.ENVIRONMENT and not _VARIABLE.fullmatch(self.key_variable):
+            raise ProfileError(_NO_VARIABLE)
         for name, value, least, most in (
             ("timeout_ms", self.timeout_ms, 1, _MOST_MS),
             ("max_tokens", self.max_tokens, 1, 10_000_000),
@@ -90,6 +92,11 @@ class Profile:
     def host(self) -> str:
         """Host and port, for people."""
         return urlsplit(self.url).netloc
+
+    def check_variable(self) -> None:
+        """For a profile that was just typed. Raises ProfileError where the variable's name may be the key itself."""
+        if self.key_source == KeySource.ENVIRONMENT and _LIKE_A_KEY.search(self.key_variable):
+            raise ProfileError(_NO_VARIABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +230,6 @@ def _choice(item: Mapping[str, Json], name: str, choices: type[_Choice], default
         return choices(value)
     except ValueError:
         raise ProfileError(f'The field "{name}" is {value!r}. Use one of: {", ".join(choices)}.') from None
-
-
-def _is_variable(name: str) -> bool:
-    """Whether this may name an environment variable; many a key is made of the same characters."""
-    return bool(_VARIABLE.fullmatch(name)) and not _LIKE_A_KEY.match(name) and redact(name) == name
 
 
 def _check_url(url: str) -> None:

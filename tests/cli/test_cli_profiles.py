@@ -107,6 +107,15 @@ def test_a_variable_without_a_value_is_shown_as_such(lorestudio: Run, monkeypatc
     assert "CLOUD_KEY (not set)" in lorestudio("profiles", "list").stdout
 
 
+def test_a_key_in_place_of_a_variable_s_name_is_not_kept(lorestudio: Run) -> None:
+    key = "gsk_" + "Zq7wPl0aBn" * 4
+    result = lorestudio("profiles", "add", "Cloud", "--url", URL, "--model", "m", "--key-variable", key)
+    assert result.exit_code == 2
+    assert "not the key" in result.stderr
+    assert key not in result.output
+    assert written() == ""
+
+
 def test_brackets_in_a_name_are_no_markup(lorestudio: Run) -> None:
     lorestudio("profiles", "add", "[red]x", "--url", URL)
     assert listed(lorestudio)[0][0] == "[red]x"

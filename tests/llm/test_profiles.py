@@ -116,17 +116,43 @@ def test_broken_profiles_are_told_and_kept(tmp_path: Path, case: str) -> None:
     assert json.loads(path.read_text(encoding="utf-8"))["profiles"][1] == item
 
 
-@pytest.mark.parametrize("source", [KeySource.ENVIRONMENT, KeySource.NONE])
-@pytest.mark.parametrize("key", ["gsk_Zq7wPl0aB", "sk_abcdef", "hf_AbCdEfGh", "Zq7wPl0aBn3Xy8Kd2MvT", "two words"])
-def test_a_key_in_place_of_a_variable_s_name_is_refused_and_not_repeated(source: KeySource, key: str) -> None:
+RANDOM = "Zq7wPl0aBn3Xy8Kd2MvTc4Rf6Gh1JsUe"
+
+
+@pytest.mark.parametrize("key", [f"gsk_{RANDOM}", f"sk_live_{RANDOM}", "hf_" + "AbCdEfGhIj" * 3, f"a_{RANDOM}"])
+def test_a_key_typed_in_place_of_a_variable_s_name_is_refused_and_not_repeated(key: str) -> None:
+    profile = Profile("A", url="http://h", key_source=KeySource.ENVIRONMENT, key_variable=key)
     with pytest.raises(ProfileError, match="not the key") as caught:
-        Profile("A", url="http://h", key_source=source, key_variable=key)
+        profile.check_variable()
     assert key not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "HF_TOKEN", "my_own_key", "key2", "ACCOUNT_2_OF_MY_OWN_SERVER_9"])
-def test_names_of_variables_are_taken(name: str) -> None:
-    assert Profile("A", url="http://h", key_source=KeySource.ENVIRONMENT, key_variable=name).key_variable == name
+@pytest.mark.parametrize(
+    "name",
+    [
+        "OPENAI_API_KEY", "HF_TOKEN", "hf_token", "my_own_key", "key2", "ACCOUNT_2_OF_MY_OWN_SERVER_9",
+        "my_openrouter_api_key_2", "Anthropic_Api_Key_2026", "task_acharacteristicallylongname",
+    ],
+)  # fmt: skip
+def test_names_of_variables_are_taken(tmp_path: Path, name: str) -> None:
+    item = {"name": "A", "url": "http://h", "key_source": "environment", "key_variable": name}
+    (profile,) = load_profiles(write(tmp_path / "p.json", item)).profiles
+    profile.check_variable()
+    assert profile.key_variable == name
+
+
+@pytest.mark.parametrize("left_over", ["my key", f"gsk_{RANDOM}"])
+def test_a_variable_that_is_not_used_is_left_alone(tmp_path: Path, left_over: str) -> None:
+    item = {"name": "A", "url": "http://h", "key_source": "keyring", "key_variable": left_over}
+    loaded = load_profiles(write(tmp_path / "p.json", item))
+    assert not loaded.problems
+    loaded.profiles[0].check_variable()
+    assert loaded.profiles[0].key_variable == left_over
+
+
+def test_a_profile_that_was_kept_with_an_odd_variable_is_loaded(tmp_path: Path) -> None:
+    item = {"name": "A", "url": "http://h", "key_source": "environment", "key_variable": f"sk_{RANDOM}"}
+    assert load_profiles(write(tmp_path / "p.json", item)).find("A")
 
 
 def test_names_are_unique(tmp_path: Path) -> None:

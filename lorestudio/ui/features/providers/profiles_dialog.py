@@ -259,17 +259,21 @@ class ProfilesDialog(Dialog):
         if seconds and not self.timeout.hasAcceptableInput():
             said = tr("Timeout: “{typed}” is no number of seconds. Write one, for instance 30 or 0.5.", typed=seconds)
             raise ProfileError(said)
-        return replace(
+        source = KeySource(self.key_source.currentData())
+        profile = replace(
             self._base,
             name=self.name.text().strip(),
             api=Api(self.api.currentData()),
             url=self.url.text().strip(),
             model=self.model.text().strip(),
-            key_source=KeySource(self.key_source.currentData()),
-            key_variable=self.variable.text().strip(),
+            key_source=source,
+            # A field that is not shown may hold what was pasted there by mistake.
+            key_variable=self.variable.text().strip() if source is KeySource.ENVIRONMENT else self._base.key_variable,
             timeout_ms=round(1000 * float(seconds)) if seconds else None,
             max_tokens=int(self.tokens.text()) if self.tokens.text().strip() else None,
         )
+        profile.check_variable()
+        return profile
 
     def _save(self, test: bool = False, _checked: bool = False) -> None:
         try:

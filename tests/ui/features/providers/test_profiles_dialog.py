@@ -187,10 +187,16 @@ def test_what_cannot_be_right_is_said_and_nothing_is_written(open_dialog, connec
     assert "holds a key or a password" in dialog.bar.label.text()
     choose_key(dialog, KeySource.ENVIRONMENT)
     dialog.url.setText(REMOTE.url)
-    dialog.variable.setText("sk-not-a-name")
+    for key in ("sk-not-a-name", "gsk_" + "Zq7wPl0aBn" * 4):
+        dialog.bar.label.clear()
+        dialog.variable.setText(key)
+        dialog.save.click()
+        assert "The field “Variable” is no name of an environment variable" in dialog.bar.label.text()
+        assert connections.path.read_bytes() == before
+    choose_key(dialog, KeySource.NONE)
     dialog.save.click()
-    assert "The field “Variable” is no name of an environment variable" in dialog.bar.label.text()
-    assert connections.path.read_bytes() == before
+    settle(dialog, qtbot)
+    assert connections.load().profiles == (replace(REMOTE, key_source=KeySource.NONE),)
 
 
 def test_a_name_that_is_taken_is_refused(open_dialog, connections, qtbot) -> None:
