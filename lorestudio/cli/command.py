@@ -16,8 +16,10 @@ from typing import Annotated, Final, get_type_hints
 import typer
 
 from lorestudio.cli.output import clear_messages
-from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.json_file import read_file
+from lorestudio.exchange.problems import InputError, WrongFileError
 from lorestudio.settings.rules import VERSIONS, name_of, rules_of
+from lorestudio.vault import front_matter
 
 
 def command(of: typer.Typer, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -120,6 +122,19 @@ class OutputFile:
         if path.suffix.lower() in _LORE.difference(self.endings):
             kinds = " or ".join(self.endings)
             raise InputError(path, f"this file is there and is no {kinds}, so it is left alone. Choose another name.")
+        if path.suffix.lower() in _LORE and (what := _lore_in(path)):
+            raise InputError(path, f"{what}, so it is left alone. Choose another name.")
+
+
+def _lore_in(path: Path) -> str:
+    """What a file with the ending of a result holds that people wrote, "" where nothing says so. Raises InputError."""
+    from lorestudio.exchange.lorebooks.formats import another_file  # noqa: PLC0415  # most runs write no file anew
+
+    data = read_file(path)
+    if path.suffix.lower() == ".md":
+        return "this is a note" if front_matter.split(data.decode("utf-8", "replace"))[0] is not None else ""
+    other = another_file(data, path, "result")
+    return other.what if isinstance(other, WrongFileError) else ""
 
 
 def _places(values: Iterable[object]) -> Iterator[Path]:

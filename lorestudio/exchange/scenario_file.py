@@ -24,7 +24,7 @@ from lorestudio.exchange.chats.metadata import STATE_KEYS, written
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.entry import BookError
 from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, read_lorebook
-from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
+from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.settings.files import read_whole, unpacked
@@ -295,29 +295,12 @@ def read_records(path: Path) -> list[ScenarioRecord]:
     try:
         scenarios = [_record(path, line, prefix, record) for line, prefix, record in _documents(path, _text(path))]
     except InputError as error:
-        raise _another_file(path) or error from None
+        from lorestudio.exchange.lorebooks.formats import another_file  # noqa: PLC0415  # a right file needs no other format
+
+        raise (another_file(read_file(path), path, "scenario") if path.is_file() else None) or error from None
     if not scenarios:
         raise InputError(path, "there is no scenario in it. A scenario is a JSON object with vaults and generations.")
     return scenarios
-
-
-def _another_file(path: Path) -> InputError | None:
-    """What a file is that holds lore, a chat or settings; None where it is none of them."""
-    from lorestudio.exchange.lorebooks.formats import parse_lore, what_it_is  # noqa: PLC0415  # a right file needs no other format
-
-    data = read_file(path) if path.is_file() else b""
-    if not data.strip():
-        return None
-    if wrong := what_it_is(data, path):
-        return wrong
-    try:
-        parse_lore(data, path)
-    except WrongFileError as error:
-        what, _, _ = error.what.partition(",")
-        return WrongFileError(path, f"{what}, and no scenario", error.belongs)
-    except InputError:
-        return None
-    return WrongFileError(path, "this is a lorebook, and no scenario", Belongs.BOOK)
 
 
 def _text(path: Path) -> str:

@@ -54,8 +54,41 @@ def test_a_link_to_what_is_read_is_the_same_file(lorestudio: Run, vault: Path, c
     assert lorestudio("usage", vault, "--chat", chat, "-o", link).exit_code == 2
 
 
-def test_a_result_is_written_again(lorestudio: Run, vault: Path, chat: Path) -> None:
+BOOK = json.dumps({"entries": {"0": {"uid": 0, "key": ["wharf"], "content": "A wharf."}}})
+CHAT = '{"user_name": "Ann", "character_name": "Bo", "chat_metadata": {}}\n{"name": "Ann", "mes": "Fog."}\n'
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "text", "told"),
+    [
+        ("report", "other.json", BOOK, "this is a lorebook"),
+        ("report", "other.json", CHAT.splitlines()[0], "this is a chat"),
+        ("report", "other.json", '{"data": {"first_mes": "Hello."}, "spec": "chara_card_v2"}', "this is a card"),
+        ("report", "other.json", '{"power_user": {}}', "this is a settings file"),
+        ("report", "Other.md", "---\ntags: [lorebook]\n---\nFog.\n", "this is a note"),
+        ("scenario", "other.jsonl", CHAT, "this is a chat"),
+    ],
+)
+def test_lore_that_has_the_ending_of_a_result_is_not_written_over(
+    lorestudio: Run, vault: Path, chat: Path, tmp_path: Path, asked: str, name: str, text: str, told: str
+) -> None:
+    (other := tmp_path / name).write_text(text, encoding="utf-8")
+    result = lorestudio(asked, vault, "--chat", chat, "-o", other)
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert "so it is left alone. Choose another name." in result.stderr
+    assert other.read_text(encoding="utf-8") == text
+
+
+def test_a_result_is_written_again(lorestudio: Run, vault: Path, chat: Path, tmp_path: Path) -> None:
+    (tmp_path / "book.json").write_text(BOOK, encoding="utf-8")
+    for folder in ("first", "second"):
+        imported = lorestudio(
+            "import", tmp_path / "book.json", "--into", tmp_path / folder, "--yes", "--report", "import.json"
+        )
+        assert imported.exit_code == 0, imported.stderr
     for arguments in (
+        ("report", vault, "--chat", chat, "-o", "report.json"),
         ("report", vault, "--chat", chat, "-o", "lore.md"),
         ("scenario", vault, "--chat", chat, "-o", "turn.json"),
         ("usage", vault, "-o", "list.csv"),

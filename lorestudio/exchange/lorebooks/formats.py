@@ -200,8 +200,14 @@ def _in_character_book(document: Json) -> Found | None:
     return Found(("entries",), card_book.FORM, text(book.get("name")), remarks=_book_settings(book))
 
 
+_OF_A_REPORT: Final = frozenset({"from", "to", "counts"})
+"""What the report of an import has, whose entries are no lore."""
+
+
 def _in_world_info(document: Json) -> Found | None:
     if isinstance(document, Mapping):
+        if document.keys() >= _OF_A_REPORT:
+            return None
         remarks = _book_settings(document)
         return (
             Found(("entries",), None, remarks=remarks) if isinstance(document.get("entries"), Mapping | list) else None
@@ -485,6 +491,23 @@ def what_document(document: Json, path: Path) -> InputError | None:
         return None
     what = f"this is a file in the form “{kind.title}”, which World Info does not read"
     return WrongFileError(path, what, Belongs.IMPORT)
+
+
+def another_file(data: bytes, path: Path, wanted: str) -> InputError | None:
+    """What lore, chat or settings a file holds in place of what was `wanted`; None where it holds none of them."""
+    if not data.strip():
+        return None
+    if wrong := what_it_is(data, path):
+        return wrong
+    try:
+        looked = _look(data, path)
+    except WrongFileError as error:
+        what, _, _ = error.what.partition(",")
+        return WrongFileError(path, f"{what}, and no {wanted}", error.belongs)
+    except InputError:
+        return None
+    what = "a card" if looked is not None and looked[0].name == CARD else "a lorebook"
+    return WrongFileError(path, f"this is {what}, and no {wanted}", Belongs.BOOK)
 
 
 def may_be_chat(data: bytes) -> bool:
