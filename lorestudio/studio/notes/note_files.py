@@ -31,7 +31,7 @@ FOLDER: Final = "templates"
 _BY_TITLE: Final = "{{title}}"
 _PLACEHOLDER: Final = re.compile(r"\{\{(title|date|time)(?::([^{}]*))?\}\}")
 _USUAL: Final = {"date": "YYYY-MM-DD", "time": "HH:mm"}
-_TOKEN: Final = re.compile(r"\[([^\]]*)\]|YYYY|YY|M{1,4}|DD?|d{3,4}|HH?|hh?|mm|ss|A")
+_TOKEN: Final = re.compile(r"\[([^\]]*)\]|YYYY|YY|GGGG|Q|M{1,4}|Do|D{1,4}|d{1,4}|WW?|HH?|hh?|mm?|ss?|A|a|T|([A-Za-z])")
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
@@ -83,15 +83,26 @@ def templates(vault: VaultNotes) -> tuple[Template, ...]:
     return (*own, *(template for template in built_in() if template.name not in taken))
 
 
-def in_format(now: datetime, form: str) -> str:
-    """The moment as Moment's tokens say, of which those are known that make up dates and times; `[text]` stays."""
-    hour = now.hour % 12 or 12
+def in_format(now: datetime, form: str) -> str | None:
+    """The moment as Moment's tokens say, of which those are known that make up dates and times; `[text]` stays.
+
+    None where another letter is in the format, except the T of ISO 8601.
+    """
+    if any(found[2] for found in _TOKEN.finditer(form)):
+        return None
+    hour, half = now.hour % 12 or 12, "PM" if now.hour >= 12 else "AM"
+    iso, day_of_year = now.isocalendar(), now.timetuple().tm_yday
+    day = _DAYS[now.weekday()]
+    ordinal = "th" if now.day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(now.day % 10, "th")
     words = {
         "YYYY": f"{now.year:04}", "YY": f"{now.year % 100:02}",
         "MMMM": _MONTHS[now.month - 1], "MMM": _MONTHS[now.month - 1][:3], "MM": f"{now.month:02}", "M": str(now.month),
-        "DD": f"{now.day:02}", "D": str(now.day), "dddd": _DAYS[now.weekday()], "ddd": _DAYS[now.weekday()][:3],
+        "DDDD": f"{day_of_year:03}", "DDD": str(day_of_year), "DD": f"{now.day:02}", "D": str(now.day),
+        "Do": f"{now.day}{ordinal}", "dddd": day, "ddd": day[:3], "dd": day[:2], "d": str(now.isoweekday() % 7),
+        "GGGG": f"{iso.year:04}", "WW": f"{iso.week:02}", "W": str(iso.week), "Q": str((now.month + 2) // 3),
         "HH": f"{now.hour:02}", "H": str(now.hour), "hh": f"{hour:02}", "h": str(hour),
-        "mm": f"{now.minute:02}", "ss": f"{now.second:02}", "A": "PM" if now.hour >= 12 else "AM",
+        "mm": f"{now.minute:02}", "m": str(now.minute), "ss": f"{now.second:02}", "s": str(now.second),
+        "A": half, "a": half.lower(), "T": "T",
     }  # fmt: skip
     return _TOKEN.sub(lambda found: words.get(found[0], found[1]), form)
 
@@ -116,7 +127,8 @@ def fill(template: str, title: str, now: datetime) -> str:
 
 def _filled(text: str, title: str, now: datetime) -> str:
     def word(found: re.Match[str]) -> str:
-        return title if found[1] == "title" else in_format(now, found[2] or _USUAL[found[1]])
+        made = title if found[1] == "title" else in_format(now, found[2] or _USUAL[found[1]])
+        return found[0] if made is None else made
 
     return _PLACEHOLDER.sub(word, text)
 

@@ -41,10 +41,30 @@ def test_a_new_note_is_made_with_its_folder(tmp_path: Path) -> None:
         ("DD D dddd ddd", "05 5 Saturday Sat"),
         ("HH H hh h mm ss A", "15 15 03 3 04 09 PM"),
         ("[Day] D, [at] h A", "Day 5, at 3 PM"),
+        ("MMMM Do YYYY, h:m:s a", "October 5th 2024, 3:4:9 pm"),
+        ("dd d DDDD DDD Q", "Sa 6 279 279 4"),
+        ("GGGG-[W]WW W", "2024-W40 40"),
+        ("YYYY-MM-DDTHH:mm", "2024-10-05T15:04"),
     ],
 )
 def test_a_moment_in_the_format_of_a_template(form: str, words: str) -> None:
     assert in_format(NOW, form) == words
+
+
+@pytest.mark.parametrize(
+    ("day", "words"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (12, "12th"), (22, "22nd")]
+)
+def test_a_day_is_counted(day: int, words: str) -> None:
+    assert in_format(NOW.replace(day=day), "Do") == words
+
+
+def test_a_year_of_weeks_begins_with_a_monday() -> None:
+    assert in_format(datetime(2021, 1, 3), "GGGG WW W d DDDD DDD") == "2020 53 53 0 003 3"  # noqa: DTZ001 - local time
+
+
+@pytest.mark.parametrize("form", ["YYYY-MM-DD x", "Mo", "D of MMMM", "HH:mm:ss.SSS", "YYYYY"])
+def test_a_format_that_is_not_known_stays_as_it_is(form: str) -> None:
+    assert fill(f"# {{{{title}}}} {{{{date:{form}}}}}\n", "Hob", NOW) == f"# Hob {{{{date:{form}}}}}\n"
 
 
 def test_midnight_is_twelve_in_the_morning() -> None:
