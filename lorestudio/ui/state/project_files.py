@@ -353,7 +353,15 @@ class Reading(QObject):
             return
         kept = Adjustment(tr("what was changed before reading again"), on_disk, Parts.of(project))
 
-        def done() -> None:
+        def take(read: Project) -> None:
+            lost = _lost(project, read.index, self.unsaved())
+            if lost:
+                session.set_activity("")
+                text = tr("Nothing was read again: {names} is not on disk any more, and what you wrote there is not "
+                          "saved. Write it again or throw it away first.", names=", ".join(lost))  # fmt: skip
+                session.notice.emit(Notice(text, "warning", actions=("vault.reload",), key=VAULT_CHANGED))
+                return
+            self._opened(read)
             now = session.project
             if now is not None and kept.before != kept.after:
                 parts = kept.forward(Parts.of(now))
@@ -369,7 +377,7 @@ class Reading(QObject):
                     chat=parts.chat, basis=parts.basis,
                 )  # fmt: skip
 
-        self._read(project.name, lambda _job: project.reloaded(), done)
+        self._start(project.name, lambda _job: project.reloaded(), take)
 
     def notes_written(self, paths: Collection[Path]) -> None:
         """Take in notes that were written, made, moved or removed from here, and run the chat again with them."""
@@ -436,16 +444,18 @@ class Reading(QObject):
             self.follow()
 
     def _read(self, name: str, work: Callable[[Job], Any], done: Callable[[], None] = lambda: None) -> None:
-        session = self._session
-        if session.busy:
-            return
-
         def opened(project: Project | Opened) -> None:
             self._opened(project)
             done()
 
+        self._start(name, work, opened)
+
+    def _start(self, name: str, work: Callable[[Job], Any], take: Callable[[Any], None]) -> None:
+        session = self._session
+        if session.busy:
+            return
         session.set_activity(tr("Reading {name}…", name=name))
-        session.jobs.start(session.activity, work, done=opened, failed=session.fail)
+        session.jobs.start(session.activity, work, done=take, failed=session.fail)
 
     def _opened(self, opened: Project | Opened) -> None:
         session, follower = self._session, self._follower
@@ -488,7 +498,7 @@ class Reading(QObject):
         told = tr("The vault has changed on disk: {changes}.", changes=changes)
         why = tr("{told} The results below are from before.", told=told)
         opened = news.reason is RefreshReason.OPENED
-        if not session.busy and (opened or not self._runs.traces) and not self._would_lose_text(project, news.index):
+        if not session.busy and (opened or not self._runs.traces) and not _lost(project, news.index, self.unsaved()):
             now = replace(project, index=news.index, vault_state=news.state)
             session.set_project(now, renewed="" if opened else why)
             return
@@ -496,10 +506,11 @@ class Reading(QObject):
         session.state_changed.emit()
         session.notice.emit(Notice(told, "warning", actions=("vault.reload",), key=VAULT_CHANGED))
 
-    def _would_lose_text(self, project: Project, after: VaultIndex) -> bool:
-        """Whether a note with an unsaved text is in this index no more."""
-        gone = note_places(project.index) - note_places(after)
-        return any(project.note_place(path) in gone for path in self.unsaved())
+
+def _lost(project: Project, after: VaultIndex, unsaved: Collection[Path]) -> list[str]:
+    """The files with an unsaved text whose notes are in this index no more."""
+    gone = note_places(project.index) - note_places(after)
+    return sorted(path.name for path in unsaved if project.note_place(path) in gone)
 
 
 def _texts(project: Project, paths: Collection[Path]) -> list[NoteText]:

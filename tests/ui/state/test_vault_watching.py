@@ -147,6 +147,10 @@ def test_a_note_that_goes_on_disk_stays_with_its_unsaved_text(make_window, qtbot
     assert (pane.path, pane.bar.isVisible()) == (path, True)
     told = "1 added (Gate); 1 removed (Gate)" if renamed else "1 removed (Gate)"
     assert window.bars.texts == [f"The vault has changed on disk: {told}."]
+    next(each for each in window.bars.findChildren(QPushButton) if each.text() == "Reload from disk").click()
+    qtbot.waitUntil(lambda: any("Nothing was read again: Gate.md" in text for text in window.bars.texts))
+    qtbot.waitUntil(lambda: "not on disk any more" in pane.bar.label.text())
+    assert (pane.path, list(window.context.drafts.all)) == (path, [path])
     next(each for each in pane.bar.findChildren(QPushButton) if each.text() == "Write it again").click()
     qtbot.waitUntil(lambda: not window.context.drafts.all and session.jobs.idle)
     assert "An hour of work. " in path.read_text(encoding="utf-8")
