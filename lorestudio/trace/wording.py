@@ -97,6 +97,12 @@ def signed_words(value: int) -> str:
     return f"{value:+,}".replace("-", "−")
 
 
+def ordinal(place: int) -> str:
+    """`3rd`."""
+    ending = "th" if 10 <= place % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{ending}"
+
+
 def joined(items: Sequence[str]) -> str:
     """`A`, `A and B`, `A, B and C`; a long list ends in `and 5 more`."""
     shown = list(items[:LONGEST_LIST])

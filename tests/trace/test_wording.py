@@ -2,7 +2,18 @@ import math
 
 import pytest
 
-from lorestudio.trace.wording import fields, fill, joined, number_words, one_line, place, plural, quoted, signed_words
+from lorestudio.trace.wording import (
+    fields,
+    fill,
+    joined,
+    number_words,
+    one_line,
+    ordinal,
+    place,
+    plural,
+    quoted,
+    signed_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -97,3 +108,9 @@ def test_places_in_words(where, words):
 
 def test_differences_have_a_true_minus():
     assert [signed_words(value) for value in (1264, -2840, 0)] == ["+1,264", "\u22122,840", "+0"]
+
+
+def test_a_place_in_a_row_has_its_ending() -> None:
+    assert [ordinal(each) for each in (1, 2, 3, 4, 11, 12, 21, 102)] == [
+        "1st", "2nd", "3rd", "4th", "11th", "12th", "21st", "102nd",
+    ]  # fmt: skip

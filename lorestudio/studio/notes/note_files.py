@@ -17,6 +17,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.renaming import check_free, checked_folder, checked_name, title_property
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of, listed
+from lorestudio.trace.wording import ordinal
 from lorestudio.vault import front_matter
 from lorestudio.vault.links.references import heading_text
 from lorestudio.vault.links.targets import NOTE_SUFFIX, base_name
@@ -93,12 +94,11 @@ def in_format(now: datetime, form: str) -> str | None:
     hour, half = now.hour % 12 or 12, "PM" if now.hour >= 12 else "AM"
     iso, day_of_year = now.isocalendar(), now.timetuple().tm_yday
     day = _DAYS[now.weekday()]
-    ordinal = "th" if now.day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(now.day % 10, "th")
     words = {
         "YYYY": f"{now.year:04}", "YY": f"{now.year % 100:02}",
         "MMMM": _MONTHS[now.month - 1], "MMM": _MONTHS[now.month - 1][:3], "MM": f"{now.month:02}", "M": str(now.month),
         "DDDD": f"{day_of_year:03}", "DDD": str(day_of_year), "DD": f"{now.day:02}", "D": str(now.day),
-        "Do": f"{now.day}{ordinal}", "dddd": day, "ddd": day[:3], "dd": day[:2], "d": str(now.isoweekday() % 7),
+        "Do": ordinal(now.day), "dddd": day, "ddd": day[:3], "dd": day[:2], "d": str(now.isoweekday() % 7),
         "GGGG": f"{iso.year:04}", "WW": f"{iso.week:02}", "W": str(iso.week), "Q": str((now.month + 2) // 3),
         "HH": f"{now.hour:02}", "H": str(now.hour), "hh": f"{hour:02}", "h": str(hour),
         "mm": f"{now.minute:02}", "m": str(now.minute), "ss": f"{now.second:02}", "s": str(now.second),

@@ -30,6 +30,7 @@ from lorestudio.trace.journey import (
     phase_of,
 )
 from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
+from lorestudio.trace.wording import ordinal
 from lorestudio.ui.shell.qt import (
     ACCESSIBLE_DESCRIPTION,
     ACCESSIBLE_TEXT,
@@ -113,12 +114,6 @@ def recorded_marks(reply: ComparedReply) -> dict[int, tuple[Mark, str]]:
         for each in reply.entries
         if each.entry is not None
     }
-
-
-def ordinal(place: int) -> str:
-    """`3rd`."""
-    ending = "th" if 10 <= place % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
-    return f"{place}{ending}"
 
 
 class AnswerTable(QAbstractTableModel):

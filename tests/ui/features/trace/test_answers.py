@@ -18,7 +18,6 @@ from lorestudio.ui.features.trace.answers import (
     WHY,
     AnswerTable,
     cell_sentence,
-    ordinal,
     recorded_marks,
     row_changes,
 )
@@ -184,12 +183,6 @@ def test_an_entry_that_left_altogether_still_has_a_row(qapp: object) -> None:
     model = AnswerTable()
     model.set_trace(after, INDEX, changes=row_changes(compare(before, after)))
     assert model.headerData(model.row_of(SKARN), VERTICAL, ACCESSIBLE_TEXT) == "Skarn: not a candidate, − left"
-
-
-def test_places_in_words() -> None:
-    assert [ordinal(each) for each in (1, 2, 3, 4, 11, 12, 21, 102)] == [
-        "1st", "2nd", "3rd", "4th", "11th", "12th", "21st", "102nd",
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
