@@ -240,6 +240,13 @@ def text_view(parent: QWidget, name: str, *, font: QFont | None = None, object_n
     return view
 
 
+def text_field(parent: QWidget, name: str, placeholder: str = "") -> QPlainTextEdit:
+    """A field of several lines, with an edge; Tab goes on from it."""
+    field = named(QPlainTextEdit(parent, tabChangesFocus=True, placeholderText=placeholder), name)
+    field.setObjectName("Boxed")
+    return field
+
+
 def answers(dialog: QDialog, accept: QPushButton | str) -> QDialogButtonBox:
     """Cancel, and the button that accepts a dialog."""
     box = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, dialog)

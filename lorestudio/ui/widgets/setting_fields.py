@@ -297,7 +297,7 @@ class TextField(SettingField):
     def __init__(self, declaration: Declaration, parent: QWidget | None = None) -> None:
         super().__init__(declaration, parent)
         self.text = _ListLines(self, tabChangesFocus=True, placeholderText=tr("empty"))
-        self.text.setObjectName("Setting")
+        self.text.setObjectName("Boxed")
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.text.setMinimumHeight(self.text.fontMetrics().lineSpacing() * 3 + 14)
         self._show_in(self.text)

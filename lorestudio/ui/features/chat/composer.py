@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QMenu, QPlainTextEdit, QTo
 
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.ui.shell.words import shorten, tr
-from lorestudio.ui.widgets.layouts import button, column, combo, holding, label, letters, named, row
+from lorestudio.ui.widgets.layouts import button, column, combo, holding, label, letters, named, row, text_field
 
 MOST_LINES: Final = 6
 """The field grows to so many lines."""
@@ -213,8 +213,7 @@ class Composer(QWidget):
 
     def _make_reply(self) -> QWidget:
         self.reply_box = box = QWidget(self)
-        self.reply_text: QPlainTextEdit = named(QPlainTextEdit(box, tabChangesFocus=True), tr("What came of the reply"))
-        self.reply_text.setObjectName("Boxed")
+        self.reply_text = text_field(box, tr("What came of the reply"))
         self.reply_text.textChanged.connect(lambda: self.changed.emit(self.reply_text.toPlainText()))
         self.reply_text.setFixedHeight(self.reply_text.fontMetrics().lineSpacing() * REPLY_LINES + 12)
         self.reply_label = label(box, kind="small")

@@ -68,6 +68,7 @@ from lorestudio.ui.widgets.layouts import (
     number_field,
     resize_for_letters,
     row,
+    text_field,
     text_view,
 )
 
@@ -351,8 +352,7 @@ class PromptSetupDialog(QDialog):
         self.tabs.setTabText(3, title)
 
     def _text(self, name: str, placeholder: str, lines: int) -> QPlainTextEdit:
-        field = named(QPlainTextEdit(self, tabChangesFocus=True, placeholderText=placeholder), name)
-        field.setObjectName("Boxed")
+        field = text_field(self, name, placeholder)
         field.setMinimumHeight(field.fontMetrics().lineSpacing() * lines + 14)
         return field
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QDialog, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QWidget
 
 from lorestudio.domain.javascript import length, trim
 from lorestudio.domain.records import replace
@@ -26,7 +26,7 @@ from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
-from lorestudio.ui.widgets.layouts import answers, button, column, label, named, resize_for_letters, row
+from lorestudio.ui.widgets.layouts import answers, button, column, label, resize_for_letters, row, text_field
 from lorestudio.ui.widgets.pane import MessageBar
 from lorestudio.ui.widgets.record_table import CheckList, CheckRow, change_table
 
@@ -49,9 +49,8 @@ class ChatTextDialog(QDialog):
         name, setting = tr(PART_WORDS[part]), type(settings).model_fields[enabled].title
         self.setWindowTitle(name)
         hint = tr("Nothing goes into the prompt while this is empty.")
-        self.text = named(QPlainTextEdit(self, tabChangesFocus=True, placeholderText=hint), name)
+        self.text = text_field(self, name, hint)
         self.text.setPlainText(self._before)
-        self.text.setObjectName("Diff")  # with an edge
         self.amount = label(self, kind="small")
         self.on = QCheckBox(tr("Put it into every prompt (setting “{name}”)", name=setting), self)
         self.on.setChecked(self._on_before)

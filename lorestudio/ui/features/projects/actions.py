@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QPushButton, QWidget
 
 from lorestudio.domain.file_names import underscored_name
 from lorestudio.exchange.chats.loading import chat_of_text
@@ -25,7 +25,7 @@ from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.state.project_files import VAULT_CHANGED
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import answers, column, label, named
+from lorestudio.ui.widgets.layouts import answers, column, label, text_field
 from lorestudio.ui.widgets.picker import Choice
 from lorestudio.vault.data_folder import utc_now
 
@@ -391,7 +391,7 @@ class PasteDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Paste a chat"))
         placeholder = tr("Wren: The fog is coming in.\nOttoline: Then shut the door, and tell me about the bells.")
-        self.field = named(QPlainTextEdit(self, placeholderText=placeholder), tr("The chat"))
+        self.field = text_field(self, tr("The chat"), placeholder)
         self.said = label(self)
         self.open_button = QPushButton(tr("Open"), self)
         intro = tr("One message after another, each beginning with “Name:”. Lines of a SillyTavern chat work too.")

@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QTabWidget, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QWidget
 
 from lorestudio.domain.json_text import parse_json
 from lorestudio.studio.project.answering import DRAFT, KEYS, PREFILTER, SUMMARY, Question
@@ -21,6 +21,7 @@ from lorestudio.ui.widgets.layouts import (
     resize_for_letters,
     row,
     split,
+    text_field,
     text_view,
 )
 
@@ -97,9 +98,8 @@ class QuestionDialog(QDialog):
     def _make_reply(self) -> QWidget:
         plain = self.question.request.kind == SUMMARY
         words = tr("Your reply") if plain else tr("Your reply (JSON, or any text that a model might send)")
-        self.reply = named(QPlainTextEdit(self, tabChangesFocus=True), tr("Your reply"))
+        self.reply = text_field(self, tr("Your reply"), _SKELETONS.get(self.question.request.kind, SKELETON))
         self.reply.setFont(fixed_font(self.font().pointSizeF()))
-        self.reply.setPlaceholderText(_SKELETONS.get(self.question.request.kind, SKELETON))
         return holding(column(label(self, words, "small", wrap=False), (self.reply, 1), margins=(0, 6, 0, 0)))
 
     def _make_buttons(self) -> QHBoxLayout:

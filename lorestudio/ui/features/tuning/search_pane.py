@@ -10,7 +10,7 @@ import pyqtgraph as pg
 from msgspec import Struct
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QBrush, QFontMetricsF, QKeyEvent
-from PySide6.QtWidgets import QPlainTextEdit, QProgressBar, QWidget
+from PySide6.QtWidgets import QProgressBar, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.studio.tuning.scores import METRICS, Scores
@@ -31,6 +31,7 @@ from lorestudio.ui.widgets.layouts import (
     row,
     scrolled,
     split,
+    text_field,
     tight,
 )
 from lorestudio.ui.widgets.paint import hairline, tell
@@ -207,8 +208,7 @@ class TuningPane(Pane):
     def __init__(self, theme: Theme) -> None:
         super().__init__("tuning", tr("Tuning"), theme)
         hint = tr("scanDepth=1..8\nmaxTokensBudget=500..4000/100\nHarbour.md:priority=10..100")
-        self.over = named(QPlainTextEdit(self, placeholderText=hint), tr("What may be turned, one a line"))
-        self.over.setTabChangesFocus(True)
+        self.over = text_field(self, tr("What may be turned, one a line"), hint)
         line = self.over.fontMetrics().lineSpacing()
         self.over.setMinimumHeight(line + 14)  # in a low window, the budget stands below
         self.over.setMaximumHeight(line * _LINES + 14)
@@ -316,6 +316,8 @@ class TuningPane(Pane):
         before = self.view.current if self._gone_to else None
         self.found = found
         self._gone_to = self._gone_to and found is not None
+        for part in (self.chart, self.view):  # until then, what a search is has the room
+            part.setVisible(found is not None)
         self.model.set_rows(rows)
         self.chart.set_points(Points() if found is None else self._points(found, rows))
         if found is not None and rows:

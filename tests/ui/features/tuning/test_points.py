@@ -161,6 +161,7 @@ def set_to(window: MainWindow, **values: object) -> None:
 def test_a_point_of_an_earlier_run_is_greyed_and_changes_what_was_searched_alone(window: MainWindow) -> None:
     pane = window.features.searching.pane
     told = pane.state.text()
+    assert not any(part.isHidden() for part in (pane.view, pane.chart))
     set_to(window, max_entries=3)
     assert not pane.view.isEnabled()
     assert not pane.chart.isEnabled()
