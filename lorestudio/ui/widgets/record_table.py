@@ -564,9 +564,13 @@ class RecordView(QTableView):
                 head.resizeSection(place, least)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: share the room anew."""
+        """Qt: share the room anew; where the row of the keyboard was in sight, it stays there."""
+        at = self.currentIndex()
+        seen = at.isValid() and 0 <= self.visualRect(at).top() < event.oldSize().height()
         super().resizeEvent(event)
         self._share_room()
+        if seen:
+            self.scrollTo(at)
 
     def _show_columns_at(self, point: QPoint) -> None:
         self.columns_menu().popup(self.horizontalHeader().mapToGlobal(point))

@@ -266,6 +266,24 @@ def test_what_is_chosen_stays_chosen(view: RecordView) -> None:
     assert picked == [SHIPS[2]]  # nobody has gone anywhere
 
 
+@pytest.mark.parametrize("in_sight", [True, False])
+def test_the_chosen_row_stays_in_sight_in_less_room_unless_it_was_scrolled_away(
+    qtbot: QtBot, theme: Theme, in_sight: bool
+) -> None:
+    model = RecordTable(COLUMNS, key=attrgetter("id"))
+    model.set_rows([Ship(place, f"Ship {place}") for place in range(100)])
+    made = RecordView(theme, model, "Ships")
+    qtbot.addWidget(made)
+    made.resize(300, 400)
+    made.show()
+    made.choose(60)
+    if not in_sight:
+        made.scrollToTop()
+    made.resize(300, 120)
+    assert made.viewport().rect().contains(made.visualRect(model.index(60, 0))) is in_sight
+    assert (made.verticalScrollBar().value() == 0) is not in_sight
+
+
 def test_choosing_by_key_is_no_persons_choice(view: RecordView) -> None:
     picked: list[object] = []
     view.picked.connect(picked.append)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu, QSizePolicy, QToolButton, QWidget
 
@@ -329,10 +329,9 @@ class MemoryPage(QWidget):
         self.chosen.emit(row)
 
     def _divide(self) -> None:
-        """The list and the chosen memory share the room; the list keeps the chosen row in sight."""
+        """The list and the chosen memory share the room."""
         size = self.splitter.width() if self.splitter.orientation() == Qt.Orientation.Horizontal else self.height()
         self.splitter.setSizes([size * 11 // 20, size * 9 // 20])
-        QTimer.singleShot(0, self.view, lambda: self.view.scrollTo(self.view.currentIndex()))
 
     def _press(self, name: str) -> None:
         if name == "all":
