@@ -8,6 +8,7 @@ what a person said of it where anybody did, else by assumption (rules: sillytave
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -68,6 +69,15 @@ def ranges_words(ranges: Sequence[Range]) -> str:
     return ", ".join(f"#{first}" if first == last else f"#{first} to #{last}" for first, last in ranges)
 
 
+def _until(ranges: tuple[Range, ...], end: int) -> tuple[Range, ...]:
+    """What of these ranges lies before a message."""
+    begun = bisect_left(ranges, (end, -1))
+    if not begun:
+        return ()
+    first, last = ranges[begun - 1]
+    return (*ranges[: begun - 1], (first, min(last, end - 1)))
+
+
 class Sight(Struct, frozen=True):
     """What one generation takes for hidden and for shown, by index in the chat.
 
@@ -115,14 +125,32 @@ class ChatHistory:
             found.append((place, self.assumed_since(place) if since is None else since, since is None))
         return tuple(found)
 
+    @cached_property
+    def breaks(self) -> tuple[int, ...]:
+        """The message numbers from which on replies see less than those before did."""
+        return tuple(sorted({since for place, since, _assumed in self.when if since > place}))
+
+    @cached_property
+    def _shown(self) -> tuple[tuple[Range, ...], ...]:
+        """What counts as visible before the first break, after each of them, and after the last."""
+        return tuple(
+            ranges_of(place for place, since, _assumed in self.when if since > max(place, passed))
+            for passed in (-1, *self.breaks)
+        )
+
+    @cached_property
+    def _assumed(self) -> tuple[Range, ...]:
+        return ranges_of(place for place, _since, assumed in self.when if assumed)
+
     def sight(self, generation: Generation) -> Sight:
         """What counts for a generation."""
-        before = [each for each in self.when if each[0] < generation.message]
+        message = generation.message
+        before = frozenset(self.hidden[: bisect_left(self.hidden, message)])
         if self.by_today(generation):
-            return Sight(frozenset(place for place, _since, _assumed in before))
-        shown = [place for place, since, _assumed in before if generation.message < since]
-        hidden = frozenset(place for place, _since, _assumed in before) - frozenset(shown)
-        return Sight(hidden, ranges_of(shown), ranges_of(place for place, _since, assumed in before if assumed))
+            return Sight(before)
+        shown = _until(self._shown[bisect_right(self.breaks, message)], message)
+        hidden = before.difference(*(range(first, last + 1) for first, last in shown))
+        return Sight(hidden, shown, _until(self._assumed, message))
 
     def by_today(self, generation: Generation) -> bool:
         """Whether today's state counts: by the rule, for the reply to come, and for a swipe that is not written yet."""

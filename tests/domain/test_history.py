@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.history import ChatHistory, HiddenSince, HistoryRule, Sight, ranges_of, shown_again
@@ -91,6 +93,30 @@ def test_shown_again_changes_nothing_else() -> None:
     assert [each.is_system for each in seen.messages] == [False] * 5 + [True] + [False] * 2
     assert [each.text for each in seen.messages] == [each.text for each in story.messages]
     assert shown_again(story, ()) is story
+
+
+_WORDS = st.builds(lambda first, more, since: HiddenSince(first, first + more, since), *[st.integers(0, 9)] * 3)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=9), st.lists(_WORDS, max_size=3), st.integers(0, 10))
+def test_each_hidden_message_counts_by_itself(hidden: list[bool], said: list[HiddenSince], at: int) -> None:
+    texts = ("Fog.", "(( wait ))", "Rain.")
+    messages = tuple(
+        Message("Wren", texts[place % 3], is_user=place % 2 == 0, is_system=each) for place, each in enumerate(hidden)
+    )
+    history = ChatHistory(Chat(messages), said=tuple(said))
+    sight = history.sight(Generation(at))
+    shown, assumed = ({place for first, last in ranges for place in range(first, last + 1)}
+                      for ranges in (sight.shown, sight.assumed))  # fmt: skip
+    before = [place for place, each in enumerate(hidden) if each and place < at]
+    past = at < len(messages)
+    since = {place: history.since(place) for place in before}
+    assert assumed == {place for place in before if past and since[place] is None}
+    assert shown == {
+        place for place in before
+        if past and at < (history.assumed_since(place) if since[place] is None else since[place])
+    }  # fmt: skip
+    assert sight.hidden == set(before) - shown
 
 
 def test_ranges() -> None:

@@ -34,7 +34,7 @@ class SeenMessages(Struct, frozen=True):
         """For a moment: all that is not as the file says."""
         if not self.changed and not self.sight.shown and not self.sight.assumed:
             return AS_STORED
-        texts = zip(self.positions, self.messages, strict=True)
+        texts = zip(self.positions, self.messages, strict=True) if self.changed else ()
         read = tuple(
             ReadMessage(place, each.text, self.changed[place]) for place, each in texts if place in self.changed
         )
@@ -51,8 +51,8 @@ class SeenChats:
         self._handed = handed if on else None
         shown = {place: replace(self._chat.messages[place], is_system=False) for place in self._history.hidden}
         self._shown: Mapping[int, Message] = shown
-        self._breaks = sorted({since for place, since, _assumed in self._history.when if since > place})
         self._lists: dict[int, tuple[tuple[int, ...], tuple[Message, ...]]] = {}
+        self._newest: tuple[tuple[int, int], Sight, str] = ((-1, _TODAY), UNHIDDEN, "")
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ class SeenChats:
         positions, messages = self._visible(generation)
         end = bisect_left(positions, generation.message)
         positions, messages = positions[:end], messages[:end]
-        sight = self._history.sight(generation) if self._history.hidden else UNHIDDEN
+        sight, _told = self._sight(generation)
         if self._handed is None:
             return SeenMessages(messages, positions, sight)
         made, changed = self._handed.handed(
@@ -83,20 +83,30 @@ class SeenChats:
 
     def told_of(self, generation: Generation, speaker: str) -> str:
         """For digests: what a generation takes for hidden, and what its texts depend on."""
-        told = ""
-        sight = UNHIDDEN
-        if self._history.hidden:
-            sight = self._history.sight(generation)
-            told = repr((sorted(sight.hidden), sight.shown, sight.assumed)) if sight != UNHIDDEN else ""
+        sight, told = self._sight(generation)
         if self._handed is None:
             return told
         seen = partial(shown_again, self._chat, sight.shown)
         return told + self._handed.told_of(seen, generation.message, speaker)
 
+    def _sight(self, generation: Generation) -> tuple[Sight, str]:
+        """What counts for this generation, and how that is told: for most the same as for the one before."""
+        if not self._history.hidden:
+            return UNHIDDEN, ""
+        key = bisect_left(self._history.hidden, generation.message), self._since(generation)
+        if self._newest[0] != key:
+            sight = self._history.sight(generation)
+            told = repr((sorted(sight.hidden), sight.shown, sight.assumed)) if sight != UNHIDDEN else ""
+            self._newest = key, sight, told
+        return self._newest[1:]
+
+    def _since(self, generation: Generation) -> int:
+        """Between which two changes of what is hidden this generation lies, `_TODAY` where only today counts."""
+        return _TODAY if self._history.by_today(generation) else bisect_right(self._history.breaks, generation.message)
+
     def _visible(self, generation: Generation) -> tuple[tuple[int, ...], tuple[Message, ...]]:
         """Of the whole chat what this generation would see: the same for all between two changes of what is hidden."""
-        message = generation.message
-        key = _TODAY if self._history.by_today(generation) else bisect_right(self._breaks, message)
+        message, key = generation.message, self._since(generation)
         if key not in self._lists:
             when = () if key == _TODAY else self._history.when
             shown = {place: self._shown[place] for place, since, _assumed in when if since > max(place, message)}
