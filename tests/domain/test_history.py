@@ -108,6 +108,7 @@ def test_each_hidden_message_counts_by_itself(hidden: list[bool], said: list[Hid
     sight = history.sight(Generation(at))
     shown, assumed = ({place for first, last in ranges for place in range(first, last + 1)}
                       for ranges in (sight.shown, sight.assumed))  # fmt: skip
+    assert all(first <= last for first, last in (*sight.shown, *sight.assumed))
     before = [place for place, each in enumerate(hidden) if each and place < at]
     past = at < len(messages)
     since = {place: history.since(place) for place in before}
