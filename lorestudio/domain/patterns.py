@@ -149,6 +149,12 @@ def compile_pattern(source: str, flags: str = "") -> Pattern:
     return Pattern(source, flags, compiled)
 
 
+@cache
+def own_pattern(source: str, flags: str = "") -> Pattern:
+    """A pattern of the program itself, compiled when it is first used: no start waits for it."""
+    return compile_pattern(source, flags)
+
+
 _TOKEN: Final = re.compile(
     r"\\(?:[pPN]\{[^}]*\}|[gkL]<[^>]*>|U[\da-fA-F]{8}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|\d{1,3}|.|$)|\[\^?\]?(?:\\.|[^\]\\])*\]"
     r"|\((?:\?(?:\(\w*\)|P?[<=>&](?:\w+>?)?))?|(?P<times>\{\s*(?P<least>\d+)\s*(?:,\s*\d*\s*)?\})|.",

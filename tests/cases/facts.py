@@ -590,13 +590,13 @@ def _shown(memory: Memory, known: set[str]) -> dict[str, Any]:
 
 def _rules(raw: Any) -> Any:
     if raw == "HEALTH":
-        return options.HEALTH_RULES
+        return options.health_rules()
     return [group_rule(rule["pattern"], rule["profileField"], rule["group"], rule["action"]) for rule in raw]
 
 
 def _pins(raw: Any) -> Any:
     if raw == "HEALTH":
-        return options.HEALTH_PINS
+        return options.health_pins()
     return tuple(
         pattern_rule(rule["pattern"], rule.get("flags", "i"))
         if "pattern" in rule

@@ -139,8 +139,10 @@ class Simulator:
         """What the system is given for a generation. Raises ValueError for one that the chat does not have."""
         return self._moment(self.place(generation))
 
-    def state_before(self, generation: Generation) -> State:
+    def state_before(self, generation: Generation, *, counted: bool = True) -> State:
         """The state that a generation begins with; the ones before it must have been run.
+
+        What the system only counts takes a look at each of them, and is left out where it is not to be `counted`.
 
         Raises ValueError where they have not, and for a generation that the chat does not have.
         """
@@ -148,7 +150,7 @@ class Simulator:
         if place >= len(self._runs):
             message = f"The generations before reply #{generation.message} have not been run yet."
             raise ValueError(message)
-        return self._runs.state(place)
+        return self._runs.state(place) if counted else self._runs.lean_state(place)
 
     async def generate(self, generation: Generation) -> Trace:
         """The trace of one generation; the ones before it are run first where they are missing.

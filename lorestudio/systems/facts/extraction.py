@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
 from lorestudio.domain.json_text import parse_json
-from lorestudio.domain.patterns import compile_pattern
+from lorestudio.domain.patterns import own_pattern
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.embedding import Embedder, Vector
 from lorestudio.llm.errors import ErrorKind, LlmError
@@ -58,13 +58,11 @@ _WORDS: Final = {
     ),
 }
 
-_PATTERNS: Final = {tag: compile_pattern(rf"\b(?:{words})\b") for tag, words in _WORDS.items()}
-
 
 def tags_of(text: str) -> tuple[str, ...]:
     """The tags whose words occur in the text, `general` where none does. Inflected words are other words."""
     low = text.lower()
-    return tuple(tag for tag, pattern in _PATTERNS.items() if pattern.search(low)) or (GENERAL,)
+    return tuple(tag for tag, words in _WORDS.items() if own_pattern(rf"\b(?:{words})\b").search(low)) or (GENERAL,)
 
 
 KEYWORDS: Final = "keywords"
@@ -78,7 +76,7 @@ _DOLLAR: Final = re.compile(r"\$([$&`'])")
 _OPENING: Final = re.compile(r"\A```(?:json)?\n?")
 _CLOSING: Final = re.compile(r"\n?```\Z")
 _LONGEST_SCRAP: Final = 10
-_CUES: Final = compile_pattern(r"\b(?:I|my|prefer|work|use|like|am|have|need|want)\b", "i")
+_CUES: Final = r"\b(?:I|my|prefer|work|use|like|am|have|need|want)\b"
 _ENDS: Final = re.compile(r"[.!?\n]+")
 
 
@@ -186,7 +184,7 @@ def extract_simple(lines: Sequence[Line]) -> tuple[Fact, ...]:
         facts += [
             Fact(piece, source, list(tags_of(piece)))
             for piece in map(trim, _ENDS.split(line.content))
-            if len(piece) > _LONGEST_SCRAP and _CUES.search(piece)
+            if len(piece) > _LONGEST_SCRAP and own_pattern(_CUES, "i").search(piece)
         ]
     return tuple(facts)
 

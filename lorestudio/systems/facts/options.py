@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
@@ -94,47 +95,52 @@ def _text(found: regex.Match[str]) -> Extracted:
     return trim(found[1]), ADD
 
 
-HEALTH_RULES: Final = (
-    ProfileRule.of(r"\ba1c\b.*?(\d+\.?\d*)\s*%?", VITALS, _reading("a1c", lambda _: "%")),
-    ProfileRule.of(
-        r"\bblood\s?pressure\b.*?(\d{2,3})\s*\/\s*(\d{2,3})", VITALS,
-        _reading("blood_pressure", lambda found: f"{found[1]}/{found[2]} mmHg"),
-    ),
-    ProfileRule.of(
-        r"\b(?:weighs?|weight)\b.*?(\d+\.?\d*)\s?(lbs?|kgs?|pounds?|kilograms?)", VITALS,
-        _reading("weight", lambda found: found[2].removesuffix("s")),
-    ),
-    ProfileRule.of(
-        r"\b(?:blood\s?sugar|blood\s?glucose|glucose)\b.*?(\d+\.?\d*)\s?(mg\/dl|mmol\/l)?", VITALS,
-        _reading("blood_glucose", lambda found: found[2] or "mg/dL"),
-    ),
-    ProfileRule.of(r"\b(?:allergy|allergic|allergies)\s+(?:to\s+)?(.+)", "allergies",
-        lambda found: (_STOP.split(trim(found[1]))[0], ADD)),
-    ProfileRule.of(
-        r"\b(?:takes?|taking|prescribed|on)\s+(\w+)\s+(\d+\s?(?:mg|mcg|ml|units?)(?:\s+\w+)?)", MEDICATIONS,
-        lambda found: ({"name": found[1], "dosage": trim(found[2])}, ADD),
-    ),
-    ProfileRule.of(
-        r"\b(?:diagnosed\s+with|has|manages?|managing|living\s+with)\s+(.+?)(?:\s+for\s+|\s*[.,;]|$)", "conditions",
-        _text,
-    ),
-    ProfileRule.of(r"\bgoal\b.*?(?:is|to)\s+(.+?)(?:[.,;]|$)", "goals", _text),
-)  # fmt: skip
-"""Rules for a patient's profile, in their order (rules: fact-memory 7.5)."""
+@cache
+def health_rules() -> tuple[ProfileRule, ...]:
+    """Rules for a patient's profile, in their order (rules: fact-memory 7.5). Compiling them takes its time."""
+    return (
+        ProfileRule.of(r"\ba1c\b.*?(\d+\.?\d*)\s*%?", VITALS, _reading("a1c", lambda _: "%")),
+        ProfileRule.of(
+            r"\bblood\s?pressure\b.*?(\d{2,3})\s*\/\s*(\d{2,3})", VITALS,
+            _reading("blood_pressure", lambda found: f"{found[1]}/{found[2]} mmHg"),
+        ),
+        ProfileRule.of(
+            r"\b(?:weighs?|weight)\b.*?(\d+\.?\d*)\s?(lbs?|kgs?|pounds?|kilograms?)", VITALS,
+            _reading("weight", lambda found: found[2].removesuffix("s")),
+        ),
+        ProfileRule.of(
+            r"\b(?:blood\s?sugar|blood\s?glucose|glucose)\b.*?(\d+\.?\d*)\s?(mg\/dl|mmol\/l)?", VITALS,
+            _reading("blood_glucose", lambda found: found[2] or "mg/dL"),
+        ),
+        ProfileRule.of(r"\b(?:allergy|allergic|allergies)\s+(?:to\s+)?(.+)", "allergies",
+            lambda found: (_STOP.split(trim(found[1]))[0], ADD)),
+        ProfileRule.of(
+            r"\b(?:takes?|taking|prescribed|on)\s+(\w+)\s+(\d+\s?(?:mg|mcg|ml|units?)(?:\s+\w+)?)", MEDICATIONS,
+            lambda found: ({"name": found[1], "dosage": trim(found[2])}, ADD),
+        ),
+        ProfileRule.of(
+            r"\b(?:diagnosed\s+with|has|manages?|managing|living\s+with)\s+(.+?)(?:\s+for\s+|\s*[.,;]|$)", "conditions",
+            _text,
+        ),
+        ProfileRule.of(r"\bgoal\b.*?(?:is|to)\s+(.+?)(?:[.,;]|$)", "goals", _text),
+    )  # fmt: skip
 
-HEALTH_PINS: Final = tuple(
-    pattern_rule(pattern)
-    for pattern in (
-        r"\b(?:allergy|allergic|allergies)\b",
-        r"\b(?:anaphylaxis|anaphylactic)\b",
-        r"\b(?:drug|medication)\s*(?:interaction|contraindication)\b",
-        r"\bdo\s*not\s*(?:take|use|prescribe)\b",
-        r"\bemergency\s*contact\b",
-        r"\bblood\s*type\b",
-        r"\b\d+\s*(?:mg|mcg|ml|units?)\b",
+
+@cache
+def health_pins() -> tuple[PinRule, ...]:
+    """What must never be forgotten of a patient (rules: fact-memory 9.5)."""
+    return tuple(
+        pattern_rule(pattern)
+        for pattern in (
+            r"\b(?:allergy|allergic|allergies)\b",
+            r"\b(?:anaphylaxis|anaphylactic)\b",
+            r"\b(?:drug|medication)\s*(?:interaction|contraindication)\b",
+            r"\bdo\s*not\s*(?:take|use|prescribe)\b",
+            r"\bemergency\s*contact\b",
+            r"\bblood\s*type\b",
+            r"\b\d+\s*(?:mg|mcg|ml|units?)\b",
+        )
     )
-)
-"""What must never be forgotten of a patient (rules: fact-memory 9.5)."""
 
 
 HEALTH = "health"
@@ -148,8 +154,8 @@ def options_of(settings: FactsSettings, vector_model: str = "") -> FactOptions:
         deduplication=settings.deduplication_threshold,
         supersede=settings.supersede_threshold,
         concurrency=settings.embedding_concurrency,
-        pins=_rules(settings.pin_rules, HEALTH_PINS, _pin),
-        structured=_rules(settings.structured_rules, HEALTH_RULES, _rule),
+        pins=_rules(settings.pin_rules, health_pins, _pin),
+        structured=_rules(settings.structured_rules, health_rules, _rule),
         reflection=settings.enable_reflection,
         reflection_prompt=own_text(settings.reflection_prompt_file),
         tagging=settings.tagging,
@@ -204,11 +210,11 @@ def own_text(file: str) -> str:
         raise InputError(str(path), f"the prompt cannot be read ({reason}).") from None
 
 
-def _rules(chosen: str, health: tuple[T, ...], make: Callable[[Mapping[str, Json]], T]) -> tuple[T, ...]:
+def _rules(chosen: str, health: Callable[[], tuple[T, ...]], make: Callable[[Mapping[str, Json]], T]) -> tuple[T, ...]:
     if not chosen:
         return ()
     if chosen == HEALTH:
-        return health
+        return health()
     path = Path(chosen).expanduser()
     document = parse_json(read_bytes(path), path)
     if not isinstance(document, list):

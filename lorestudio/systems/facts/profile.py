@@ -15,7 +15,7 @@ import regex
 from msgspec import Struct
 
 from lorestudio.domain.javascript import WHITE_SPACE, WS, Json, number, to_string, trim, truthy
-from lorestudio.domain.patterns import Pattern, compile_pattern
+from lorestudio.domain.patterns import Pattern, compile_pattern, own_pattern
 from lorestudio.domain.records import replace
 from lorestudio.systems.facts.records import NO_FIELD, PROFILE_FIELDS, Fact, Profile
 
@@ -34,11 +34,9 @@ Extract: TypeAlias = Callable[[regex.Match[str]], Extracted]
 """What a find comes to."""
 
 _AIMS: Final = (
-    compile_pattern(r"\b(?:goal|target|aim|want|wants|hoping|trying\s+to)\b", "i"),
-    compile_pattern(
-        r"\b(?:want|wants|get|getting|aim|hoping|trying\s+to|goal|target)\b.{0,20}\b(?:under|below|less\s+than)\b", "i"
-    ),
-    compile_pattern(r"\b(?:under|below|less\s+than)\b.{0,20}\b(?:goal|target|aim)\b", "i"),
+    r"\b(?:goal|target|aim|want|wants|hoping|trying\s+to)\b",
+    r"\b(?:want|wants|get|getting|aim|hoping|trying\s+to|goal|target)\b.{0,20}\b(?:under|below|less\s+than)\b",
+    r"\b(?:under|below|less\s+than)\b.{0,20}\b(?:goal|target|aim)\b",
 )
 _LEADING: Final = re.compile(r"[+-]?(?:Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
 
@@ -83,7 +81,7 @@ def group_rule(pattern: str, field: str, group: int = 0, action: str = ADD) -> P
 
 def sounds_like_an_aim(text: str) -> bool:
     """Whether a text speaks of what somebody wants rather than of what is (rules: fact-memory 7.4)."""
-    return any(pattern.search(text) for pattern in _AIMS)
+    return any(own_pattern(each, "i").search(text) for each in _AIMS)
 
 
 def sort_facts(facts: Sequence[Fact], rules: Sequence[ProfileRule], *, strict: bool) -> Sorted:

@@ -177,7 +177,7 @@ class SessionRuns:
         simulator = self.chosen
         if simulator is None or generation is None or generation not in simulator.traces:
             return None
-        state = simulator.state_before(generation)
+        state = simulator.state_before(generation, counted=False)
         return state.ai if isinstance(state, EngineState) else None
 
     # ---- following what is shown and run ----------------------------------------------------------------------------
