@@ -83,7 +83,8 @@ class ReportsFeature(Feature):
         project, trace = session.project, session.runs.trace(generation)
         if project is None or generation is None or trace is None:
             return None
-        traces = {each: session.runs.traces[each] for each in session.generations if each in session.runs.traces}
+        runs = session.runs.traces
+        traces = runs.part([each for each in session.generations if each in runs])  # opened in the dialog's job
 
         def make(wanted: ReportWish) -> Made:
             shown = traces if wanted.whole_chat else {generation: trace}
