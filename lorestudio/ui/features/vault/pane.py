@@ -485,10 +485,10 @@ class VaultPane(Pane):
             self._repaint_marks()
 
     def _repaint_marks(self) -> None:
+        if not self.tree.uniformRowHeights():  # first: then Qt measures the rows that change once, and not at once
+            self.tree.scheduleDelayedItemsLayout()  # a mark takes room from its title
         self.model.refresh_marks()
         self.table_model.refresh_marks()
-        if not self.tree.uniformRowHeights():
-            self.tree.scheduleDelayedItemsLayout()  # a mark takes room from its title
         self.tree.viewport().update()
 
     def _mark(self, entry: int) -> Mark | None:
