@@ -25,7 +25,15 @@ from lorestudio.exchange.lorebooks.notes import BOOK, UID, NoteEntry, Raw, entry
 from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
-from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, link_to, links_of, original_text
+from lorestudio.studio.lorebooks.links import (
+    SUFFIX,
+    BookLink,
+    LinkedNote,
+    link_to,
+    linked_note,
+    links_of,
+    original_text,
+)
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import VaultNotes
@@ -111,7 +119,7 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     links = links_of(vault)
     told: list[str] = []
     here = link_to(links, target)
-    notes = tuple(_numbered(list(_notes(vault, links, rules, choice)), links, here, told))
+    notes = tuple(_numbered(list(_notes(vault, links, here, rules, choice)), links, here, told))
     going = [note.raw for note in notes if note.raw is not None]
     if not going:
         raise InputError(vault.folder, "no note is left to export: none is an entry, or all of them are left out.")
@@ -131,8 +139,8 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     lore = parse_lore(written.data, target, heads=heads)  # what cannot be read again is not written
     first = LoreReport("notes", "World Info", tuple(note.fate for note in notes), told_once(told))
     report = first if choice.form == WORLD_INFO else first.then(written.report)
-    as_read = _as_read(written, lore.entries, going, anew=original is None and choice.form != WORLD_INFO)
-    linking = _linking(vault, target, choice, name, notes, written, link, as_read, heads=heads)
+    read = as_read(written, lore.entries, going, anew=original is None and choice.form != WORLD_INFO)
+    linking = _linking(vault, target, choice, name, notes, written, link, read, heads=heads)
     return ExportPlan(vault.folder, target, written, notes, linking, report, before)
 
 
@@ -163,9 +171,11 @@ class _Note(Struct, frozen=True):
     raw: Raw
 
 
-def _notes(vault: VaultNotes, links: Sequence[BookLink], rules: ParseRules, choice: ExportChoice) -> Iterator[_Note]:
+def _notes(
+    vault: VaultNotes, links: Sequence[BookLink], here: BookLink | None, rules: ParseRules, choice: ExportChoice
+) -> Iterator[_Note]:
     folder = choice.folder.strip("/")
-    known = {note.filename: (link, uid) for link in links for uid, note in link.notes.items()}
+    linked = {note.filename: (link, uid) for link in links for uid, note in link.notes.items()}
     by_uid = {(link.book, uid): link for link in links for uid in link.notes.keys() & link.entries.keys()}
     for filename in sorted(vault.index.notes, key=str.casefold):
         inside = not folder or filename.startswith(f"{folder}/")
@@ -174,20 +184,22 @@ def _notes(vault: VaultNotes, links: Sequence[BookLink], rules: ParseRules, choi
         if {rules.lorebook_tag, rules.guide_tag}.isdisjoint(vault.index.notes[filename].tags) and not choice.only:
             continue  # an ordinary note
         text = read_note(vault.path(filename))[0]
-        base = None
         values = values_of(text)[0]
         book, uid = to_string(values.get(BOOK) or ""), values.get(UID)
         link = by_uid.get((book, to_string(uid)))
-        if link is None and uid is None and filename in known:
-            link, uid = known[filename]
+        if link is None and uid is None and filename in linked:
+            link, uid = linked[filename]
             book = link.book
-        if link is not None:
-            base = link.entries.get(to_string(uid))
-        then = None if link is None or base is None else link.notes[to_string(uid)].text
+        entry = None if link is None else link.entries.get(to_string(uid))
+        known = None if link is None or entry is None else link.notes[to_string(uid)]
+        then = None if known is None else known.text
         said = entry_of(text, filename, rules, None if then == text else then, as_written=choice.as_written)
         raw: Raw = said.raw
-        if base is not None and not said.left_out:
-            raw, uid = base if then == text else restored(base, said.raw), base.get("uid", uid)
+        if entry is not None and known is not None and not said.left_out:
+            base = entry if known.said is None else known.said
+            # a note that was made of its entry, or goes where that lies, is the entry as long as nobody touches it
+            untouched = then == text and (said.uid is not None or link is here)
+            raw, uid = base if untouched else restored(base, said.raw), entry.get("uid", uid)
         yield _Note(filename, text, _with_choice(said, raw, choice), book, uid, raw)
 
 
@@ -274,7 +286,7 @@ def _original(choice: ExportChoice, target: Path, link: BookLink | None) -> tupl
     return None
 
 
-def _as_read(written: Written, read: Sequence[Raw], going: Sequence[Raw], *, anew: bool) -> dict[str, Raw]:
+def as_read(written: Written, read: Sequence[Raw], going: Sequence[Raw], *, anew: bool) -> dict[str, Raw]:
     """The entries that went out as they come in again, by the uids that they went out with.
 
     `anew`: the file is a new one in a form that numbers its entries by their places.
@@ -290,7 +302,7 @@ def _as_read(written: Written, read: Sequence[Raw], going: Sequence[Raw], *, ane
 
 def _linking(
     vault: VaultNotes, target: Path, choice: ExportChoice, name: str, notes: Sequence[ExportedNote], written: Written,
-    link: BookLink | None, as_read: Mapping[str, Raw], *, heads: bool,
+    link: BookLink | None, read: Mapping[str, Raw], *, heads: bool,
 ) -> NoteFileChange | None:  # fmt: skip
     """The link that the vault gets; None where it is linked to another file."""
     if link is not None and link.file != str(target):
@@ -299,9 +311,9 @@ def _linking(
     linked: dict[str, LinkedNote] = {}
     for note in notes:
         if note.raw is not None:
-            entry = as_read[to_string(note.raw.get("uid"))]
+            entry = read[to_string(note.raw.get("uid"))]
             entries[to_string(entry.get("uid"))] = entry
-            linked[to_string(entry.get("uid"))] = LinkedNote(note.filename, note.settled)
+            linked[to_string(entry.get("uid"))] = linked_note(note.filename, note.settled, note.raw, entry)
     place = link.place if link is not None else _place(choice.folder, name)
     made = BookLink(
         name, str(target), choice.form, choice.folder, entries, linked, original_text(written.data), place, heads

@@ -13,8 +13,9 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
-from lorestudio.exchange.json_file import parse_document, read_file
+from lorestudio.exchange.json_file import parse_document, read_file, same_value
 from lorestudio.exchange.lorebooks.notes import Raw
 from lorestudio.exchange.problems import checked
 from lorestudio.settings.files import json_bytes
@@ -28,10 +29,14 @@ _ADVICE: Final = "Delete the file; then the book can be imported or exported aga
 
 @dataclass(frozen=True, slots=True)
 class LinkedNote:
-    """A note as it was when it last agreed with its entry. `filename` is relative to the vault."""
+    """A note as it was when it last agreed with its entry. `filename` is relative to the vault.
+
+    `said` is the entry that it was then, where the book's format could not say all of it; else None.
+    """
 
     filename: str
     text: str = field(repr=False)
+    said: Raw | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +70,13 @@ class BookLink:
         return json_bytes({
             "version": _VERSION, "book": self.book, "file": self.file, "format": self.form, "folder": self.folder,
             "entries": self.entries,
-            "notes": {uid: {"note": note.filename, "text": note.text} for uid, note in self.notes.items()},
+            "notes": {uid: _spelled(note) for uid, note in self.notes.items()},
             "original": self.original, **({"heads": True} if self.heads else {}),
         }).decode()  # fmt: skip
+
+
+def _spelled(note: LinkedNote) -> dict[str, Json]:
+    return {"note": note.filename, "text": note.text, **({} if note.said is None else {"said": note.said})}
 
 
 class _Note(BaseModel):
@@ -75,6 +84,7 @@ class _Note(BaseModel):
 
     note: str
     text: str
+    said: dict[str, JsonValue] | None = None
 
 
 class _Link(BaseModel):
@@ -95,7 +105,7 @@ def read_link(vault: Path, place: str) -> BookLink:
     """The link in that file of the vault. Raises InputError."""
     path = vault / place
     found = checked(_Link, parse_document(read_file(path, "link of a book"), path, "link of a book"), path, _ADVICE)
-    notes = {uid: LinkedNote(note.note, note.text) for uid, note in found.notes.items()}
+    notes = {uid: LinkedNote(note.note, note.text, note.said) for uid, note in found.notes.items()}
     return BookLink(
         found.book, found.file, found.form, found.folder, found.entries, notes, found.original, place, found.heads
     )  # fmt: skip
@@ -119,6 +129,11 @@ def original_text(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError:
         return ""
+
+
+def linked_note(filename: str, text: str, said: Raw, entry: Raw) -> LinkedNote:
+    """A note that said the entry `said`, of which the book holds `entry` now."""
+    return LinkedNote(filename, text, None if same_value(said, entry) else said)
 
 
 def linked(link: BookLink, entries: Mapping[str, Raw], notes: Mapping[str, LinkedNote], data: bytes) -> BookLink:

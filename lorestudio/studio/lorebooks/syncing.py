@@ -32,8 +32,9 @@ from lorestudio.exchange.lorebooks.notes import (
     values_of,
 )
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.lorebooks.exporting import as_read
 from lorestudio.studio.lorebooks.importing import FreeNames
-from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, linked, original_text
+from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, linked, linked_note, original_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import VaultNotes
@@ -131,8 +132,11 @@ def plan_sync(link: BookLink, vault: VaultNotes, rules: ParseRules, choice: Sync
     items = tuple(both.look())
     book: bytes | None = None
     if both.there != there:
-        written = write_lore(link.form, link.book, list(both.there.values()), (path, data), heads=link.heads)
+        going = list(both.there.values())
+        written = write_lore(link.form, link.book, going, (path, data), heads=link.heads)
         book = written.data if written.data != data else None
+        read = parse_lore(written.data, path, heads=link.heads).entries
+        both.take_as_read(as_read(written, read, going, anew=False))
     after = linked(link, both.base, both.notes, data if book is None else book)
     changes = [] if book is None else [NoteFileChange.of_bytes(path, data, book, vault.folder)]
     changes += both.changes
@@ -259,16 +263,18 @@ class _Both:
         """Bring one entry and its note together; None where both are as they were."""
         text = read_note(self.vault.path(filename))[0]
         base, theirs = self.base[uid], self.there[uid]
+        was = base if note.said is None else note.said
         there = _changed(base, theirs)
         if text == note.text and not there:
-            self.notes[uid] = LinkedNote(filename, text)
+            self.notes[uid] = replace(note, filename=filename)
             return None
         said = entry_of(text, filename, self.rules, note.text)
-        mine = base if text == note.text or said.left_out else restored(base, said.raw)
-        here = _changed(base, mine)
+        now = was if text == note.text or said.left_out else restored(was, said.raw)
+        here = _changed(was, now)
         if not here and not there:
-            self.notes[uid] = LinkedNote(filename, text)
+            self.notes[uid] = replace(note, filename=filename, text=text)
             return None
+        mine = _with_members(base, now, here)  # what the book could not say is no change
         decided = self.choice.decided.get(uid, {})
         merged, clashes = _merged(base, mine, theirs, self.choice.prefer, decided)
         for_note = merged | {name: mine[name] for name in clashes if name in mine}
@@ -289,9 +295,20 @@ class _Both:
         if text != after:
             self.changes.append(NoteFileChange(self.vault.path(filename), text, after))
         self.there[uid], self.base[uid] = _in_order(theirs, for_book), _in_order(theirs, agreed)
-        self.notes[uid] = LinkedNote(filename, note.text if clashes else after)
+        whole = _with_members(_with_members(now, agreed, there), was, clashes)
+        self.notes[uid] = linked_note(filename, note.text if clashes else after, whole, self.base[uid])
         found = SyncState.BOTH if here and there else SyncState.HERE if here else SyncState.THERE
         return SyncItem(uid, title, filename, found, tuple(sorted(here | there)), clashes, settled, base)
+
+    def take_as_read(self, read: Mapping[str, Raw]) -> None:
+        """Keep in mind of the written entries what the book says of them now, and what their notes say beyond that."""
+        for uid, entry in read.items():
+            base, note = self.base.get(uid), self.notes.get(uid)
+            if base is None or note is None:
+                continue
+            self.base[uid] = _with_members(base, entry, _changed(self.there[uid], entry))
+            whole = base if note.said is None else note.said
+            self.notes[uid] = linked_note(note.filename, note.text, whole, self.base[uid])
 
     def _gone(self, uid: str, note: LinkedNote, found: SyncState) -> SyncItem:
         """One side is gone. Where the other was changed since, nothing is done by itself."""
@@ -360,6 +377,12 @@ _NOTHING: Final = object()
 def _changed(base: Raw, other: Raw) -> set[str]:
     """The members that are other ones, or there alone."""
     return {name for name in {**base, **other} if not _alike(base.get(name, _NOTHING), other.get(name, _NOTHING))}
+
+
+def _with_members(raw: Raw, other: Raw, names: Collection[str]) -> dict[str, Json]:
+    """An entry with some of its members as another one has them, or without them as that is."""
+    kept = {name: value for name, value in raw.items() if name not in names or name in other}
+    return {**kept, **{name: value for name, value in other.items() if name in names}}
 
 
 def _alike(one: object, other: object) -> bool:

@@ -27,6 +27,7 @@ from tests.examples import examples
 from tests.studio.lorebooks.test_importing import MINE, book, vault
 
 RULES = ParseRules()
+MADE_NEW = [kind.name for kind in FORMATS if kind.makes_new]
 SAMPLES = sorted((Path(__file__).parents[2] / "exchange/lorebooks/samples").glob("*.json"))
 
 
@@ -219,7 +220,7 @@ def test_every_format_that_can_be_made_is_made(tmp_path: Path, form: str) -> Non
     assert [entry["content"] for entry in read.lore.entries] == ["It rings.\nIn fog."]
 
 
-@pytest.mark.parametrize("kind", [kind.name for kind in FORMATS if kind.makes_new])
+@pytest.mark.parametrize("kind", MADE_NEW)
 def test_what_was_just_written_is_not_changed_there(tmp_path: Path, kind: str) -> None:
     """Whatever the format cannot say: a sync finds nothing, and a second export writes the same file."""
     target = tmp_path / "out.file"
@@ -232,6 +233,58 @@ def test_what_was_just_written_is_not_changed_there(tmp_path: Path, kind: str) -
     assert plan_sync(link, notes, RULES, SyncChoice()).items == ()
     write_export(export(place, target, form=kind), log)
     assert target.read_bytes() == first
+
+
+SAID = st.sets(
+    st.sampled_from([
+        "constant: true", "enabled: false", "refine_keys: [wet, 'a, b']", "probability: 0.255", "scanDepth: 3",
+        "position: in_chat\ndepth: 2\nrole: user", "cooldown: 2", "excludeRecursion: true", "requires: [Sea]",
+        "wi_key: ['/r(e)g/i', reg]", "wi_secondary: [m, n]\nwi_logic: 3", "wi_sticky: 2", "wi_match_whole_words: false",
+    ])
+)  # fmt: skip
+"""Properties of a note; there is no format but World Info's own and a card's that can say all of them."""
+
+
+def a_vault(folder: Path, notes: list[set[str]]) -> Path:
+    """Notes in the order in which lists put them that have the order as their place."""
+    return vault(folder, **{
+        f"N{place}": "\n".join((
+            "---", "tags: [lorebook]", "keys: [bell, quay]", f"priority: {900 + place}", *sorted(said), "---",
+            f"# N{place}", "", "It [[rings]].", "",
+        ))
+        for place, said in enumerate(notes)
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("first", MADE_NEW)
+@given(notes=st.lists(SAID, min_size=1, max_size=3), second=st.sampled_from(MADE_NEW), as_written=st.booleans())
+@settings(max_examples=examples(40))
+def test_an_export_takes_nothing_away_from_the_next_one(
+    tmp_path_factory: Any, first: str, notes: list[set[str]], second: str, as_written: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("book")
+    place, target = a_vault(folder, notes), folder / "second" / "book.file"
+    target.parent.mkdir()
+    alone = export(place, target, form=second, as_written=as_written)
+    log = ChangeLog(folder / "log", [place])
+    write_export(export(place, folder / "book.file", form=first), log)
+    after = export(place, target, form=second, as_written=as_written)
+    assert after.written.data == alone.written.data
+    assert (after.report.counts(), after.link) == (alone.report.counts(), None)
+    (place / "N0.md").write_text((place / "N0.md").read_text("utf-8").replace("rings", "sings"), encoding="utf-8")
+    touched = {**alone.entries["N0.md"], "content": alone.entries["N0.md"]["content"].replace("rings", "sings")}
+    assert export(place, target, form=second, as_written=as_written).entries == {**alone.entries, "N0.md": touched}
+
+
+def test_what_a_format_cannot_say_is_not_forgotten_of_a_note_that_came_from_it(tmp_path: Path) -> None:
+    path = tmp_path / "Sea.lorebook"
+    entry = {"text": "Wet.", "displayName": "Quay", "keys": ["quay"], "id": "x", "enabled": True}
+    path.write_text(json.dumps({"lorebookVersion": 5, "entries": [entry]}), encoding="utf-8")
+    place, log = imported(tmp_path, path), ChangeLog(tmp_path / "log", [tmp_path / "vault"])
+    note = place / "Sea/Quay.md"
+    note.write_text(note.read_text(encoding="utf-8").replace("wi_uid:", "wi_sticky: 4\nwi_uid:"), encoding="utf-8")
+    write_export(export(place, path, form="novelai"), log)
+    assert written(export(place, tmp_path / "out.json"))["entries"]["0"]["sticky"] == 4
 
 
 def test_notes_of_another_book_keep_the_number_that_they_went_out_with(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.lorebooks.formats import parse_lore
 from lorestudio.exchange.lorebooks.notes import entry_of, meaning
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.lorebooks.exporting import write_export
 from lorestudio.studio.lorebooks.links import links_of
 from lorestudio.studio.lorebooks.syncing import (
     Gone,
@@ -34,7 +35,7 @@ from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import SaveError
 from lorestudio.vault.writer import save_note
 from tests.examples import examples
-from tests.studio.lorebooks.test_exporting import export, imported
+from tests.studio.lorebooks.test_exporting import MADE_NEW, a_vault, export, imported
 from tests.studio.lorebooks.test_importing import MINE, book, files, vault
 
 RULES = ParseRules()
@@ -394,3 +395,25 @@ def test_a_lost_link_is_found_by_the_numbers_of_the_notes(pair: Pair) -> None:
     assert pair.plan().is_idle
     with pytest.raises(InputError, match="wi_book: Sea"):
         found_link(read_vault_notes(vault(pair.path.parent / "log", A=MINE)), pair.path, RULES)
+
+
+@pytest.mark.parametrize("form", MADE_NEW)
+def test_a_note_keeps_what_its_book_cannot_say(tmp_path: Path, form: str) -> None:
+    """Once it is changed, and once more: neither does the book take it back, nor is it a change of the note."""
+    said = {"probability: 0.255", "position: in_chat\ndepth: 2\nrole: user", "wi_sticky: 2", "requires: [Sea]"}
+    place, target = a_vault(tmp_path, [said, set()]), tmp_path / "book.file"
+    note, log = place / "N0.md", ChangeLog(tmp_path / "log", [place])
+    whole = export(place, tmp_path / "out.json").entries["N0.md"]
+    write_export(export(place, target, form=form), log)
+    for old, new in (("rings", "sings"), ("[bell, quay]", "[bell]")):
+        text = note.read_text(encoding="utf-8").replace(old, new)
+        note.write_text(text, encoding="utf-8")
+        for members in ({"content" if old == "rings" else "key"}, set()):
+            notes = read_vault_notes(place)
+            plan = plan_sync(links_of(notes)[0], notes, RULES, SyncChoice())
+            assert {name for item in plan.items for name in item.members} == members
+            carry_out_sync(plan, log)
+            assert note.read_text(encoding="utf-8") == text
+    wanted = {**whole, "key": ["bell"], "content": "It sings."}
+    assert export(place, tmp_path / "out.json").entries["N0.md"] == wanted
+    assert export(place, target, form=form).entries["N0.md"] == wanted
