@@ -10,7 +10,7 @@ What becomes of lore on its way from one form to another: said for every entry a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final, TypeAlias
 
@@ -136,6 +136,7 @@ def told_once(remarks: Iterable[str]) -> tuple[str, ...]:
 
 Raw = Mapping[str, Json]
 Path: TypeAlias = tuple[str, ...]
+_There: TypeAlias = Callable[[Raw], Mapping[str, Json]]
 
 HOME: Final = "lorestudio_kept"
 """The member of an entry's `extensions` in which is kept what has no other place (rules: lorebooks 2)."""
@@ -171,8 +172,9 @@ class EntryForm(Struct, frozen=True):
     `there` takes any entry of the form, also a damaged one, and gives the World Info fields that it speaks of; `back`
     gives the fields of the form that a World Info entry speaks of; `new` is what else an entry has that is made anew.
     `nested` is the field whose members count as fields of their own. In a form that is `ranked` the place in the list
-    is the order. `cannot` says why a field of World Info is lost, "" where the form keeps such fields. From `longest`
-    characters on the program may refuse a text, 0 where it takes any. `plain` files are no JSON but text in UTF-8.
+    is the order. Of fields that are read `together` none is kept without the others. `cannot` says why a field of World
+    Info is lost, "" where the form keeps such fields. From `longest` characters on the program may refuse a text, 0
+    where it takes any. `plain` files are no JSON but text in UTF-8.
     """
 
     name: str
@@ -183,6 +185,7 @@ class EntryForm(Struct, frozen=True):
     cannot: str = ""
     new: Callable[[Raw], Raw] = lambda _entry: {}
     nested: str = ""
+    together: tuple[frozenset[str], ...] = ()
     ranked: bool = False
     longest: int = 0
     plain: bool = False
@@ -201,7 +204,7 @@ def into_world_info(form: EntryForm, raw: Raw, uid: Json, place: int) -> tuple[d
     if form.ranked:
         entry["order"] = DEFAULT_ORDER - place
     if ours:
-        entry = _restored(entry, ours, form.back, raw, "")
+        entry = _restored(entry, ours, form.back, raw)
     kept = _beside(raw, form.back(entry), form.nested)
     if kept:
         entry["extensions"] = _keeping(entry.get("extensions"), form.name, kept)
@@ -223,7 +226,7 @@ def from_world_info(
         without = [list(path) for path in _flat(made, form.nested) if path not in _flat(own, form.nested)]
         kept = {"fields": own, "without": without}
     if kept:
-        raw = _restored(made, kept, form.there, entry, form.nested)
+        raw = _restored(made, kept, form.there, entry, form.nested, form.together)
     else:
         raw = _unflat({**_flat(form.new(entry), form.nested), **_flat(made, form.nested)})
     read: dict[str, Json] = {"uid": entry.get("uid"), **NEW_ENTRY, **form.there(raw)}
@@ -300,35 +303,53 @@ def _is_spelled(value: Json, other: Json) -> bool:
 
 
 def _restored(
-    made: Raw, kept: Raw, there: Callable[[Raw], Mapping[str, Json]], meant: Raw, nested: str
+    made: Raw, kept: Raw, there: _There, meant: Raw, nested: str = "", together: Sequence[frozenset[str]] = ()
 ) -> dict[str, Json]:
-    """`made` with what was kept: all of it where that means what is meant, else each where it takes nothing away."""
+    """`made` with what was kept: all of it where that means what is meant, else each where it takes nothing away.
+
+    What neither can say as it is meant was touched: `made` comes nearest.
+    """
     now = _flat(made, nested)
     fields = _flat(mapping(kept.get("fields")), nested)
     without = _paths(kept.get("without"))
-    own = {path: value for path, value in {**now, **fields}.items() if path not in without}
-    apart = _apart(there(_unflat(own)), meant)
+    was = {path: value for path, value in {**now, **fields}.items() if path not in without}
+    said = there(made)
+    new = {**NEW_ENTRY, "displayIndex": meant.get("uid")}
+    usual = {name: new.get(name) for name in said}
+    apart = _apart(there, was, usual, meant)
+    meant = {**meant, **{name: said[name] for name in apart & _apart(there, now, usual, meant)}}
+    own, apart = was, _apart(there, was, usual, meant)
     for path in now if apart else ():
-        trial = {**own, path: now[path]}
-        after = _apart(there(_unflat(trial)), meant)
+        trial = _taken(own, now, path, together)
+        after = _apart(there, trial, usual, meant)
         if after < apart:
             own, apart = trial, after
     if not apart:
         return _unflat(own)
-    apart = _apart(there(made), meant)
+    apart = _apart(there, now, usual, meant)
     for path in (*fields, *without):
-        trial = {**now, path: fields[path]} if path in fields else {one: now[one] for one in now if one != path}
-        after = _apart(there(_unflat(trial)), meant)
+        trial = _taken(now, was, path, together)
+        after = _apart(there, trial, usual, meant)
         if after <= apart:
             now, apart = trial, after
     return _unflat(now)
 
 
-def _apart(said: Mapping[str, Json], meant: Raw) -> frozenset[str]:
-    """The fields in which something says another thing than is meant."""
+def _taken(
+    own: Mapping[Path, Json], other: Mapping[Path, Json], path: Path, together: Sequence[frozenset[str]]
+) -> dict[Path, Json]:
+    """Fields with one of them, and those that are read together with it, as others have it."""
+    names = next((each for each in together if path[0] in each), frozenset(path[:1]))
+    paths = {path, *((name,) for name in names)}
+    both = {**own, **{one: other[one] for one in paths if one in other}}
+    return {one: value for one, value in both.items() if one not in paths or one in other}
+
+
+def _apart(there: _There, fields: Mapping[Path, Json], usual: Raw, meant: Raw) -> frozenset[str]:
+    """What these fields say otherwise than it is meant. Where they say nothing they say what is `usual`."""
     return frozenset(
         name
-        for name, value in said.items()
+        for name, value in {**usual, **there(_unflat(fields))}.items()
         if name not in {"uid", "id", "extensions"} and not alike(name, value, effective(meant, name))
     )
 

@@ -129,23 +129,80 @@ def test_a_card_carries_all_of_an_entry(entry: dict[str, object]) -> None:
     assert {**again, "extensions": rest} == {**entry, "extensions": entry.get("extensions", {})}
 
 
+GONE = (Fidelity.CARRIED, Fidelity.LOST)
+CHANGES: list[dict[str, object]] = [
+    {"content": "Other."}, {"key": ["other"]}, {"comment": "Other"}, {"constant": True}, {"disable": True},
+    {"order": 30}, {"probability": 50, "useProbability": True}, {"position": 4, "depth": 1, "role": 1},
+    {"keysecondary": ["reef"], "selective": True, "selectiveLogic": 0}, {"scanDepth": 2}, {"sticky": 3},
+    {"cooldown": 4}, {"group": "tide"}, {"excludeRecursion": True}, {"matchWholeWords": True},
+]  # fmt: skip
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
-@given(data=st.data(), change=st.sampled_from([{"content": "Other."}, {"key": ["other"]}, {"comment": "Other"}]))
+@given(data=st.data(), change=st.sampled_from(CHANGES))
 def test_of_an_entry_that_was_touched_only_the_change_is_another(
     form: EntryForm, data: st.DataObject, change: dict[str, object]
 ) -> None:
     raw = data.draw(entries_of(form))
     entry, _fate = into_world_info(form, raw, 7, 0)
     changed = {**json.loads(json.dumps(entry)), **change}
-    again, _fate = into_world_info(form, from_world_info(form, changed)[0], 7, 0)
+    written, fate = from_world_info(form, changed)
+    again, _fate = into_world_info(form, written, 7, 0)
+    alone = from_world_info(form, {**NEW_ENTRY, **change})[1]  # what the form can say of the change
+    unsayable = {said.field for said in alone.fields if said.fate is not Fidelity.EXACT and said.field in change}
     for name in entry.keys() | change.keys():
-        if name not in {"addMemo", "extensions"}:
+        if name not in {"addMemo", "extensions", "order" if form.ranked else "", *unsayable}:
             assert same(name, again, changed), name
+    assert not [said for said in fate.fields if said.field in change.keys() - unsayable and said.fate in GONE]
     unmapped = {name for name in raw if name not in form.back(NEW_ENTRY) and name not in {form.nested, "extensions"}}
     known = {link.theirs.partition(".")[0] for link in form.links}
-    written, _fate = from_world_info(form, changed)
     assert {name: written[name] for name in unmapped - known} == {name: raw[name] for name in unmapped - known}
+
+
+def touched(form: EntryForm, raw: dict[str, object], **change: object) -> dict[str, object]:
+    """An entry of the form as it goes out after some of its World Info fields were changed."""
+    return from_world_info(form, {**into_world_info(form, raw, 0, 0)[0], **change})[0]
+
+
+CARD = {"id": 0, "keys": ["bell"], "content": "Rings.", "enabled": True, "insertion_order": 100, "extensions": {}}
+
+
+def test_what_is_new_in_an_entry_stands_where_its_program_reads_it() -> None:
+    chance = {"probability": 50, "useProbability": True}
+    change = {**chance, "scanDepth": 2, "position": 4, "depth": 1, "role": 1, "sticky": 3, "group": "tide"}
+    said = {"probability": 50, "scan_depth": 2, "position": 4, "depth": 1, "role": 1, "sticky": 3, "group": "tide"}
+    assert touched(card_book.FORM, CARD, **change) == {**CARD, "extensions": said}
+    decorated = {**CARD, "content": "@@depth 3\n@@role assistant\nRings."}
+    placed = {**CARD, "content": "Sings.", "extensions": {"position": 4, "depth": 3, "role": 2}}
+    assert touched(card_book.FORM, decorated, content="Sings.") == placed
+    memory = {"name": "Bell", "entry": "Rings.", "keywords": ["bell"], "weight": 1, "enabled": True, "priority": 5}
+    assert touched(agnaistic.FORM, memory, **chance, position=1) == {**memory, **chance, "position": "after_char"}
+    lite = {"key": "bell", "content": "Rings.", "comment": "Bell"}
+    assert touched(kobold.LITE, lite, **chance) == {**lite, "probability": 51}
+
+
+def test_switches_of_risu_follow_what_they_are_read_with() -> None:
+    raw: dict[str, object] = {"key": "/be(l+)/i", "useRegex": True, "comment": "Bell", "content": "Rings."}
+    assert touched(risu.FORM, raw, key=["bell"]) == {
+        "key": "bell", "comment": "Bell", "content": "Rings.",
+    }  # fmt: skip
+    odds = {**raw, "activationPercent": 33}
+    assert touched(risu.FORM, odds, content="Sings.") == {**odds, "content": "Sings."}
+    assert touched(risu.FORM, odds, probability=50) == {**odds, "activationPercent": 50}
+    never = touched(risu.FORM, odds, probability=0)
+    assert never == {**raw, "content": "@@probability 0\nRings."}
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [(["l1", " l2"], "new,l1, l2"), ("a|(the )b#[t=5]", "new,a|(the )b#[t=5]")],
+    ids=["a list", "a script's pattern"],
+)
+def test_new_keys_of_a_story_card_are_written_as_near_as_it_can_say_them(keys: object, said: str) -> None:
+    raw = {"keys": keys, "value": "", "title": "Bell", "description": "Rings."}
+    key = ["new", *(keys if isinstance(keys, list) else [keys])]
+    assert touched(aidungeon.CARDS, raw, key=key) == {**raw, "keys": said}
 
 
 KEYS = FieldFate("keys", Fidelity.EXACT)

@@ -11,7 +11,10 @@ from lorestudio.exchange.lorebooks.crossing import (
     EntryForm,
     FieldLink,
     Raw,
+    chance,
     effective,
+    kept_in,
+    mapping,
     number,
     split_keys,
     text,
@@ -28,6 +31,7 @@ from lorestudio.exchange.lorebooks.kinds.card_book import (
     without_decorators,
 )
 
+_ALWAYS: Final = 100
 _NO_LORE: Final = frozenset({"folder", "child"})
 
 
@@ -50,7 +54,7 @@ def _there(raw: Raw) -> dict[str, Json]:
     }
     if (order := number(raw.get("insertorder"))) is not None:
         made["order"] = order
-    if odds is not None and 0 < odds <= 100:
+    if odds is not None and 0 < odds <= _ALWAYS:
         made |= {"probability": odds, "useProbability": True}
     return {**made, **decorated}
 
@@ -60,17 +64,18 @@ def _back(entry: Raw) -> dict[str, Json]:
     patterns = any(not is_plain(key) for key in keys)
     selective = bool(secondary) and effective(entry, "selective") is True
     selective = selective and effective(entry, "selectiveLogic") == Logic.AND_ANY
-    order = number(effective(entry, "order"))
+    order, odds = number(effective(entry, "order")), chance(entry)
+    as_number = "activationPercent" in mapping(kept_in(entry, FORM.name).get("fields")) and 0 < odds <= _ALWAYS
     made: dict[str, Json] = {
         "key": ", ".join(_as_pattern(key) if patterns else key for key in keys),
         "comment": text(entry.get("comment")),
-        "content": with_decorators(entry),
+        "content": with_decorators({**entry, "probability": _ALWAYS} if as_number else entry),
         "insertorder": 100 if order is None else order,
         "alwaysActive": effective(entry, "constant") is True,
         "secondkey": ", ".join(secondary) if selective else "",
         "selective": selective,
     }
-    return made | ({"useRegex": True} if patterns else {})
+    return made | ({"useRegex": True} if patterns else {}) | ({"activationPercent": odds} if as_number else {})
 
 
 def _as_pattern(key: str) -> str:
@@ -94,6 +99,7 @@ FORM: Final = EntryForm(
     title="Risu",
     there=_there,
     back=_back,
+    together=(frozenset({"key", "useRegex"}), frozenset({"content", "activationPercent"})),
     new=lambda _entry: {"mode": "normal"},
     cannot="Risu has no place for it",
     links=(
