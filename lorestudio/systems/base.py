@@ -280,6 +280,9 @@ class RunInputs(Protocol):
     def moment(self) -> Moment: ...  # noqa: D102  # its type says it
     @property
     def state(self) -> State: ...  # noqa: D102  # as above
+    def begun_from(self, state: State) -> Self:
+        """The same, beginning from another state."""
+        ...
 
 
 class Reuse:
@@ -447,7 +450,7 @@ class System(ABC):
         if before.state != after.state:
             yield InputDifference(
                 DifferenceKind.TRACKERS, self.kind.remembers_what, "", "as earlier turns left them",
-                lambda target, source: replace(target, state=source.state),
+                lambda target, source: target.begun_from(source.state),
             )  # fmt: skip
         if before.moment.seed != after.moment.seed:
             yield InputDifference(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from msgspec import Struct
@@ -48,9 +48,9 @@ class Ran(Struct, frozen=True):
 class Rerun:
     """What it takes to run a generation again, in any thread.
 
-    `before` is its trace; `system` decided on `moment`, beginning from `state`. `recorded` are answers of a model that
-    were read already; questions that no earlier answer fits are answered as `unanswered` says. `known` is the system
-    that the chat was run with, whose vectors are taken over, where `system` is another one.
+    `before` is its trace; `system` decided on `moment`, beginning from what `read_state` gives. `recorded` are answers
+    of a model that were read already; questions that no earlier answer fits are answered as `unanswered` says. `known`
+    is the system that the chat was run with, whose vectors are taken over, where `system` is another one.
     """
 
     generation: Generation
@@ -58,7 +58,7 @@ class Rerun:
     project: Project = field(repr=False)
     system: System = field(repr=False)
     moment: Moment = field(repr=False)
-    state: State = field(default=None, repr=False)
+    read_state: Callable[[], State] = field(default=lambda: None, repr=False)
     recorded: RecordedAnswers | None = field(default=None, repr=False)
     unanswered: Unanswered | None = None
     known: System | None = field(default=None, repr=False)
@@ -78,10 +78,19 @@ class Rerun:
             simulator.project,
             simulator.decider(generation),
             simulator.moment(generation),
-            simulator.state_before(generation),
+            simulator.later_state_before(generation),
             recorded,
             unanswered,
         )
+
+    @property
+    def state(self) -> State:
+        """The state that the generation begins with; putting it together may take a moment."""
+        return self.read_state()
+
+    def begun_from(self, state: State) -> Rerun:
+        """The same, beginning from another state."""
+        return replace(self, read_state=lambda: state)
 
     def with_settings(self, settings: Section) -> Rerun:
         """The same with other settings of the system. Raises InputError where one of them cannot be used."""

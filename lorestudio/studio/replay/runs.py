@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
+from functools import cache, reduce
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -261,6 +262,24 @@ class Runs:
         """The state after a generation, -1 for the one before the first. Raises IndexError."""
         lean, counting = self.lean_state(place), self._counting
         return lean if counting is None else counting.joined(lean, self.counts(place))
+
+    def later_state(self, place: int) -> Callable[[], State]:
+        """Gives the state after a generation as it is now, -1 as above; its counts are made when it is asked for."""
+        with self._lock:
+            runs = self._runs[: place + 1]
+
+        @cache
+        def state() -> State:
+            with self._lock:
+                if place == -1 or (place < len(self._runs) and self._runs[place] is runs[place]):
+                    return self.state(place)
+                start, counting = self._counts.get(-1), self._counting
+            lean = runs[place].after.opened().state  # since then they went on otherwise
+            if counting is None:
+                return lean
+            return counting.joined(lean, reduce(counting.after, (run.after.opened().tally for run in runs), start))
+
+        return state
 
     def counts(self, place: int) -> State:
         """What is counted after a generation, by a system that counts. Raises IndexError."""

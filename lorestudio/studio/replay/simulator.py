@@ -146,11 +146,19 @@ class Simulator:
 
         Raises ValueError where they have not, and for a generation that the chat does not have.
         """
+        place = self._run_before(generation)
+        return self._runs.state(place) if counted else self._runs.lean_state(place)
+
+    def later_state_before(self, generation: Generation) -> Callable[[], State]:
+        """Gives that state as it is now, put together when it is first asked for. Raises ValueError as above."""
+        return self._runs.later_state(self._run_before(generation))
+
+    def _run_before(self, generation: Generation) -> int:
         place = self._place_before(self.place(generation))
         if place >= len(self._runs):
             message = f"The generations before reply #{generation.message} have not been run yet."
             raise ValueError(message)
-        return self._runs.state(place) if counted else self._runs.lean_state(place)
+        return place
 
     async def generate(self, generation: Generation) -> Trace:
         """The trace of one generation; the ones before it are run first where they are missing.

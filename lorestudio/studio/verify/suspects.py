@@ -255,7 +255,7 @@ class _Suspects:
             index = run.moment.index
             entries = tuple(change(each, run) if each.title == title else each for each in index.entries)
             made = replace(run, moment=replace(run.moment, index=replace(index, entries=entries)))
-            return replace(made, state=self._course.state(made))
+            return made.begun_from(self._course.state(made))
 
         return carry
 
@@ -351,7 +351,7 @@ class _Suspects:
     def _set(self, values: Mapping[str, Value]) -> Carry:
         def carry(run: Rerun) -> Rerun:
             made = run.with_settings(run.system.settings.model_copy(update=dict(values)))
-            return replace(made, state=self._course.state(made))
+            return made.begun_from(self._course.state(made))
 
         return carry
 
@@ -480,7 +480,7 @@ class _Suspects:
                 if run.generation < first or self._simulator.place(run.generation) - start > _STEPS:
                     return None
                 state = self._course.state(run, start)
-                return None if state is run.state else replace(run, state=state)
+                return None if state is run.state else run.begun_from(state)
 
             if any(anew(Rerun.of(self._simulator, each.generation)) for each in self._replies):
                 yield Suspect(SuspectKind.UNKEPT, f"The chat was opened again before #{first.message}.", anew)
@@ -501,7 +501,7 @@ class _Suspects:
         places = moment.positions or tuple(range(len(moment.chat)))
         begun = asyncio.run(run.system.decide(moment, run.state)).state if pausing else run.state
         longer = replace(moment, chat=(*moment.chat, own), positions=(*places, run.generation.message))
-        return replace(run, moment=longer, state=begun)
+        return replace(run, moment=longer).begun_from(begun)
 
 
 def _without(place: int) -> Carry:

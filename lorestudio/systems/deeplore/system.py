@@ -139,8 +139,8 @@ def _trackers(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
             "Trackers",
             "",
             "cooldowns, warmups and logs as earlier turns left them",
-            lambda target, source: replace(
-                target, state=replace(source.state, random_state=target.state.random_state, ai=target.state.ai)
+            lambda target, source: target.begun_from(
+                replace(source.state, random_state=target.state.random_state, ai=target.state.ai)
             ),
         )
     if old.ai != new.ai:
@@ -150,8 +150,7 @@ def _trackers(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
             "",
             "as earlier turns left them",
             lambda target, source: replace(
-                target,
-                state=replace(target.state, ai=source.state.ai),
+                target.begun_from(replace(target.state, ai=source.state.ai)),
                 moment=replace(target.moment, clock_ms=source.moment.clock_ms),
             ),
         )
@@ -162,8 +161,7 @@ def _trackers(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
             "",
             "other random numbers are next",
             lambda target, source: replace(
-                target,
-                state=replace(target.state, random_state=source.state.random_state),
+                target.begun_from(replace(target.state, random_state=source.state.random_state)),
                 moment=replace(target.moment, seed=source.moment.seed),
             ),
         )

@@ -169,7 +169,7 @@ def _advanced(run: RunInputs) -> RunInputs:
     state, count = run.state, len(run.moment.chat)
     if not isinstance(state, WorldInfoState):
         return run
-    return replace(run, state=replace(state, timed=at(count, (), state.timed).state))  # type: ignore[type-var]  # it is a dataclass
+    return run.begun_from(replace(state, timed=at(count, (), state.timed).state))
 
 
 def _with_writers(system: System, other: System) -> System:

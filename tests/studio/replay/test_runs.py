@@ -12,7 +12,7 @@ from lorestudio.studio.replay import runs as runs_module
 from lorestudio.studio.replay.runs import CHECKPOINT, Runs, TraceBook, is_same_run
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Decided
-from lorestudio.systems.deeplore.counts import COUNTS, counted
+from lorestudio.systems.deeplore.counts import COUNTS, EngineCounts, Tally, counted
 from lorestudio.trace.model import SeenChat
 from lorestudio.trace.vocabulary import Vocabulary
 
@@ -29,8 +29,8 @@ def made(replayed: Simulator) -> list[Decided]:
     return results(replayed)
 
 
-def filled(made: list[Decided], unpacked: int, times: int = 1) -> Runs:
-    runs = Runs(EngineState(random_state=3), COUNTS, unpacked)
+def filled(made: list[Decided], unpacked: int, times: int = 1, first: EngineState | None = None) -> Runs:
+    runs = Runs(first or EngineState(random_state=3), COUNTS, unpacked)
     for _ in range(times):
         for result in made:
             runs.append(result)
@@ -80,6 +80,34 @@ def test_counts_are_counted_again_from_the_last_checkpoint(replayed: Simulator, 
         wanted.append(state)
         runs.append(Decided(result.trace, state, result.tally))
     assert [runs.state(place) for place in range(len(runs))] == wanted
+
+
+class Watched(EngineCounts):
+    """Notes whose counts were asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[object] = []
+
+    def after(self, counts: EngineState, tally: Tally | None) -> EngineState:
+        self.asked.append(tally)
+        return super().after(counts, tally)
+
+
+def test_a_state_that_is_asked_for_later_is_the_one_of_now_and_nothing_is_counted_before(made: list[Decided]) -> None:
+    counts = Watched()
+    runs = Runs(EngineState(), counts)
+    for result in made[:4]:
+        runs.append(result)
+    later = [runs.later_state(place) for place in range(-1, 4)]
+    assert counts.asked == []
+    wanted = [filled(made[:4], unpacked=2, first=EngineState()).state(place) for place in range(-1, 4)]
+    runs.cut(2)
+    for result in (made[4], made[0]):
+        runs.append(result)
+    assert [each() for each in later] == wanted
+    counts.asked.clear()
+    assert later[4]() == wanted[4]
+    assert counts.asked == []
 
 
 def test_what_is_cut_off_is_gone_and_can_be_made_again(made: list[Decided]) -> None:
