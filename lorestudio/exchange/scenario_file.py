@@ -159,7 +159,8 @@ class Scenario(BaseModel):
     files; with another one than DeepLore, `settings` only say how notes are read. `rules` names DeepLore's rules. What
     is around the chat is for systems that look at it: `card` (a card file's content, or its texts alone), `persona`,
     `user`, what files may call the character (`avatar`), the ids of its `tags`, the chat's `variables`, the author's
-    `note`, and lorebooks. `max_context` is the context size of generations that give none.
+    `note`, lorebooks, and the name of its file without ending (`chat_name`, else the id). `max_context` is the context
+    size of generations that give none.
     """
 
     model_config = ConfigDict(defer_build=True, frozen=True)
@@ -178,6 +179,7 @@ class Scenario(BaseModel):
     card: dict[str, Any] | None = None
     persona: str = ""
     user: str = ""
+    chat_name: str = ""
     variables: dict[str, Any] = Field(default_factory=dict)
     note: ScenarioNote | None = None
     max_context: int | None = Field(default=None, ge=0)

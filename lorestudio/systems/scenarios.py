@@ -98,8 +98,9 @@ class ScenarioFormat:
     def fields(self, system: System, chat: Chat | None, turns: Sequence[ScenarioTurn]) -> dict[str, Any]:
         """The fields of a scenario of these turns beside vault, seed and clock."""
         whole = system.kind.remembers
-        # What is hidden stands with a message, so that it is told as the last turn saw it.
-        messages = seen_messages(chat, turns[-1:])
+        # What is hidden stands with a message, so that it is told as the last turn saw it. By the message that was
+        # written then, a memory knows that this is not the chat's end.
+        messages = seen_messages(chat, turns[-1:], turns[-1].moment.turn.message + 1 if whole else 0)
         metadata = chat.metadata if chat is not None else {}
         kept = dict(metadata) if whole else {key: metadata[key] for key in _NOTE if key in metadata}
         return {
@@ -163,7 +164,7 @@ def scene_of(scenario: Scenario, index: VaultIndex, counter: TokenCounter) -> Sc
         index,
         sanitise(scenario.settings).settings,
         chat=Chat(messages, user, scenario.character, metadata=scenario.chat_metadata),
-        chat_path=Path(f"{scenario.id}.jsonl"),
+        chat_path=Path(f"{scenario.chat_name or scenario.id}.jsonl"),
         counter=counter,
         seed=scenario.rng_seed,
         card=scenario.character_card(),

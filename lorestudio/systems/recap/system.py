@@ -6,10 +6,12 @@ reaches to is over. No model is asked: what the chat file has decides.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar, Final
 
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.settings_files import SectionCarrier
 from lorestudio.settings.declaration import declared
@@ -93,6 +95,10 @@ class RecapSystem(System):
             if isinstance(other, RecapSystem)
             else other
         )
+
+    def scenario_fields(self) -> Mapping[str, Json]:
+        """By its chat's name the running recap is told from that of another chat."""
+        return {"chat_name": self.chat.id}
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Bring the chat of before this reply up to date; every turn stands for itself."""

@@ -41,6 +41,17 @@ NOTES = {"Lamp": "keys: [lamp]\ncooldown: 1", "Tide": "keys: [tide]\nrequires: [
 CHAT = (("Wren", "The lamp burns."), ("Ann", "By the tide."), ("Wren", "And the lamp?"), ("Ann", "Out."))
 LAST = Generation(4)
 GATE = ("brume", "Gate.md")
+MEMORIES = {
+    "auto_recap_running_scene_recaps": {
+        "chat_id": "one",
+        "current_version": 1,
+        "versions": [
+            {"version": 0, "content": "The lamp burns.", "scene_count": 1, "new_scene_index": 1},
+            {"version": 1, "content": "It is out.", "scene_count": 2, "prev_scene_index": 1, "new_scene_index": 3},
+        ],
+    }
+}
+"""A running recap of each scene; a scene ends with every reply."""
 
 
 @pytest.fixture(params=KINDS.values(), ids=KINDS)
@@ -51,17 +62,17 @@ def kind(request: pytest.FixtureRequest) -> SystemKind:
 
 
 def project(folder: Path, *, gate: str = "portcullis", newest: str = "Out.", pinned: bool = False) -> Project:
-    """A vault and a chat with a recap of each message."""
+    """A vault and a chat with a recap of each message and each scene."""
     vault = folder / "brume"
     vault.mkdir(parents=True)
     for name, front in NOTES.items():
         text = f"---\ntags: [lorebook]\n{front.replace('portcullis', gate)}\n---\nOf {name}.\n"
         (vault / f"{name}.md").write_text(text, encoding="utf-8")
-    rows: list[dict[str, Any]] = [{"user_name": "Wren", "character_name": "Ann", "chat_metadata": {}}]
-    rows += [
-        {"name": name, "is_user": name == "Wren", "mes": text, "extra": {"auto_recap": {"memory": f"Told: {text}"}}}
-        for name, text in (*CHAT[:-1], ("Ann", newest))
-    ]
+    rows: list[dict[str, Any]] = [{"user_name": "Wren", "character_name": "Ann", "chat_metadata": MEMORIES}]
+    for name, text in (*CHAT[:-1], ("Ann", newest)):
+        scene = {"scene_break": True, "scene_recap_memory": f"Scene: {text}"} if name == "Ann" else {}
+        recaps = {"auto_recap": {"memory": f"Told: {text}", **scene}}
+        rows.append({"name": name, "is_user": name == "Wren", "mes": text, "extra": recaps})
     chat = folder / "chat.jsonl"
     chat.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     made = open_project([vault], chat, seed=5)
@@ -122,18 +133,19 @@ def test_whole_replays_are_compared(kind: SystemKind, tmp_path: Path) -> None:
     assert not any(turn.differs for turn in turn_diffs(first, first))
 
 
-def test_a_turn_is_a_scenario_or_the_system_says_why_not(kind: SystemKind, tmp_path: Path) -> None:
+@pytest.mark.parametrize("turn", [Generation(1), Generation(3), LAST], ids=str)
+def test_a_turn_is_a_scenario_or_the_system_says_why_not(kind: SystemKind, turn: Generation, tmp_path: Path) -> None:
     simulator = replayed(kind, project(tmp_path / "a"), tmp_path / "none.sqlite")
     refusal = simulator.system.not_in_scenario()
     if refusal:
         assert refusal.endswith(".")
         with pytest.raises(InputError) as told:
-            export_turn(simulator, LAST)
+            export_turn(simulator, turn)
         assert refusal in str(told.value)
         return
-    exported = export_turn(simulator, LAST)
+    exported = export_turn(simulator, turn)
     assert exported.differing == ()
     path = tmp_path / "turn.json"
     path.write_bytes(scenario_bytes(exported.scenario))
     (result,) = run_scenarios(path)
-    assert len(result["expected"]["generations"]) == len(simulator.generations)
+    assert len(result["expected"]["generations"]) == 1 + simulator.generations.index(turn)
