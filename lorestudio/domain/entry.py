@@ -147,6 +147,12 @@ class Entry(Struct, frozen=True, eq=False):
         """The key of every tracker and of the exemption set: `vault:title`, exact."""
         return f"{self.vault}:{self.title}"
 
+    def written(self, name: Literal["requires", "excludes", "cascade_links"]) -> tuple[str, ...]:
+        """What the note says in a list of titles, missing ones included."""
+        titles: tuple[str, ...] | None = getattr(self, f"written_{name}")
+        kept: tuple[str, ...] = getattr(self, name)
+        return kept if titles is None else titles
+
 
 class NoteProblem(StrEnum):
     """Why a file of the vault is not an entry. The `SKIP_` codes are DeepLore's own."""

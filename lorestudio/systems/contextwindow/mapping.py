@@ -305,9 +305,9 @@ def _lore_entry(key: str, entry: Entry) -> LoreEntry:
         key,
         entry.content,
         _weight(own.get("cw_weight"), entry.priority),
-        texts_of(own.get("cw_links"), entry.cascade_links),
+        texts_of(own.get("cw_links"), entry.written("cascade_links")),
         tuple(alias for alias in aliases if alias),  # an empty alias would match every text
-        texts_of(own.get("cw_requires"), entry.requires),
+        texts_of(own.get("cw_requires"), entry.written("requires")),
     ).with_spellings()
 
 

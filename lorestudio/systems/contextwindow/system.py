@@ -327,7 +327,7 @@ class ContextWindowSystem(System):
         if note is None or situation.keeps_out or not situation.editable:
             return found
         own = [name for name in ("cw_lock", "cw_passthrough", "cw_requires") if name in note.system_fields]
-        own += ["requires"] if note.requires and situation.fate.stage == "requirements" else []
+        own += ["requires"] if note.written("requires") and situation.fate.stage == "requirements" else []
         return (*(without_property(note, name) for name in own), *found)
 
     def entry_text(self, moment: Moment, entry: Entry) -> str:

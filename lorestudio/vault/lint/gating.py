@@ -16,7 +16,6 @@ from lorestudio.vault.lint.model import (
     is_exempt,
     is_same,
     quoted,
-    written,
 )
 
 
@@ -59,7 +58,7 @@ def missing_titles(note: Note, facts: VaultFacts) -> Iterator[Hit]:
     """G01, G02, G03, G51: titles that no entry has."""
     entry = note.entry
     for name in _LISTS:
-        titles = written(entry, name)
+        titles = entry.written(name)
         for title in dict.fromkeys(titles):
             if title.lower() not in facts.titles:
                 yield _missing(note, facts, name, titles, title)
@@ -111,7 +110,7 @@ def contradictions(note: Note, _facts: VaultFacts) -> Iterator[Hit]:
     entry = note.entry
     if entry.guide:
         return
-    requires, excludes = written(entry, "requires"), written(entry, "excludes")
+    requires, excludes = entry.written("requires"), entry.written("excludes")
     if is_exempt(entry):
         kind = "constant" if entry.constant else "a seed" if entry.seed else "a bootstrap entry"
         for name, titles in (("requires", requires), ("excludes", excludes)):
@@ -138,7 +137,7 @@ def excluded_fixtures(note: Note, facts: VaultFacts) -> Iterator[Hit]:
     entry = note.entry
     if entry.guide or is_exempt(entry):
         return
-    for title in dict.fromkeys(written(entry, "excludes")):
+    for title in dict.fromkeys(entry.written("excludes")):
         copies = [copy for copy in facts.titles.get(title.lower(), ()) if not copy.guide and not is_same(copy, entry)]
         if any(copy.constant for copy in copies):
             yield Hit(

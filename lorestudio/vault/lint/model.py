@@ -314,13 +314,6 @@ def usable_keys(entry: Entry) -> tuple[str, ...]:
     return tuple(key for key in entry.keys if trim(key))
 
 
-def written(entry: Entry, name: Literal["requires", "excludes", "cascade_links"]) -> tuple[str, ...]:
-    """What the note says in a list of titles, missing ones included."""
-    titles: tuple[str, ...] | None = getattr(entry, f"written_{name}")
-    kept: tuple[str, ...] = getattr(entry, name)
-    return kept if titles is None else titles
-
-
 def is_same(one: Entry, other: Entry) -> bool:
     """Whether two entries are of one note."""
     return (one.vault, one.filename) == (other.vault, other.filename)

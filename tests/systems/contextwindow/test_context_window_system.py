@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.contextwindow import ContextWindowSettings
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.contextwindow.mapping import mapped_pages
 from lorestudio.systems.contextwindow.system import ContextWindowSystem
@@ -20,6 +22,8 @@ from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Outcome, RunOutcome, Turn
 from lorestudio.trace.summary import summary
 from lorestudio.trace.vocabulary import COMMON
+from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.index import build_index
 
 WORLD = (
     Entry(0, "Skarn.md", "v", "Skarn", "A dragon of the north.", ("dragon",), priority=10,
@@ -52,6 +56,26 @@ def test_a_turn_with_all_ways_in_and_out():
     assert reason(trace, 5) == "cw_unsatisfied"
     assert reason(trace, 6) == "cw_not_mentioned"
     assert reason(trace, 4) == "guide_hidden"
+
+
+def test_names_that_no_title_answers_to_count_as_they_are_written():
+    """DeepLore takes them out of the lists of a vault's notes; here aliases and keys of one's own answer, too."""
+    notes = {
+        "Oath.md": "keys: [oath]\nrequires: [Nobody]",
+        "Crown.md": "keys: [crown]\nrequires: [keep]\ncascade_links: [Bell (b/Bell.md)]",
+        "Dawnkeep.md": "keys: [keep]",
+        "a/Bell.md": "keys: [bell]",
+        "b/Bell.md": "keys: [gong]",
+    }
+    files = (NoteFile(path, f"---\ntags: [lorebook]\n{front}\n---\nText.") for path, front in notes.items())
+    settings = DeepLoreSettings(lorebook_tag="lorebook")
+    entries = build_index([VaultFiles("v", tuple(files))], settings, CHARS_4).entries
+    trace = decide(["The oath on the crown in the keep."], entries=entries)
+    ids = {entry.filename: entry.id for entry in entries}
+    assert reason(trace, ids["Oath.md"]) == "cw_unsatisfied"
+    assert {injection.entry for injection in trace.injections} == {
+        ids[name] for name in ("Crown.md", "Dawnkeep.md", "b/Bell.md")
+    }
 
 
 def test_a_blocked_note_is_locked():
