@@ -12,6 +12,7 @@ from pydantic import ConfigDict
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.declaration import Declaration, Group, Section, declared
 from lorestudio.settings.files import SettingsError, parse_json, read_bytes
+from lorestudio.settings.sections import section_of
 
 RecapStage: TypeAlias = Literal[
     "auto-hide", "exclusion tree", "inclusion walk", "scene recaps", "running recap", "recap injection",
@@ -259,12 +260,11 @@ def read_recap_settings(values: Mapping[str, Json]) -> LoadedRecapSettings:
     """Settings from an object of their keys; a value that cannot be used gives way to the default, and is told."""
     used: dict[str, bool | int | float | str] = {}
     problems: list[str] = []
+    named = _named(values)
     for known in declared(RecapSettings):
-        value = values.get(known.name)
-        if known.name == "message_recap_context_type" and value == "tokens":
-            value = "absolute"  # as older files have it
-        if value is None:
+        if known.name not in named:
             continue
+        value = named[known.name]
         problem = _problem(known, value)
         if problem:
             problems.append(f"“{known.name}” {problem}; {known.default!r} is used.")
@@ -281,19 +281,37 @@ def load_recap_settings(path: Path) -> LoadedRecapSettings:
     document = parse_json(read_bytes(path), path)
     if not isinstance(document, Mapping):
         raise SettingsError(f"{path} holds no object of settings. Give a file with the settings of recap memory.")
-    extensions = document.get("extension_settings")
-    inside = next(
-        (
-            found
-            for _, name in PLACES
-            if isinstance(extensions, Mapping) and isinstance(found := extensions.get(name), Mapping)
-        ),
-        document if extensions is None else None,
-    )
-    if inside is None:
+    inside = _of_extension(document)
+    if inside is None and document.get("extension_settings") is not None:
         raise SettingsError(f"{path} has no settings of recap memory under “extension_settings”.")
-    read = read_recap_settings(inside)
+    read = read_recap_settings(document if inside is None else inside)
     return LoadedRecapSettings(read.settings, tuple(f"{path.name}: {problem}" for problem in read.problems))
+
+
+def extension_settings(path: Path) -> RecapSettings | None:
+    """The extension's settings in SillyTavern's settings.json, None for another file and where it has none.
+
+    Raises SettingsError for a file that cannot be read and a value that cannot be used.
+    """
+    inside = _of_extension(parse_json(read_bytes(path), path))
+    return None if inside is None else section_of(_named(inside), RecapSettings, str(path))
+
+
+def _of_extension(document: Json) -> Mapping[str, Json] | None:
+    """The object in SillyTavern's settings that holds the extension's, by the newer or the older name."""
+    extensions = document.get(PLACES[0][0]) if isinstance(document, Mapping) else None
+    inside = (extensions.get(name) for _, name in PLACES) if isinstance(extensions, Mapping) else ()
+    return next((found for found in inside if isinstance(found, Mapping)), None)
+
+
+def _named(values: Mapping[str, Json]) -> dict[str, Json]:
+    """What has a value among the settings; older files have other words."""
+    found: dict[str, Json] = {
+        each.name: value for each in declared(RecapSettings) if (value := values.get(each.name)) is not None
+    }
+    if found.get("message_recap_context_type") == "tokens":
+        found["message_recap_context_type"] = "absolute"
+    return found
 
 
 def _problem(known: Declaration, value: Json) -> str:

@@ -9,9 +9,14 @@ import pytest
 
 from lorestudio.exchange import json_file
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.declaration import declared
+from lorestudio.settings.deeplore import setting_value
+from lorestudio.settings.files import SettingsError
 from lorestudio.settings.recap import RecapSettings
+from lorestudio.settings.sections import section_of
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.systems.registry import kind_of
+from lorestudio.systems.base import SystemKind
+from lorestudio.systems.registry import KINDS, kind_of
 
 HOST = (
     '{"power_user": {},\n  "world_info_settings": { "world_info_depth": 5,  "world_info": {"globalSelect": ["A"]}},\n'
@@ -79,3 +84,26 @@ def test_a_system_without_a_place_there_says_so_and_gives_its_file() -> None:
     assert "own program" in carrier.not_there
     values, _ = carrier.prepared([each.declaration.alias for each in carrier.differing()])
     assert json.loads(carrier.snippet(values)) == {"totalTokenBudget": 2000}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if not kind.in_project], ids=lambda kind: kind.name)
+def test_what_was_exported_is_read_for_a_run(kind: SystemKind, host: Path) -> None:
+    """Every switch that can be carried over, thrown."""
+    switches = {each.alias: not each.default for each in declared(kind.settings) if each.type is bool}
+    carrier = kind.carrier(section_of(switches, kind.settings, "switches"))
+    values, _ = carrier.prepared(switches)
+    assert values
+    if carrier.not_there:
+        host.write_text(carrier.snippet(values), encoding="utf-8")
+    else:
+        json_file.carry_out(carrier.plan(host, values).file)
+    read = kind.read_file(host)
+    assert {each.alias: setting_value(read, each) for each in declared(kind.settings) if each.alias in values} == values
+
+
+def test_recap_settings_of_sillytavern_that_cannot_be_used_are_named(host: Path) -> None:
+    host.write_text('{"extension_settings": {"auto_recap": {"recap_delay": -1, "its_own": 3}}}', encoding="utf-8")
+    with pytest.raises(SettingsError, match="recap_delay"):
+        kind_of("recap").read_file(host)
+    host.write_text('{"extension_settings": {}}', encoding="utf-8")
+    assert kind_of("recap").reads_file(host) is None

@@ -200,8 +200,7 @@ def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") 
     settings_file = folder.user / "settings.json"
     systems: dict[str, Section] = {}
     for name, kind in KINDS.items():
-        read = kind.reads_file(settings_file) if settings_file.is_file() else None
-        if read is None or kind.books is None:
+        if kind.books is None or not settings_file.is_file() or (read := kind.reads_file(settings_file)) is None:
             continue
         own, plain = BookFile(str(folder.user / "worlds" / f"{persona.book}.json"), BookRole.PERSONA), kind.settings()
         systems[name] = read.model_copy(update={each: getattr(plain, each) for each in kind.of_one_computer})

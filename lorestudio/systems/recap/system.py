@@ -15,7 +15,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.settings_files import SectionCarrier
 from lorestudio.settings.declaration import declared
-from lorestudio.settings.recap import PLACES, RecapSettings
+from lorestudio.settings.recap import PLACES, RecapSettings, extension_settings
 from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind, inputs_digest
 from lorestudio.systems.recap import NAME, SUMMARY, TITLE
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
@@ -131,6 +131,7 @@ KIND: Final = SystemKind(
     no_budget="Recap memory has no token budget for what goes in: the running recap goes in as a whole.",
     not_held="Recap memory chooses no entries: what the running recap says goes in as a whole.",
     knows="The chat's recaps",
+    reads_file=extension_settings,
     carrier=partial(
         SectionCarrier,
         places={each.alias: PLACES for each in declared(RecapSettings) if each.alias != "position_dialect"},
