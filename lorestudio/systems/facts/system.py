@@ -200,7 +200,8 @@ class _FactsRun:
         pinned = [
             MemoryMatch(self.known.memories[place], 1.0) for place in self.at_hand if self.known.memories[place].pinned
         ]
-        vector = await self._question()
+        said = next((message.text for message in reversed(self.moment.chat) if message.is_user), None)
+        vector = None if said is None or not self.at_hand else await self._question(said)
         wide = settings.limit * (_WIDER if search.diversity_weight > 0 else 1)
         ranked: list[MemoryMatch] = []
         if vector is not None:
@@ -211,7 +212,9 @@ class _FactsRun:
             ranked = [MemoryMatch(self.known.memories[each.index], each.similarity) for each in best]
         self.found = chosen(pinned, ranked[:wide], self.known.profile, search, self._now(), settings.limit)
         self._judge(book, pinned, ranked, wide)
-        note = "" if vector is not None else "fm_no_vector_made" if self.problem else "fm_no_question"
+        note = ""
+        if vector is None:
+            note = "fm_none_known" if not self.at_hand else "fm_no_question" if said is None else "fm_no_vector_made"
         status = StageStatus.FAILED if self.problem else StageStatus.RAN
         details: dict[str, Json] = {"problem": self.problem} if self.problem else {}
         return book.close(self.candidates, note, "fm_far", details, status, self.problem)
@@ -318,19 +321,18 @@ class _FactsRun:
             words=VOCABULARY,
         )
 
-    async def _question(self) -> Vector | None:
+    async def _question(self, said: str) -> Vector | None:
         """The vector of the person's last message."""
-        said = [message.text for message in self.moment.chat if message.is_user]
         vectors = self.system.vectors
-        if not said or vectors is None or not self.at_hand:
+        if vectors is None:
             return None
         found: Mapping[str, Vector] = {}
         try:
-            found = await vectors.of([said[-1]])
+            found = await vectors.of([said])
         except LlmError as error:
             self.problem = str(error).rstrip(".")
-        self.calls.append(AiCall("embedding", "", said[-1], 0, False, error=self.problem, source=vectors.label))
-        return found.get(said[-1])
+        self.calls.append(AiCall("embedding", "", said, 0, False, error=self.problem, source=vectors.label))
+        return found.get(said)
 
     def _now(self) -> int:
         """The moment of the turn: when the last message was sent, else the newest memory, else the run's clock."""

@@ -59,6 +59,8 @@ _REASONS: Final = (
     Reason("fm_placed", GOOD, "Placed", "It stands {place}.", details=("position", "depth", "role")),
     Reason("fm_nothing_kept", NEUTRAL, "Nothing remembered", "There are no memories of this chat.",
            "Draw them out in the Memories pane, or with `lorestudio facts extract`."),
+    Reason("fm_none_known", NEUTRAL, "None known yet",
+           "No memory was known at this point, so there was nothing to compare with."),
     Reason("fm_no_question", NEUTRAL, "Nothing to compare with",
            "There is no message of yours, so only pinned memories go in."),
     Reason("fm_no_vector_made", WARNING, "No vector",

@@ -15,18 +15,19 @@ from lorestudio.systems.facts.retrieval import MemorySearch
 from lorestudio.systems.facts.system import FactsSystem, KnownMemories
 from lorestudio.systems.facts.words import VOCABULARY
 from lorestudio.trace.model import RunOutcome, StageStatus, Turn
+from lorestudio.trace.summary import summary
 
 
 class Vectors:
     label = "by hand"
 
-    def __init__(self, *, down=False):
-        self.down = down
+    def __init__(self, *, down=False, silent=False):
+        self.down, self.silent = down, silent
 
     async def of(self, texts):
         if self.down:
             raise LlmError(ErrorKind.CONNECTION, "no connection")
-        return {text: np.array([1.0, 0.0]) for text in texts}
+        return {text: np.array([1.0, 0.0]) for text in texts if not self.silent}
 
 
 def memory(name, vector, first=0, last=0, **more):
@@ -112,6 +113,14 @@ def test_without_a_vector_only_pins_go_in_and_the_trace_says_why():
     assert (record.status, record.note) == (StageStatus.FAILED, "fm_no_vector_made")
     assert "no connection" in trace.warnings[0]
     assert decide(text="").stage("similarity").note == "fm_no_question"
+    assert decide(vectors=Vectors(silent=True)).stage("similarity").note == "fm_no_vector_made"
+
+
+def test_where_all_memories_are_later_the_trace_does_not_speak_of_your_message():
+    trace = decide((memory("later", [1, 0], 4, 9),))
+    assert reasons(trace, "memories") == {"later": "fm_later"}
+    assert (trace.stage("similarity").note, trace.ai_calls) == ("fm_none_known", ())
+    assert "no memory was known at this point" in summary(trace)
 
 
 def test_without_memories_the_trace_says_what_to_do():
