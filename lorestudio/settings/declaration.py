@@ -34,7 +34,9 @@ DeepLoreStage: TypeAlias = Literal[
 StageName: TypeAlias = str
 """A stage of a run, as `StageRecord.name` spells it. The module of a system's settings lists those that they change."""
 
-Unit: TypeAlias = Literal["", "messages", "tokens", "entries", "generations", "ms", "seconds", "characters"]
+Unit: TypeAlias = Literal[
+    "", "messages", "exchanges", "tokens", "entries", "generations", "ms", "seconds", "characters"
+]
 
 Spelling: TypeAlias = Literal["", "list", "null"]
 

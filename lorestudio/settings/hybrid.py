@@ -46,7 +46,7 @@ class HybridSettings(Section):
     )  # fmt: skip
     exchanges: int = choosing(
         10, "Exchanges looked at", "So many of the newest exchanges are searched for keys.",
-        unit="messages", low=0, high=1000, affects=_KEYS,
+        unit="exchanges", low=0, high=1000, affects=_KEYS,
     )  # fmt: skip
     embedder: str = choosing(
         STAND_IN, "Who makes the vectors",

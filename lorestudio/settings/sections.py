@@ -161,5 +161,5 @@ def unit_for(unit: Unit, value: float) -> str:
 
 _ONE: Final[dict[Unit, str]] = {
     "messages": "message", "tokens": "token", "entries": "entry", "generations": "generation", "seconds": "second",
-    "characters": "character",
+    "characters": "character", "exchanges": "exchange",
 }  # fmt: skip

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from lorestudio.settings.declaration import NO_STAGE, STAGES, Grouping, grouped, matching
+from lorestudio.settings.declaration import NO_STAGE, STAGES, Grouping, declared, grouped, matching
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
+from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.sections import differences, value_text
 
 
@@ -65,6 +66,8 @@ def test_values_are_written_for_people() -> None:
     assert value_text(named("scribe_prompt"), "") == "(empty)"
     assert value_text(named("scribe_prompt"), "a\n" + "b" * 90) == "“a " + "b" * 57 + "…”"
     assert value_text(named("hierarchical_aggressiveness"), 0.25) == "0.25"
+    exchanges = next(each for each in declared(HybridSettings) if each.name == "exchanges")
+    assert [value_text(exchanges, value) for value in (1, 10)] == ["1 exchange", "10 exchanges"]
     assert value_text(named("scan_depth"), "six") == "“six”"  # as a file may say
 
 
