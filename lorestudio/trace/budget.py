@@ -42,8 +42,9 @@ PINNED: Final = BudgetOrigin("pinned", "P", "ink")
 AI: Final = BudgetOrigin(CHOSEN, "A", "sky")
 SIMILAR: Final = BudgetOrigin("similar", "S", "purple")
 OTHER: Final = BudgetOrigin("other", "O", "vermilion")
+BESIDES: Final = BudgetOrigin("no entry", "…", "sky")
 
-ORIGINS: Final = (ALWAYS, KEYWORD, RECURSION, FUZZY, CASCADE, PINNED, AI, SIMILAR, OTHER)
+ORIGINS: Final = (ALWAYS, KEYWORD, RECURSION, FUZZY, CASCADE, PINNED, AI, SIMILAR, OTHER, BESIDES)
 
 _BY_WORD: Final = {origin.word: origin for origin in ORIGINS}
 
@@ -57,6 +58,10 @@ def origins(trace: Trace) -> dict[int, BudgetOrigin]:
         # found in the text of another entry
         found[entry] = RECURSION if origin is KEYWORD and "source" in verdict.details else origin
     return found
+
+
+NO_ENTRY: Final = -1
+"""Stands for the entry of a segment that is none."""
 
 
 class Segment(Struct, frozen=True):
@@ -90,18 +95,27 @@ class Segment(Struct, frozen=True):
 
 
 class BudgetView(Struct, frozen=True):
-    """Segments in injection order, then those that were cut; `maximum` None means that there is no token limit."""
+    """Segments in injection order, then those that were cut; `maximum` None means that there is no token limit.
+
+    `besides` is what else the limit counts, None for nothing.
+    """
 
     segments: tuple[Segment, ...]
     used: int
     maximum: float | None
     entries_used: int
     entries_maximum: float | None
+    besides: Segment | None = None
 
     @property
     def inside(self) -> tuple[Segment, ...]:
-        """What counts against the budget."""
+        """The entries that count against the budget."""
         return tuple(segment for segment in self.segments if not segment.cut and not segment.outlet)
+
+    @property
+    def counted(self) -> tuple[Segment, ...]:
+        """Everything that counts against the budget, the entries first."""
+        return self.inside if self.besides is None else (*self.inside, self.besides)
 
     @property
     def cut(self) -> tuple[Segment, ...]:
@@ -150,14 +164,19 @@ def budget_view(trace: Trace) -> BudgetView:
     segments += [_cut(trace, verdict, came_from.get(verdict.entry, OTHER)) for verdict in cut_verdicts(trace)]
     tokens_limit, most = token_limit(trace), entry_limit(trace)
     used = sum(segment.tokens for segment in segments if not segment.cut and not segment.outlet)
+    besides = None
+    if tokens_limit is not None and tokens_limit.besides:
+        title = tokens_limit.besides_what[:1].upper() + tokens_limit.besides_what[1:]
+        besides = Segment(NO_ENTRY, title, tokens_limit.besides, BESIDES)
     return BudgetView(
         tuple(segments),
-        used,
+        used + (besides.tokens if besides is not None else 0),
         _maximum(tokens_limit),
         sum(not segment.cut and not segment.outlet for segment in segments)
         if most is None or trace.words.counts_all
         else int(most.used),
         _maximum(most),
+        besides,
     )
 
 

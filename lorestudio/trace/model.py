@@ -245,12 +245,17 @@ class PromptBlock(Struct, frozen=True):
 
 
 class Limit(Struct, frozen=True):
-    """A cap and how much of it was used; `maximum` None means unlimited."""
+    """A cap and how much of it was used; `maximum` None means unlimited.
+
+    `besides` of it were used by no entry but by what `besides_what` says, such as the conversation.
+    """
 
     name: str
     used: float
     maximum: float | None
     unit: str
+    besides: int = 0
+    besides_what: str = ""
 
 
 class AiCall(Struct, frozen=True):

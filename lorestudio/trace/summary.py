@@ -236,6 +236,9 @@ def _injected(trace: Trace, entries: list[int]) -> list[SummaryPiece]:
     limit = token_limit(trace)
     if limit is None or limit.maximum is None:
         room = plural(inside, "# token|# tokens")
+    elif limit.besides:
+        most = f"{number_words(inside + limit.besides)} of {number_words(limit.maximum)}"
+        room = f"{plural(inside, '# token|# tokens')}, with the {limit.besides_what} {most}"
     else:
         room = f"{number_words(inside)} of {plural(limit.maximum, '# token|# tokens')}"
     if limit is not None and limit.maximum is None:

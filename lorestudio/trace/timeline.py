@@ -17,7 +17,7 @@ from msgspec import Struct
 from lorestudio.trace.budget import BudgetOrigin, budget_view
 from lorestudio.trace.diff import InjectionChanges, Key, injection_changes, injections_by_key
 from lorestudio.trace.journey import FOREIGN_IDS, Fate, FateState, Journeys
-from lorestudio.trace.model import Injection, Outcome, Phase, RunOutcome, Trace, Turn, token_limit, within_limits
+from lorestudio.trace.model import Injection, Outcome, Phase, RunOutcome, Trace, Turn, token_limit
 from lorestudio.trace.vocabulary import PLAIN, Vocabulary
 
 
@@ -84,7 +84,7 @@ def _shared(state: FateState, phase: Phase | None, reason: str) -> Ending:
 class TurnSummary:
     """What a timeline shows of one generation.
 
-    `tokens` are all injected ones, outlets included; `used` are those that count against the budget, `budget` its
+    `tokens` are all injected ones, outlets included; `used` is what counts against the budget, `budget` its
     maximum (None: unlimited, or the run never came to it). `by_origin` are the injected ones by where they came from,
     `cut` those that the budget kept out, for want of tokens or of places. `endings` are by entry id: those that went
     in, were candidates, or were refused by a stage after loading. `injected` is by vault and file name in injection
@@ -124,7 +124,7 @@ def summarise(trace: Trace) -> TurnSummary:
         trace.turn,
         trace.outcome,
         trace.total_tokens,
-        sum(injection.tokens for injection in within_limits(trace)),
+        budget.used,
         limit.maximum if limit is not None else None,
         MappingProxyType(endings),
         MappingProxyType(injections_by_key(trace)),

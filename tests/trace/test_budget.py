@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from lorestudio.domain.records import replace
 from lorestudio.trace.budget import AI, ALWAYS, KEYWORD, budget_view, origins
-from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
+from lorestudio.trace.model import Limit, Outcome, Phase, StageRecord, Verdict
 from lorestudio.trace.summary import summary
+from lorestudio.trace.timeline import summarise
 from tests.ui.worlds import CROWN, RULES, SKARN, empty_trace, make_trace
 
 
@@ -52,6 +53,18 @@ def test_outlets_count_where_the_system_counts_them() -> None:
     assert view.inside[0].describe(100) == "Rules: 10 tokens (10% of the budget), constant"
     assert "(100 of 100 tokens; 1 shortened)" in summary(within)
     assert within.queue.keys() == trace.queue.keys()
+
+
+def test_what_the_limit_counts_besides_the_entries_is_used_too() -> None:
+    trace = make_trace()
+    limit = Limit("tokens", 130, 200, "tokens", 30, "conversation")
+    shared = replace(trace, limits=(limit, *trace.limits[1:]))
+    view = budget_view(shared)
+    assert (view.used, view.free, view.headline()) == (130, 70, "130 of 200 tokens")
+    assert [segment.title for segment in view.inside] == ["Rules", "Skarn", "Dawnkeep"]
+    assert view.counted[-1].describe(200) == "Conversation: 30 tokens (15% of the budget), no entry"
+    assert "(100 tokens, with the conversation 130 of 200; 1 shortened)" in summary(shared)
+    assert (summarise(shared).used, summarise(shared).tokens) == (130, 100)
 
 
 def test_where_entries_came_from() -> None:

@@ -285,7 +285,7 @@ def budget_svg(view: BudgetView, *, alone: bool = False) -> str:
     room = whole * max(1 - _CUT_SHARE, size / (size + cut)) if cut else whole
     parts = [_HATCH, f"<rect class='track' {_at(4, 20, room, 28)}/>"]
     left = 4.0
-    for segment in view.inside:
+    for segment in view.counted:
         wide = room * segment.tokens / size
         parts.append(_segment(segment, left, wide, view.maximum))
         left += wide
@@ -298,7 +298,7 @@ def budget_svg(view: BudgetView, *, alone: bool = False) -> str:
     parts.append(f"<line class='limit' x1='{edge:.1f}' y1='14' x2='{edge:.1f}' y2='54'/>")
     anchor = "end" if edge > _BAR_WIDTH / 2 else "start"
     parts.append(f"<text class='ink' x='{edge:.1f}' y='11' text-anchor='{anchor}'>{escape(view.headline())}</text>")
-    told = [segment.describe(view.maximum) for segment in (*view.inside, *view.cut)]
+    told = [segment.describe(view.maximum) for segment in (*view.counted, *view.cut)]
     return svg("".join(parts), 58, f"Budget: {view.headline()}. {'. '.join(told)}", _BAR_WIDTH, alone=alone)
 
 

@@ -364,7 +364,8 @@ def _trace(run: _WindowRun, records: tuple[StageRecord, ...]) -> Trace:
 
 def _limits(run: _WindowRun) -> tuple[Limit, ...]:
     used = sum(page.tokens for page in run.pages)
-    limits = [Limit("token budget", used, run.whole_budget, "tokens")]
+    besides = used - sum(injection.tokens for injection in run.told.injections)
+    limits = [Limit("token budget", used, run.whole_budget, "tokens", besides, "conversation" if besides else "")]
     for page in run.pages:
         before = f"{page.name}: " if len(run.pages) > 1 else ""
         if page.is_whole and before:

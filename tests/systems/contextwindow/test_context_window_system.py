@@ -17,6 +17,7 @@ from lorestudio.systems.contextwindow.mapping import mapped_pages
 from lorestudio.systems.contextwindow.system import ContextWindowSystem
 from lorestudio.systems.contextwindow.words import VOCABULARY
 from lorestudio.systems.known import Known
+from lorestudio.trace.budget import budget_view
 from lorestudio.trace.explain import explain
 from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Outcome, RunOutcome, Turn
@@ -90,6 +91,17 @@ def test_the_match_names_its_trigger_and_message():
     assert (verdict.details["trigger"], verdict.details["message"], verdict.details["occurrences"]) == ("dragon", 0, 1)
     assert "“dragon” occurs in the text once, first in message #0" in explain(verdict, trace).sentence
     assert decide(["a dragon", "nothing"]).stage("text match").verdicts == ()
+
+
+def test_the_conversation_uses_the_budget_too_and_what_is_said_of_it_agrees():
+    trace = decide(["A dragon of old.", "It sleeps in the fortress."])
+    limit, lore = trace.limits[0], trace.total_tokens
+    assert (limit.besides, limit.besides_what) == (4 + 7, "conversation")  # by chars/4
+    assert limit.used == lore + limit.besides
+    assert (budget_view(trace).used, budget_view(trace).free) == (limit.used, limit.maximum - limit.used)
+    assert f"({lore} tokens, with the conversation {lore + 11} of 8,000)" in summary(trace)
+    alone = decide(["A dragon of old."], ContextWindowSettings(with_conversation=False))
+    assert (alone.limits[0].used, alone.limits[0].besides) == (alone.total_tokens, 0)
 
 
 def test_what_does_not_fit_is_passed_over_and_told():

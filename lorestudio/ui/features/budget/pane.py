@@ -31,7 +31,7 @@ from lorestudio.settings.declaration import declared
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview
 from lorestudio.systems.base import SystemKind
-from lorestudio.trace.budget import ORIGINS, BudgetOrigin, BudgetView, Segment, budget_view
+from lorestudio.trace.budget import NO_ENTRY, ORIGINS, BudgetOrigin, BudgetView, Segment, budget_view
 from lorestudio.trace.diff import TraceDiff, compare, sizes
 from lorestudio.trace.model import Phase, Trace, token_limit, within_limits
 from lorestudio.trace.summary import estimate
@@ -111,7 +111,7 @@ class BudgetBar(Picture):
         return shown[self._current] if 0 <= self._current < len(shown) else None
 
     def _shown(self) -> tuple[Segment, ...]:
-        return (*self._view.inside, *self._view.cut)
+        return (*self._view.counted, *self._view.cut)
 
     def _describe(self) -> None:
         segments = self._shown()[:12] if self.current is None else (self.current,)
@@ -148,8 +148,8 @@ class BudgetBar(Picture):
         size = max(self._view.maximum or 0, self._view.used) or 1
         total = sum(segment.tokens for segment in self._view.cut) or 1
         cut_at, room = bar.left() + width + 3, bar.width() - width - 3
-        inside = _in_line(bar, self._view.inside, bar.left(), width / size)
-        return [*inside, *_in_line(bar, self._view.cut, cut_at, room / total)]
+        counted = _in_line(bar, self._view.counted, bar.left(), width / size)
+        return [*counted, *_in_line(bar, self._view.cut, cut_at, room / total)]
 
     def _segment_at(self, place: QPointF) -> int:
         boxes = (item.box.adjusted(0, -4, 0, 4) for item in self._placed())
@@ -238,7 +238,7 @@ class BudgetBar(Picture):
         """Origins, and for what was cut whether it was by the number of entries."""
         if not self._with_legend:
             return []
-        present = {segment.origin for segment in self._view.inside}
+        present = {segment.origin for segment in self._view.counted}
         cut: list[tuple[BudgetOrigin | bool, str]] = []
         for over_count, words in ((False, tr("cut by the budget")), (True, tr("over the limit of entries"))):
             tokens = sum(segment.tokens for segment in self._view.cut if segment.over_count is over_count)
@@ -298,7 +298,7 @@ class BudgetBar(Picture):
             self._describe()
             self.update()
         elif self.current is not None and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space}:
-            self.entry_chosen.emit(self.current.entry)
+            self._choose_current()
         else:
             super().keyPressEvent(event)
 
@@ -314,9 +314,13 @@ class BudgetBar(Picture):
         place = self._segment_at(event.position())
         if place >= 0:
             self._current = place
-            self.entry_chosen.emit(self._shown()[place].entry)
+            self._choose_current()
             self.update()
         super().mousePressEvent(event)
+
+    def _choose_current(self) -> None:
+        if self.current is not None and self.current.entry != NO_ENTRY:
+            self.entry_chosen.emit(self.current.entry)
 
     def words_at(self, point: QPoint) -> str:
         """The segment at a place, in words."""
@@ -582,7 +586,8 @@ class BudgetPane(Pane):
         most = limit.maximum if limit is not None else None
         can_change = project is not None and project.vault_state is not None and kind is not None and kind.budget
         if can_change and trace is not None and kind is not None and most is not None:
-            wanted = sum(segment.tokens for segment in budget_view(trace).segments)
+            view = budget_view(trace)
+            wanted = view.used + sum(segment.tokens for segment in view.cut)
             self.slider.set_budget(int(most), _least(kind), max(2 * int(most), wanted + 200))
         self.slider.setVisible(bool(can_change) and most is not None)
         self.no_budget.setText(tr(kind.no_budget) if kind is not None else "")

@@ -8,7 +8,7 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QSizePolicy
 from pytestqt.qtbot import QtBot
 
-from lorestudio.trace.budget import AI, ALWAYS, KEYWORD, BudgetView, Segment
+from lorestudio.trace.budget import AI, ALWAYS, BESIDES, KEYWORD, NO_ENTRY, BudgetView, Segment
 from lorestudio.ui.features.budget.pane import BudgetBar
 from lorestudio.ui.shell.theme import Theme, scaled
 from tests.ui.drawing import Drawn, drawn, words_drawn
@@ -49,6 +49,22 @@ def test_much_that_was_cut_takes_a_third_at_most(bar: BudgetBar) -> None:
     assert bar.words_at(at(12 + budget / 4 - 2)).startswith("Rules")
     assert not bar.words_at(at(12 + budget / 4 + 2))
     assert bar.words_at(at(12 + budget + 5)).startswith("Crown")
+
+
+def test_what_is_no_entry_takes_its_room_and_cannot_be_chosen(bar: BudgetBar, qtbot: QtBot) -> None:
+    talk = Segment(NO_ENTRY, "Conversation", 90, BESIDES)
+    bar.set_view(BudgetView((RULES, SKARN), 540, 600, 2, None, talk))
+    assert bar.words_at(at(12 + 451)) == bar.words_at(at(12 + 539)) == talk.describe(600)
+    assert not bar.words_at(at(12 + 541))
+    assert {"60 free", "no entry"} <= set(words_drawn(bar))
+    chosen: list[int] = []
+    bar.entry_chosen.connect(chosen.append)
+    qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=at(12 + 500))
+    qtbot.keyClick(bar, Qt.Key.Key_Return)
+    assert (bar.current, chosen) == (talk, [])
+    qtbot.keyClick(bar, Qt.Key.Key_Left)
+    qtbot.keyClick(bar, Qt.Key.Key_Return)
+    assert chosen == [SKARN.entry]
 
 
 def test_without_a_limit_the_bar_is_what_went_in(bar: BudgetBar) -> None:
