@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
-from lorestudio.trace.journey import ASKED_FOR, CHOSEN, Journeys
+from lorestudio.trace.journey import ASKED_FOR, CHOSEN, Journeys, counted_in
 from lorestudio.trace.model import (
     Injection,
     Limit,
@@ -143,8 +143,12 @@ class BudgetView(Struct, frozen=True):
 
 def cut_verdicts(trace: Trace) -> list[Verdict]:
     """By what the budget of a run kept entries out, in order."""
-    removed = (one for each in trace.stages if each.phase is Phase.BUDGET for one in each.with_outcome(Outcome.REMOVED))
-    return [verdict for verdict in removed if verdict.reason not in trace.words.without_text]
+    return [
+        verdict
+        for record in trace.stages
+        for verdict in record.with_outcome(Outcome.REMOVED)
+        if counted_in(trace, record, verdict) is Phase.BUDGET and verdict.reason not in trace.words.without_text
+    ]
 
 
 def cut_tokens(trace: Trace, verdict: Verdict) -> int:

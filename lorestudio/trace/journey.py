@@ -132,7 +132,7 @@ class Fate(Struct, frozen=True):
     """The decision that settled an entry: which stage made it, and the reason's code and details.
 
     Of an entry that went in whole that is what brought it in. `stage` is empty where no stage decided (`NEVER` in a run
-    that was skipped). `phase` is the stage's.
+    that was skipped). `phase` is the one that the decision counts for (`counted_in`).
     """
 
     entry: int
@@ -159,6 +159,12 @@ _IN_A_PHASE: Final = {
 def phase_of(record: StageRecord) -> Phase:
     """The phase that a table shows a stage in."""
     return Phase.MATCH if record.phase is Phase.LOAD else record.phase
+
+
+def counted_in(trace: Trace, record: StageRecord, verdict: Verdict | None) -> Phase:
+    """The phase that a decision counts for: the stage's, but where the system's words count the reason as a gate's."""
+    gate = verdict is not None and trace.words.parts.get(verdict.reason) == "gate"
+    return Phase.GATE if gate else record.phase
 
 
 def phase_cell(phase: Phase, cells: Sequence[JourneyCell], stages: Sequence[StageRecord]) -> JourneyCell:
@@ -302,12 +308,12 @@ class Journeys:
                 state = FateState.TRUNCATED if injected[entry].truncated else FateState.INJECTED
                 result[entry] = self._went_in(entry, state, injected[entry].tokens)
             elif entry in removed:
-                result[entry] = _fate(removed[entry], entry, FateState.REMOVED)
+                result[entry] = _fate(self.trace, removed[entry], entry, FateState.REMOVED)
             elif entry in candidates:
                 last = candidates[entry].record
                 result[entry] = Fate(entry, FateState.UNDECIDED, last.name, last.phase, "run_ended")
             elif entry in refused:
-                result[entry] = _fate(refused[entry], entry, FateState.REFUSED)
+                result[entry] = _fate(self.trace, refused[entry], entry, FateState.REFUSED)
             else:
                 result[entry] = _never(self.trace, entry)
         return result
@@ -393,11 +399,11 @@ def _decided(trace: Trace) -> Iterable[int]:
     return seen
 
 
-def _fate(view: _StageView, entry: int, state: FateState) -> Fate:
-    verdict = view.verdicts.get(entry)
+def _fate(trace: Trace, view: _StageView, entry: int, state: FateState) -> Fate:
+    verdict, record = view.verdicts.get(entry), view.record
     if verdict is None:
-        return Fate(entry, state, view.record.name, view.record.phase, "")
-    return Fate(entry, state, view.record.name, view.record.phase, verdict.reason, verdict.details)
+        return Fate(entry, state, record.name, record.phase, "")
+    return Fate(entry, state, record.name, counted_in(trace, record, verdict), verdict.reason, verdict.details)
 
 
 def _never(trace: Trace, entry: int) -> Fate:

@@ -174,7 +174,8 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
       `no_choice` says what notes of such a stage mean for the choice, and the reasons `unsure` that the model was less
       sure than the detail `threshold`;
     - `tidies`: stages that have nothing to say about entries;
-    - `parts`: the part of the summary's sentence that counts the entry, where its phase does not say that;
+    - `parts`: the part of the summary's sentence that counts the entry, where its phase does not say that; an entry
+      of the part “gate” counts everywhere as one that a gate took out;
     - `groups`: the name under which the flow shows them, where it is not their label (a template);
     - `cuts`: why the budget kept an entry out, for the budget bar (a template; `size` and `needs` are known);
       `budget_ended` says what ended the intake, by the first reason of it that a run has; `without_text`: the reasons

@@ -26,6 +26,8 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of
 from lorestudio.systems.worldinfo.books import book_files, surroundings, with_book_files, world_info_system
 from lorestudio.trace.budget import budget_view
+from lorestudio.trace.journey import FateState, Journeys, counted_in
+from lorestudio.trace.model import Phase
 from lorestudio.trace.summary import summary
 
 CARD: dict[str, Any] = {
@@ -249,3 +251,16 @@ def test_the_budget_counts_what_goes_into_an_outlet(tmp_path: Path) -> None:
     assert view.used == trace.total_tokens
     assert len(view.inside) == 2
     assert "outlet" not in summary(trace)
+
+
+def test_an_entry_that_another_of_its_number_replaced_was_not_cut_by_the_budget(tmp_path: Path) -> None:
+    file = world(tmp_path, "Quay", {"key": ["kite"], "content": "One."}, {"key": ["kite"], "content": "Two.", "uid": 0})
+    here = project(tmp_path)
+    system = kind_of("worldinfo").make(WorldInfoSettings(book=file), here.scene())
+    (trace,) = asyncio.run(Simulator(here, system).replay())
+    (verdict,) = (each for record in trace.stages for each in record.verdicts if each.reason == "wi_replaced")
+    fate = Journeys(trace).fate(verdict.entry)
+    assert (fate.state, fate.phase, fate.reason) == (FateState.REMOVED, Phase.GATE, "wi_replaced")
+    assert [each.title for each in budget_view(trace).segments] == [each.title for each in trace.injections]
+    record = next(each for each in trace.stages if verdict in each.verdicts)
+    assert (record.phase, counted_in(trace, record, verdict)) == (Phase.BUDGET, Phase.GATE)

@@ -25,6 +25,7 @@ from lorestudio.trace.journey import (
     FateState,
     JourneyCell,
     Journeys,
+    counted_in,
     explain_cell,
     phase_cell,
     phase_of,
@@ -428,7 +429,8 @@ class AnswerTable(QAbstractTableModel):
         role: int,
     ) -> object:  # fmt: skip
         """A cell of a stage, or of the phase called `name` of which that stage says most."""
-        mark = cell_mark(cell, record.phase) if would is None else would_mark(would)
+        phase = counted_in(trace, record, cell.verdict)
+        mark = cell_mark(cell, phase) if would is None else would_mark(would)
         if record is self._undecided:
             mark = DECIDING if entry in record.left else mark
         if role == MARK:

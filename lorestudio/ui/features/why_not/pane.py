@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QLabel, QTextBrowser, QToolButton, QWidget
 from lorestudio.domain.entry import LeftOutNote
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.trace.found_keys import keys_of_verdict
-from lorestudio.trace.journey import CellState, JourneyCell, explain_cell
+from lorestudio.trace.journey import CellState, JourneyCell, counted_in, explain_cell
 from lorestudio.trace.model import StageRecord, Trace
 from lorestudio.trace.scores import (
     Bm25Figures,
@@ -476,7 +476,8 @@ class WhyView(QWidget):
             ):
                 silent += 1
                 continue
-            mark = cell_mark(cell, record.phase) if later is None else would_mark(later)
+            phase = counted_in(trace, record, cell.verdict)
+            mark = cell_mark(cell, phase) if later is None else would_mark(later)
             picture = f"mark:{mark.icon}:{mark.fill or 'none'}:{'hollow' if mark.hollow else 'full'}"
             image = QTextDocument.ResourceType.ImageResource
             self.browser.document().addResource(image, QUrl(picture), mark_pixmap(mark, self.theme, 16))

@@ -199,6 +199,17 @@ def test_removals_look_different_by_kind(reason: str, phase: Phase, icon: str, f
     assert (mark.icon, mark.fill) == (icon, fill)
 
 
+def test_what_the_systems_words_count_with_the_gates_is_not_marked_as_cut(qapp: object) -> None:
+    trace = make_trace()
+    model = AnswerTable()
+    model.unfold(frozenset(PHASES))
+    for words, word in ((trace.words, "cut"), (replace(trace.words, parts={"over_budget": "gate"}), "gated out")):
+        model.set_trace(replace(trace, words=words), INDEX)
+        row = model.row_of(CROWN)
+        marks = [model.index(row, column).data(MARK) for column in (WHY, model.column_of("budget"))]
+        assert [mark.word for mark in marks if mark is not None] == [word] * 2
+
+
 # ---- as a person sees it --------------------------------------------------------------------------------------------
 
 
