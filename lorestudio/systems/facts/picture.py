@@ -36,7 +36,6 @@ class MemoryRow(Struct, frozen=True):
     folded: str
     tags: str = ""
     at: int = 0
-    uses: int = 0
     own: bool = False
 
     @property
@@ -149,7 +148,6 @@ def memory_row(memory: Memory, *, has_vector: bool, model: str, chat: str = "") 
         "\n".join((memory.content, *tags)).casefold(),
         ", ".join(tags),
         memory.created_at or 0,
-        memory.retrieval_count or 0,
         bool(chat) and memory.origin.chat == chat,
     )
 

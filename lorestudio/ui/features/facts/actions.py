@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu
 
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.systems.facts import NAME, SOURCE
+from lorestudio.trace.journey import FOREIGN_IDS
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.facts.extraction import FAILED, UNREAD, ExtractionWish, MemoryWork
 from lorestudio.ui.features.facts.store import MemoryStore
@@ -19,6 +20,7 @@ from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import count, number, shorten, tr
 from lorestudio.ui.state.choices import short_source
+from lorestudio.ui.state.traces import FiringCounts
 from lorestudio.ui.widgets import dialogs
 
 if TYPE_CHECKING:
@@ -76,6 +78,7 @@ class MemoriesFeature(Feature):
     def _connect_page(self, page: MemoryPage) -> None:
         context, store, detail = self.context, self.store, page.detail
         context.session.traces_changed.connect(lambda _all: self._show_row(page.current))
+        context.session.traces_changed.connect(lambda _all: self._show_uses())
         context.selection.generation_changed.connect(lambda: self._show_row(page.current))
         page.bar.searched.connect(store.search)
         page.cleared.connect(store.drop_hits)
@@ -95,6 +98,7 @@ class MemoriesFeature(Feature):
         """Show what is known."""
         self._show()
         self._show_hits()
+        self._show_uses()
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -331,6 +335,21 @@ class MemoriesFeature(Feature):
             return
         self.pane.memories.show_hits(self.store.hits, self.store.searching)
         self.pane.note_changed.emit(self.pane.memories.note())
+
+    def _show_uses(self) -> None:
+        """Count in how many replies of the run memories went; while one is under way, what was shown stays."""
+        from lorestudio.systems.facts.system import FactsSystem
+
+        runs = self.context.session.runs
+        if runs.replaying or not self.is_made("memories"):
+            return
+        simulator, uses = runs.finished(), None
+        if simulator is not None and isinstance(simulator.system, FactsSystem):
+            counts, memories = FiringCounts(), simulator.system.known.memories
+            counts.take(simulator.traces, None)
+            # Memories are no notes of the vault, so their places in a trace are raised.
+            uses = {memories[place % FOREIGN_IDS].id: replies for place, replies in counts.injected().items()}
+        self.pane.memories.show_uses(uses)
 
     def _show_row(self, row: MemoryRow | None) -> None:
         in_run = row is not None and self._place_in_run(row) is not None

@@ -391,10 +391,6 @@ def _told_of(row: MemoryRow) -> list[str]:
     told = [tr("Somebody said it.") if memory.source == "confirmed" else tr("It was inferred.")]
     if memory.created_at is not None:
         told.append(tr("Of {day}.", day=day_words(memory.created_at)))
-    if memory.retrieval_count:
-        last = day_words(memory.last_retrieved_at)
-        uses = count(memory.retrieval_count, "time", "times")
-        told.append(tr("Used {uses}, last on {day}.", uses=uses, day=last) if last else tr("Used {uses}.", uses=uses))
     if row.stale:
         told.append(tr("Its vector is stale: another model made it, or none. It takes no part in searches."))
     return told

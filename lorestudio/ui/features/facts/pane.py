@@ -7,7 +7,7 @@ What stands above the list of memories: words, whose, which tag, in which order,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -21,6 +21,7 @@ from lorestudio.ui.features.facts.store import Hits
 from lorestudio.ui.features.facts.table import (
     ORDERS,
     SIMILARITY,
+    USES,
     WHEN,
     MemoryTable,
     MemoryView,
@@ -116,13 +117,13 @@ class FilterBar(FoldingRow):
         self.tag.addItems([tr("All tags"), *tags])
         self.tag.setCurrentIndex(tags.index(chosen) + 1 if chosen in tags else 0)
 
-    def show_order(self, place: int, *, scored: bool) -> None:
-        """Show what the list is ordered by."""
+    def show_order(self, place: int, *, without: Collection[int]) -> None:
+        """Show what the list is ordered by; the columns `without` are not offered."""
         name = tr("Order of the list: {order}", order=tr(ORDERS[place]))
         named(self.order, name, name)
         for act in self.orders.actions():
             act.setChecked(act.data() == place)
-            act.setVisible(act.data() != SIMILARITY or scored)
+            act.setVisible(act.data() not in without)
 
     def write(self, text: str) -> None:
         """Put words into the field; nothing is emitted about them."""
@@ -237,11 +238,21 @@ class MemoryPage(QWidget):
         else:
             self.order_by(self._order, self._descending)
 
+    def show_uses(self, uses: Mapping[str, int] | None) -> None:
+        """Show in how many replies of the run each memory went; None where no run of fact memory is shown."""
+        self.model.uses = uses
+        self.view.show_uses(shown=uses is not None)
+        if uses is None and self._order == USES:
+            self.order_by(WHEN)
+        else:
+            self.order_by(self._order, self._descending)
+
     def order_by(self, place: int, descending: bool | None = None) -> None:
         """Put the list in the order of a column; that of the same one again turns round."""
         self._order = place
         self._descending = usual_direction(place) if descending is None else descending
-        self.bar.show_order(place, scored=self._hits is not None)
+        shown = {SIMILARITY: self._hits is not None, USES: self.model.uses is not None}
+        self.bar.show_order(place, without=[each for each, known in shown.items() if not known])
         direction = Qt.SortOrder.DescendingOrder if self._descending else Qt.SortOrder.AscendingOrder
         self.view.horizontalHeader().setSortIndicator(place, direction)
         self.model.sort(place, direction)

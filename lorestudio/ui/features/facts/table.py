@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QWidget
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.systems.facts.picture import MemoryRow
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import shorten, tr
+from lorestudio.ui.shell.words import count, shorten, tr
 from lorestudio.ui.state.choices import source_title
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
@@ -65,10 +65,13 @@ def _icon(row: MemoryRow) -> tuple[str, str] | None:
 
 
 class MemoryTable(RecordTable):
-    """The memories as they are listed. `scores` are those of a search, by ids."""
+    """The memories as they are listed. By ids, `scores` are those of a search, and `uses` in how many replies of the
+    run they went; None where no run of fact memory is shown.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         self.scores: Mapping[str, float] = {}
+        self.uses: Mapping[str, int] | None = None
         columns = (
             Column("Memory", lambda row: shorten(row.memory.content, 300), icon=_icon, spoken=_spoken,
                    sort=attrgetter("folded")),
@@ -76,7 +79,9 @@ class MemoryTable(RecordTable):
             Column("State", state_words, width=84, tone=lambda row: "warning" if row.stale else "",
                    sort=attrgetter("rank")),
             Column("When", lambda row: day_words(row.memory.created_at), width=88, sort=attrgetter("at")),
-            Column("Used", lambda row: str(row.uses), width=52, numeric=True, spoken=_uses, sort=attrgetter("uses")),
+            Column("Used", lambda row: str(self._used(row)), width=52, numeric=True,
+                   spoken=lambda row: tr("used in {replies}", replies=count(self._used(row), "reply", "replies")),
+                   sort=self._used),
             Column("Tags", lambda row: row.tags, width=130, sort=attrgetter("tags")),
         )  # fmt: skip
         super().__init__(
@@ -86,6 +91,9 @@ class MemoryTable(RecordTable):
     def _score(self, row: MemoryRow) -> str:
         score = self.scores.get(row.id)
         return "" if score is None else f"{score:.3f}"
+
+    def _used(self, row: MemoryRow) -> int:
+        return self.uses.get(row.id, 0) if self.uses is not None else 0
 
     def _say(self, row: MemoryRow, _column: Column) -> str:
         told = [row.memory.content]
@@ -101,16 +109,12 @@ def _spoken(row: MemoryRow) -> str:
     return f"{text} ({state})" if state else text
 
 
-def _uses(row: MemoryRow) -> str:
-    return tr("used {times} times", times=row.memory.retrieval_count or 0)
-
-
 class MemoryView(RecordView):
     """The list. A narrow one goes without the lesser columns."""
 
     def __init__(self, theme: Theme, model: MemoryTable, parent: QWidget) -> None:
         super().__init__(theme, model, tr("Memories"), parent)
-        self._scored = False
+        self._scored = self._used = False
         head = self.horizontalHeader()
         head.setSectionsClickable(True)
         head.setSortIndicatorShown(True)
@@ -121,6 +125,11 @@ class MemoryView(RecordView):
     def show_scores(self, *, shown: bool) -> None:
         """Show the similarity, or not."""
         self._scored = shown
+        self._fit()
+
+    def show_uses(self, *, shown: bool) -> None:
+        """Show in how many replies memories went, or not."""
+        self._used = shown
         self._fit()
 
     def sizeHint(self) -> QSize:
@@ -136,7 +145,7 @@ class MemoryView(RecordView):
         self.setColumnHidden(SIMILARITY, not self._scored)
         room = self.width() - (self.columnWidth(SIMILARITY) if self._scored else 0)
         for column, least in _ROOM:
-            self.setColumnHidden(column, room < least)
+            self.setColumnHidden(column, room < least or (column == USES and not self._used))
 
 
 def spoken_source(source: Source) -> str:

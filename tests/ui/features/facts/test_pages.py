@@ -32,7 +32,7 @@ def row(name: str, at: int, **more: object) -> MemoryRow:
 
 
 LAMP = row("has a lamp", 10, pinned=True, tags=["gear"])
-ROPE = row("wants rope", 12, tags=["gear", "rope"], retrieval_count=3, last_retrieved_at=13 * DAY + NOON)
+ROPE = row("wants rope", 12, tags=["gear", "rope"])
 ROAD = replace(row("takes the road", 11, origin=ORIGIN), stale=True)
 PICTURE = FactsPicture((LAMP, ROPE, ROAD), total=3, tags=("gear", "rope"), vector_model="m", chat="Tale", owner="u")
 
@@ -56,6 +56,7 @@ def listed(page: MemoryPage) -> list[MemoryRow]:
 
 def test_each_order_has_its_direction_and_turns_round(page: MemoryPage) -> None:
     assert listed(page) == [ROPE, ROAD, LAMP]  # the newest first
+    page.show_uses({ROPE.id: 3})
     orders = {
         TEXT: [LAMP, ROAD, ROPE], STATE: [LAMP, ROAD, ROPE], USES: [ROPE], WHEN: [ROPE, ROAD, LAMP],
         TAGS: [ROAD, LAMP, ROPE],
@@ -182,7 +183,26 @@ def test_an_empty_list_says_why_and_what_to_do(
         assert "Without one, plain rules take sentences" in page.empty.text.text()
 
 
+def test_how_often_memories_were_used_is_told_where_a_run_says_it(page: MemoryPage) -> None:
+    def offered() -> bool:
+        return next(act for act in page.bar.orders.actions() if act.data() == USES).isVisible()
+
+    assert (page.view.isColumnHidden(USES), offered()) == (True, False)
+    page.show_uses({})
+    assert (page.view.isColumnHidden(USES), offered()) == (False, True)
+    page.order_by(USES)
+    page.show_uses({LAMP.id: 1, ROAD.id: 2})
+    assert listed(page) == [ROAD, LAMP, ROPE]
+    spoken = [page.model.index(place, USES).data(ACCESSIBLE_TEXT) for place in range(3)]
+    assert [text.rpartition("used in ")[2] for text in spoken] == ["2 replies", "1 reply", "0 replies"]
+    page.show_uses(None)
+    assert (page.view.isColumnHidden(USES), offered()) == (True, False)
+    assert listed(page) == [ROPE, ROAD, LAMP]  # the newest first
+
+
 def test_narrow_lists_leave_lesser_columns_out(page: MemoryPage) -> None:
+    page.show_uses({})
+
     def hidden() -> list[int]:
         return [column for column in (STATE, WHEN, USES, TAGS) if page.view.isColumnHidden(column)]
 
@@ -194,6 +214,7 @@ def test_narrow_lists_leave_lesser_columns_out(page: MemoryPage) -> None:
 
 
 def test_a_row_says_its_state(page: MemoryPage) -> None:
+    page.show_uses({ROPE.id: 3})
     page.order_by(TEXT)
     cells = [[page.model.index(place, column).data() for column in (STATE, WHEN, USES, TAGS)] for place in range(3)]
     assert [line[0] for line in cells] == ["pinned", "stale", ""]
@@ -201,7 +222,7 @@ def test_a_row_says_its_state(page: MemoryPage) -> None:
     assert cells[0][1] == day_words(10 * DAY + NOON) == "1970-01-11"
     spoken = [page.model.index(place, TEXT).data(ACCESSIBLE_TEXT) for place in range(3)]
     assert spoken == ["Wren has a lamp. (pinned)", "Wren takes the road. (stale)", "Wren wants rope."]
-    assert page.model.index(2, USES).data(ACCESSIBLE_TEXT).endswith("used 3 times")
+    assert page.model.index(2, USES).data(ACCESSIBLE_TEXT).endswith("used in 3 replies")
     assert "takes no part in searches" in page.model.index(1, TEXT).data(TOOLTIP)
     assert "takes no part" not in page.model.index(0, TEXT).data(TOOLTIP)
     assert at_the_right(page.model) == [SIMILARITY, USES]
@@ -232,7 +253,7 @@ def test_a_memory_is_written_tagged_and_pinned(detail: MemoryDetail, qtbot: QtBo
     detail.show_row(ROPE, in_run=False)
     assert all(part.isEnabled() for part in parts)
     assert (detail.tags.text(), detail.pin.isChecked()) == ("gear, rope", False)
-    assert detail.words.text() == "Somebody said it. Of 1970-01-13. Used 3 times, last on 1970-01-14."
+    assert detail.words.text() == "Somebody said it. Of 1970-01-13."
     detail.tags.setFocus()
     qtbot.keyClick(detail.tags, Qt.Key.Key_Return)  # nothing was typed
     detail.tags.selectAll()
@@ -299,7 +320,7 @@ def test_where_a_memory_came_from_is_asked_for_once_and_only_when_looked_at(deta
     assert detail.history.words.text() == "Looking it up…"
     detail.show_past(Provenance(ROPE.memory))
     assert detail.history.words.text() == "Somebody said it."
-    detail.show_row(replace(ROPE, uses=4), in_run=False)  # the same one, changed
+    detail.show_row(replace(ROPE, at=4), in_run=False)  # the same one, changed
     assert (len(asked), detail.history.words.text()) == (2, "Somebody said it.")
     detail.show_row(None, in_run=False)
     assert detail.history.words.text().startswith("Choose a memory")

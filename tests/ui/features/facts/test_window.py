@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from lorestudio.systems.facts.session import FactsSession
 from lorestudio.ui.features.facts import extraction as worker
 from lorestudio.ui.features.facts.actions import ROW_MENU
 from lorestudio.ui.features.facts.pane import MemoriesPane
-from lorestudio.ui.features.facts.table import SIMILARITY, TEXT
+from lorestudio.ui.features.facts.table import SIMILARITY, TEXT, USES
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.words import Notice
 from tests.ui.worlds import make_project
@@ -441,6 +442,25 @@ class Again:
 
     async def answer(self, _request: ChatRequest) -> ChatReply:
         return ChatReply('{"memories": [{"content": "I carry the brass lantern", "source": "confirmed"}]}')
+
+
+def test_how_often_each_memory_went_into_the_replies_of_the_run(drawn: MainWindow, store: Path, qtbot: QtBot) -> None:
+    page = pane(drawn).memories
+    assert page.model.uses is None  # the runs are those of another system
+    drawn.session.replays.choose(system="facts")
+    settle(drawn, qtbot)
+    ids = memories_in(store)
+    went_in = Counter(
+        trace.entries[each.entry].filename for trace in drawn.session.runs.traces.values() for each in trace.injections
+    )
+    assert went_in[ids["I carry the lantern"]] > went_in[ids["I need the north road"]] > 0
+    shown = {row.id: page.model.index(place, USES).data() for place, row in enumerate(page.model.rows)}
+    assert shown == {each: str(went_in[each]) for each in ids.values()}
+    page.order_by(USES)
+    assert texts(drawn)[0] == "I carry the lantern"
+    drawn.session.replays.choose(system="deeplore")
+    settle(drawn, qtbot)
+    assert page.model.uses is None
 
 
 @pytest.mark.long
