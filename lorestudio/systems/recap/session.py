@@ -484,15 +484,16 @@ class RecapSession(Struct, eq=False):
         return await self.enqueue([recap_operation(index)])
 
     async def enqueue_scene(self, index: int) -> tuple[str, ...]:
-        """Queue the recap of the scene that ends at a break.
+        """Queue the recap of the scene that ends at a break; the running recap stays as it is.
 
-        Raises InputError where there is no break, or where its recap is locked.
+        `enqueue_combine` works it in (rules: recap-memory 13.4). Raises InputError where there is no break, or where
+        its recap is locked.
         """
         self.edits.message(index)
         if index not in self.chat.breaks:
             raise InputError(self.path, f"message {index} ends no scene. Set a scene break there first.")
         self.edits.check_lock(index)
-        return await self.enqueue([scene_operation(index, Priority.NORMAL)])
+        return await self.enqueue([scene_operation(index, Priority.NORMAL, manual=True)])
 
     async def enqueue_search(self) -> tuple[str, ...]:
         """Queue the search for a scene break. Raises InputError where the queue is busy or there is too little."""

@@ -347,6 +347,21 @@ def test_a_search_says_why_it_cannot_be_made(chat):
     asyncio.run(work())
 
 
+@pytest.mark.parametrize("form", ["text", "stages"])
+def test_the_recap_of_a_scene_asked_for_by_hand_leaves_the_running_recap_alone(chat, form):
+    async def work():
+        session = opened(chat, StandInAnswers(), scene_recap_format=form)
+        await session.edits.toggle_break(5)
+        await session.enqueue_scene(5)
+        await session.work()
+        return session
+
+    session = asyncio.run(work())
+    assert scenes.has_recap(session.chat.messages[5])
+    assert session.chat.running.versions == ()
+    assert not scenes.is_combined(session.chat.messages[5])
+
+
 def test_a_break_set_by_hand_makes_no_recap(chat):
     async def work():
         session = opened(chat)
