@@ -26,7 +26,7 @@ from lorestudio.studio.project.project import Project, read_chat
 from lorestudio.systems.facts.picture import profile_fields
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, Thread
 from lorestudio.systems.facts.records import day as day_of
-from lorestudio.systems.facts.session import Drawn, FactsSession
+from lorestudio.systems.facts.session import MOST_ATTEMPTS, Drawn, FactsSession
 from lorestudio.systems.facts.threads import Passage, chat_name, owner_of
 from lorestudio.trace.wording import plural
 
@@ -189,13 +189,19 @@ def extract(
         asked = answering(answers, Project((), VaultIndex(()), DeepLoreSettings(), told, chat), fresh=again)
     with given.session(asked) as session:
         passages = session.waiting(told, chat, again=again, due=due)
+        left = len(session.waiting(told, chat)) - len(passages) if due and not again else 0
         drawn = waited(session.extract(told, chat, passages, None if as_json else _progress))
     if as_json:
         print_json([_drawn_json(each) for each in drawn])
     elif not passages:
-        echo("Nothing is waiting: the facts of this chat are kept.")
+        echo("Nothing is due." if left else "Nothing is waiting: the facts of this chat are kept.")
     else:
         echo("\n".join(drawn_lines(drawn)))
+    if left:
+        say(
+            f"Left for later: {plural(left, '# passage|# passages')}, silent for too short a time or failed "
+            f"{MOST_ATTEMPTS} times. Without --due they are read now."
+        )
     unread = sum(each.result is not None and bool(each.result.problem) for each in drawn)
     if unread:
         say(f"{plural(unread, '# passage counts|# passages count')} as read, without facts. --again asks once more.")

@@ -63,8 +63,8 @@ from lorestudio.systems.vectors import embedder_named
 logger = logging.getLogger(__name__)
 
 MOST_ATTEMPTS: Final = 3
-"""After so many failures in a row sweeping leaves a thread alone; asking for it still tries
-(rules: fact-memory 3.5 S3).
+"""After so many failures in a row sweeping leaves a thread alone, and what asks for passages that are due its passage;
+asking for it still tries (rules: fact-memory 3.5 S3).
 """
 
 
@@ -247,7 +247,8 @@ class FactsSession(Closing):
     def waiting(self, chat: Chat, path: Path | None, *, again: bool = False, due: bool = False) -> tuple[Passage, ...]:
         """The passages of a chat whose facts are not kept yet.
 
-        `again` takes all; `due` leaves out the last one while its silence is too short (rules: fact-memory 3.2).
+        `again` takes all. `due` leaves out the last one while its silence is too short (rules: fact-memory 3.2), and
+        those that have failed too often, except in strict mode.
         """
         times = timeouts_of(self.settings)
         silence = times.cooling + times.dormant
@@ -258,6 +259,9 @@ class FactsSession(Closing):
         )
         if due and found and found[-1].ended is not None and found[-1].last == _last_spoken(found, chat):
             found = found[:-1] if self.now() - found[-1].ended < silence else found
+        if due and not self.settings.strict:
+            tired = {thread.id for thread in threads if thread.attempts >= MOST_ATTEMPTS}
+            found = tuple(passage for passage in found if passage.id not in tired)
         return found
 
     async def extract(

@@ -48,6 +48,18 @@ def test_a_reply_that_is_no_json_is_told_with_the_way_to_ask_again(lorestudio, t
     assert done.exit_code == 0
 
 
+def test_what_is_due_leaves_a_passage_alone_that_failed_three_times(lorestudio, told):
+    with provider(*[reply({}, status=401)] * 3, reply(completion('{"memories": []}'))) as server:
+        lorestudio("profiles", "add", "Local", "--url", f"http://127.0.0.1:{server.port}/v1", "--model", "m")
+        for _ in range(3):
+            assert lorestudio("facts", "extract", told, "--due", "--answers", "Local").exit_code != 0
+        left = lorestudio("facts", "extract", told, "--due", "--answers", "Local")
+        assert (left.exit_code, left.stdout) == (0, "Nothing is due.\n")
+        assert "Left for later: 1 passage" in left.stderr
+        assert "Without --due" in left.stderr
+        assert lorestudio("facts", "extract", told, "--answers", "Local").exit_code == 0
+
+
 def test_a_memory_is_searched_shown_edited_pinned_and_deleted(lorestudio, told):
     lorestudio("facts", "extract", told)
     lantern, road = listed(lorestudio)

@@ -16,7 +16,7 @@ from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.systems.facts.records import ThreadState
-from lorestudio.systems.facts.session import FactsSession
+from lorestudio.systems.facts.session import MOST_ATTEMPTS, FactsSession
 from lorestudio.systems.facts.threads import chat_name, owner_of
 
 
@@ -119,6 +119,18 @@ def test_a_passage_that_fails_waits_and_the_others_are_kept(tmp_path):
         asyncio.run(made.extract(CHAT, None, waiting))
         assert made.waiting(CHAT, None) == ()
         assert {thread.state for thread in made.threads("chat")} == {ThreadState.DORMANT}
+
+
+def test_a_passage_that_failed_too_often_is_due_no_more_but_is_read_when_asked_for():
+    with session(Answers(1, 2, 3)) as made:
+        first, last = made.waiting(CHAT, None)
+        for _ in range(MOST_ATTEMPTS):
+            assert made.waiting(CHAT, None, due=True) == (first, last)
+            assert asyncio.run(made.extract(CHAT, None, (first,)))[0].problem
+        assert made.waiting(CHAT, None, due=True) == (last,)
+        assert made.waiting(CHAT, None) == (first, last)
+        assert not extracted(made)[0].problem
+        assert made.waiting(CHAT, None) == ()
 
 
 def test_models_are_told_who_speaks():
@@ -226,7 +238,7 @@ from pathlib import Path
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.llm.embedding import HashEmbedder
 from lorestudio.settings.facts import FactsSettings
-from lorestudio.systems.facts.session import FactsSession
+from lorestudio.systems.facts.session import MOST_ATTEMPTS, FactsSession
 
 class Deadly(HashEmbedder):
     async def embed(self, texts):
