@@ -312,7 +312,7 @@ class _Bench:
         pinned = [MemoryMatch(memory, 1.0) for memory in store.get_memories(USER) if memory.pinned]
         considered = store.search_memories(
             USER, _vector(given["vectors"][given["query"]]), limit * (5 if search.diversity_weight > 0 else 1),
-            given.get("filterTags") or (), strict=self.strict,
+            given.get("filterTags") or (),
         )  # fmt: skip
         found = retrieval.chosen(pinned, considered, store.get_profile(USER), search, self.clock(), limit).matches
         matches = found[1:] if config.get("onRetrieve") == "drop_first" else found

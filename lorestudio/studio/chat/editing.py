@@ -111,11 +111,11 @@ def hide(chat: Chat, place: int, *, hidden: bool) -> Chat:
     return chat.with_message(place, synced(replace(_message(chat, place), is_system=hidden)))
 
 
-def add_swipe(chat: Chat, place: int, text: str, now: datetime, *, extra: Mapping[str, Json] | None = None) -> Chat:
-    """A new alternative of a message, which becomes the active one; the others keep what belongs to them."""
+def add_swipe(chat: Chat, place: int, now: datetime) -> Chat:
+    """A new, empty alternative of a message, which becomes the active one; the others keep what belongs to them."""
     message = _message(chat, place)
-    swipes = (*(message.swipes or (message.text,)), text)
-    info: Json = {"send_date": send_date(now), "extra": dict(extra or {})}
+    swipes = (*(message.swipes or (message.text,)), "")
+    info: Json = {"send_date": send_date(now), "extra": {}}
     infos = [*_infos(message, message_record(message)), info]
     return chat.with_message(place, _at(message, len(swipes) - 1, swipes, infos))
 

@@ -48,7 +48,7 @@ def room_for_reply(chat: Chat, place: int | None, now: datetime) -> tuple[Chat, 
     """
     if place is None:
         return chat, Generation(len(chat.messages))
-    made = editing.add_swipe(chat, place, "", now)
+    made = editing.add_swipe(chat, place, now)
     return made, Generation(place, made.messages[place].swipe)
 
 

@@ -92,7 +92,7 @@ STEP: Final = 10
 """Between two priorities, so that others can be put between them later."""
 
 
-def moved_priorities(priorities: Sequence[float], moved: range, step: int = STEP) -> dict[int, int]:
+def moved_priorities(priorities: Sequence[float], moved: range) -> dict[int, int]:
     """New priorities, by place, where the notes at the places `moved` were put between the others.
 
     The others stay as they are while there is room between them; where there is none, those behind make room as far as
@@ -100,17 +100,17 @@ def moved_priorities(priorities: Sequence[float], moved: range, step: int = STEP
     """
     numbers, amount = [rank(each) for each in priorities], len(moved)
     after = numbers[moved.stop] if moved.stop < len(numbers) else math.inf
-    if moved.start == 0 and LEAST_PRIORITY <= after - step * amount < math.inf:
-        return {place: math.floor(after) - step * (amount - at) for at, place in enumerate(moved)}
+    if moved.start == 0 and LEAST_PRIORITY <= after - STEP * amount < math.inf:
+        return {place: math.floor(after) - STEP * (amount - at) for at, place in enumerate(moved)}
     before = math.floor(numbers[moved.start - 1]) if moved.start else LEAST_PRIORITY - 1
     between = after - before
-    gap = step if between <= amount else min(step, math.ceil(between) // (amount + 1)) if between < math.inf else step
+    gap = STEP if between <= amount else min(STEP, math.ceil(between) // (amount + 1)) if between < math.inf else STEP
     found = {place: before + max(1, gap) * at for at, place in enumerate(moved, start=1)}
     last = before + max(1, gap) * amount
     for place in range(moved.stop, len(numbers)):
         if numbers[place] > last:
             break
-        last = found[place] = last + step
+        last = found[place] = last + STEP
     return found
 
 

@@ -277,7 +277,7 @@ def _lines(lines: Sequence[str], x: float, y: float, kind: str) -> str:
     return f"<text class='{kind}' y='{y:.1f}'>{spans}</text>"
 
 
-def budget_svg(view: BudgetView, *, alone: bool = False) -> str:
+def budget_svg(view: BudgetView) -> str:
     """What went in by origin and in order, the limit, free room, and hatched what was cut."""
     cut = sum(segment.tokens for segment in view.cut)
     size = max(view.maximum or 0, view.used) or 1
@@ -299,7 +299,7 @@ def budget_svg(view: BudgetView, *, alone: bool = False) -> str:
     anchor = "end" if edge > _BAR_WIDTH / 2 else "start"
     parts.append(f"<text class='ink' x='{edge:.1f}' y='11' text-anchor='{anchor}'>{escape(view.headline())}</text>")
     told = [segment.describe(view.maximum) for segment in (*view.counted, *view.cut)]
-    return svg("".join(parts), 58, f"Budget: {view.headline()}. {'. '.join(told)}", _BAR_WIDTH, alone=alone)
+    return svg("".join(parts), 58, f"Budget: {view.headline()}. {'. '.join(told)}", _BAR_WIDTH)
 
 
 def _segment(segment: Segment, left: float, wide: float, maximum: float | None) -> str:

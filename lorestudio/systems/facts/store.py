@@ -514,18 +514,18 @@ class FactStore(Closing):
                 raise FactError(f"Memory not found: {memory}")
 
     def search_memories(
-        self, user: str | None, vector: Vector, limit: int, tags: Sequence[str] = (), *, strict: bool = False
+        self, user: str | None, vector: Vector, limit: int, tags: Sequence[str] = ()
     ) -> list[MemoryMatch]:
         """The most similar memories that have one of the tags, most similar first; None searches all owners'.
 
-        Strict mode raises FactError.
+        Strict mode raises FactError where a vector cannot be compared.
         """
         table = self._table(user)
         rows = None
         if tags:
             wanted = frozenset(tags)
             rows = np.array([row for row, names in enumerate(table.tags) if names & wanted], dtype=np.int64)
-        if strict:
+        if self._strict:
             table.vectors.check(vector, rows, table.unasked)
         found = table.vectors.search(vector, limit if limit >= 0 else None, rows)[:limit]
         return [

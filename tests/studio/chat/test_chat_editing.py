@@ -89,9 +89,9 @@ def test_deleting_and_hiding() -> None:
 
 
 def test_a_new_swipe_is_active_and_the_old_one_keeps_what_is_its() -> None:
-    chat = editing.add_swipe(CHAT, 2, "c", NOW, extra={"model": "three"})
+    chat = editing.add_swipe(CHAT, 2, NOW)
     last = written(chat).messages[2]
-    assert (last.text, last.swipes, last.swipe, last.extra) == ("c", ("a", "b", "c"), 2, {"model": "three"})
+    assert (last.text, last.swipes, last.swipe, last.extra) == ("", ("a", "b", ""), 2, {})
     infos = last.raw["swipe_info"]
     assert isinstance(infos, list)
     assert infos[1] == {"send_date": "D1", "gen_started": "S1", "extra": {"model": "two", "deeplore_ai_notes": "Nb"}}
@@ -102,8 +102,8 @@ def test_a_new_swipe_is_active_and_the_old_one_keeps_what_is_its() -> None:
 
 
 def test_the_first_swipe_of_a_message_that_had_none() -> None:
-    first = written(editing.add_swipe(CHAT, 0, "Come in.", NOW)).messages[0]
-    assert (first.text, first.swipes, first.swipe) == ("Come in.", ("Welcome.", "Come in."), 1)
+    first = written(editing.add_swipe(CHAT, 0, NOW)).messages[0]
+    assert (first.text, first.swipes, first.swipe) == ("", ("Welcome.", ""), 1)
 
 
 def test_choosing_a_swipe_brings_what_belongs_to_it() -> None:
@@ -174,7 +174,7 @@ def test_whatever_is_done_the_file_says_the_same_as_the_chat(steps: list[tuple[i
         elif kind == 1 and len(chat.messages) > 1:
             chat = editing.delete(chat, place)
         elif kind == 2:
-            chat = editing.add_swipe(chat, place, text, NOW)
+            chat = editing.edit(editing.add_swipe(chat, place, NOW), place, text)
         elif kind == 3 and swipe < len(message.swipes):
             chat = editing.choose_swipe(chat, place, swipe)
         elif kind == 4 and swipe < len(message.swipes) > 1:

@@ -383,7 +383,7 @@ class ChatFeature(Feature):
     def _write_swipe(self) -> None:
         chat, place = self._chat, self._chosen
         if chat is not None and place is not None:
-            made = editing.add_swipe(chat, place, "", local_now())
+            made = editing.add_swipe(chat, place, local_now())
             self.change(tr("another swipe of #{number}", number=place), made, place)
             self.edit()
 
