@@ -2,20 +2,17 @@
 
 Into SillyTavern's settings.json only the chosen keys go; everything else stays character for character. Nothing here
 prints values that may be secret: DeepLore's keys that hold them are none of the declared settings.
-
-Carrying a system's settings to where they run: into SillyTavern's settings.json, or as its program reads them.
-
-Into SillyTavern's file only the chosen keys go; everything else stays character for character.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
@@ -96,29 +93,6 @@ def by_default(changes: Sequence[SettingChange]) -> tuple[SettingChange, ...]:
     return tuple(each for each in changes if not each.declaration.local and not never_carried(each))
 
 
-def prepared(settings: DeepLoreSettings, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """The values of the chosen keys as DeepLore takes them, and a sentence for each that is mended or left out.
-
-    DeepLore checks little of what it reads, so what it would take wrongly is not written
-    (rules: deeplore-tools 4.2 "Consistency rules").
-    """
-    values: dict[str, Json] = {}
-    remarks: list[str] = []
-    for each in exportable():
-        if each.alias not in keys:
-            continue
-        value = setting_value(settings, each)
-        if isinstance(value, str) and each.name.endswith("_proxy_url") and _LOCALHOST.match(value):
-            value = _LOCALHOST.sub(r"\g<1>127.0.0.1", value)
-            remarks.append(f"{each.alias}: DeepLore refuses the name localhost; 127.0.0.1 is written.")
-        wrong = _not_taken(each, value)
-        if wrong:
-            remarks.append(f"{each.alias}: {wrong} It is left out.")
-        else:
-            values[each.alias] = in_file(each, value)
-    return values, tuple(remarks)
-
-
 def _not_taken(each: Declaration, value: Value) -> str:
     if each.name.endswith(("_position", "_role")) and each.type is int and value not in (0, 1, 2):
         return f"{value_text(each, value)} is no place that DeepLore's own window knows."
@@ -135,49 +109,6 @@ def unknown_keys(keys: Collection[str]) -> list[str]:
 
 
 # ---- SillyTavern's file ---------------------------------------------------------------------------------------------
-
-
-def stored_values(path: Path) -> dict[str, Json]:
-    """DeepLore's settings in SillyTavern's file at `path` as written; empty where DeepLore has not been there yet.
-
-    Raises InputError where the file is not SillyTavern's settings.json.
-    """
-    return dict(_deeplore(host_document(path, read_file(path)), path))
-
-
-def plan_merge(path: Path, values: Mapping[str, Json]) -> Merge:
-    """What writing `values` into SillyTavern's settings.json at `path` would do. Nothing is written yet.
-
-    Raises InputError where the file is not what it seems to be.
-    """
-    before = read_file(path)
-    document = host_document(path, before)
-    raw = _deeplore(document, path)
-    by_alias = {each.alias: each for each in declarations()}
-    changes: list[KeyChange] = []
-    remarks: list[str] = []
-    wanted: dict[str, Json] = {**_brought_up_to_date(raw, remarks), **values}
-    for alias, value in wanted.items():
-        each = by_alias[alias]
-        if alias not in raw or not same(raw[alias], value):
-            changes.append(KeyChange(each, raw.get(alias, in_file(each, each.default)), value, written=alias in raw))
-    inner = document.get(PLACE[0])
-    if not isinstance(inner, Mapping) or PLACE[1] not in inner:
-        remarks.append("DeepLore has no settings in this file yet; they are added. Is it installed there?")
-    if not changes:
-        return Merge((), tuple(remarks), change_of(path, before, before))
-    version = raw.get(VERSION_KEY)
-    there = version if isinstance(version, int | float) and not isinstance(version, bool) else 0
-    written: dict[str, Json] = {change.declaration.alias: change.after for change in changes}
-    if there <= SETTINGS_VERSION:
-        written[VERSION_KEY] = SETTINGS_VERSION
-    elif there > max(SETTINGS_VERSIONS.values()):
-        remarks.append(f"The settings are of a newer version ({version}) than is known here; the version stays.")
-    text = before.decode("utf-8-sig")
-    after = set_members(
-        text, PLACE, {key: value for key, value in written.items() if key not in raw or not same(raw[key], value)}
-    )
-    return Merge(tuple(changes), tuple(remarks), change_of(path, before, after.encode("utf-8")))
 
 
 def _brought_up_to_date(raw: Mapping[str, Json], remarks: list[str]) -> dict[str, Value]:
@@ -229,18 +160,7 @@ def _deeplore(document: Mapping[str, Json], path: Path) -> Mapping[str, Json]:
     return found
 
 
-def merge_candidates(path: Path, settings: DeepLoreSettings) -> tuple[SettingChange, ...]:
-    """Every setting that has another value in SillyTavern's file at `path`: from its value there to this one."""
-    found = differences(sanitise(stored_values(path)).settings, settings)
-    return tuple(each for each in found if each.declaration.alias not in _NOT_CARRIED)
-
-
 # ---- texts ----------------------------------------------------------------------------------------------------------
-
-
-def snippet(values: Mapping[str, Json]) -> str:
-    """The values as a JSON object of DeepLore's keys, laid out as in SillyTavern's file."""
-    return json.dumps({**values, VERSION_KEY: SETTINGS_VERSION}, ensure_ascii=False, indent=INDENT) + "\n"
 
 
 def changes_list(changes: Sequence[SettingChange]) -> str:
@@ -261,30 +181,199 @@ def changes_list(changes: Sequence[SettingChange]) -> str:
     return "\n".join(lines) + "\n"
 
 
+# ---- carriers -------------------------------------------------------------------------------------------------------
+
+Place = tuple[str, ...]
+"""The names on the way to an object in SillyTavern's settings.json."""
+
+
 @dataclass(frozen=True, slots=True)
-class DeepLoreCarrier:
-    """DeepLore's settings as a Carrier (see `lorestudio.exchange.settings_files`; rules: deeplore-tools 4.3)."""
+class Carrier(ABC):
+    """Settings of one system, to be carried over. Keys are those of files; values are as files hold them."""
+
+    settings: Section = field(repr=False)
+
+    @property
+    def not_there(self) -> str:
+        """Why SillyTavern's settings.json has no place for them, "" where it has."""
+        return ""
+
+    def differing(self) -> tuple[SettingChange, ...]:
+        """What differs from the defaults."""
+        return differences(type(self.settings)(), self.settings)
+
+    @abstractmethod
+    def candidates(self, path: Path) -> tuple[SettingChange, ...]:
+        """What has another value in SillyTavern's file at `path`. Waits for the disk. Raises InputError."""
+
+    @abstractmethod
+    def prepared(self, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:
+        """The values of these keys, and a sentence for each that is mended or left out."""
+
+    @abstractmethod
+    def plan(self, path: Path, values: Mapping[str, Json]) -> Merge:
+        """What writing the values into SillyTavern's file would do. Waits for the disk. Raises InputError."""
+
+    def snippet(self, values: Mapping[str, Json]) -> str:
+        """The values as the system's program reads them."""
+        return json.dumps(dict(values), ensure_ascii=False, indent=INDENT) + "\n"
+
+    def document(self, values: Mapping[str, Json]) -> Mapping[str, Json]:
+        """The values as a settings file of lorestudio."""
+        return dict(values)
+
+
+@dataclass(frozen=True, slots=True)
+class DeepLoreCarrier(Carrier):
+    """DeepLore's settings (rules: deeplore-tools 4.3)."""
 
     settings: DeepLoreSettings = field(repr=False)
-    not_there: str = ""
 
-    def differing(self) -> tuple[SettingChange, ...]:  # noqa: D102  # as in Carrier
-        return differences(DeepLoreSettings(), self.settings)
+    def candidates(self, path: Path) -> tuple[SettingChange, ...]:
+        """Every setting that has another value in SillyTavern's file at `path`: from its value there to this one."""
+        there = _deeplore(host_document(path, read_file(path)), path)
+        found = differences(sanitise(dict(there)).settings, self.settings)
+        return tuple(each for each in found if each.declaration.alias not in _NOT_CARRIED)
 
-    def candidates(self, path: Path) -> tuple[SettingChange, ...]:  # noqa: D102  # as in Carrier
-        return merge_candidates(path, self.settings)
+    def prepared(self, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:
+        """The values of the chosen keys as DeepLore takes them, and a sentence for each that is mended or left out.
 
-    def prepared(self, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:  # noqa: D102  # as in Carrier
-        return prepared(self.settings, keys)
+        DeepLore checks little of what it reads, so what it would take wrongly is not written
+        (rules: deeplore-tools 4.2 "Consistency rules").
+        """
+        values: dict[str, Json] = {}
+        remarks: list[str] = []
+        for each in exportable():
+            if each.alias not in keys:
+                continue
+            value = setting_value(self.settings, each)
+            if isinstance(value, str) and each.name.endswith("_proxy_url") and _LOCALHOST.match(value):
+                value = _LOCALHOST.sub(r"\g<1>127.0.0.1", value)
+                remarks.append(f"{each.alias}: DeepLore refuses the name localhost; 127.0.0.1 is written.")
+            wrong = _not_taken(each, value)
+            if wrong:
+                remarks.append(f"{each.alias}: {wrong} It is left out.")
+            else:
+                values[each.alias] = in_file(each, value)
+        return values, tuple(remarks)
 
-    def plan(self, path: Path, values: Mapping[str, Json]) -> Merge:  # noqa: D102  # as in Carrier
-        return plan_merge(path, values)
+    def plan(self, path: Path, values: Mapping[str, Json]) -> Merge:
+        """What writing `values` into SillyTavern's settings.json at `path` would do. Nothing is written yet.
 
-    def snippet(self, values: Mapping[str, Json]) -> str:  # noqa: D102  # as in Carrier
-        return snippet(values)
+        Raises InputError where the file is not what it seems to be.
+        """
+        before = read_file(path)
+        document = host_document(path, before)
+        raw = _deeplore(document, path)
+        by_alias = {each.alias: each for each in declarations()}
+        changes: list[KeyChange] = []
+        remarks: list[str] = []
+        wanted: dict[str, Json] = {**_brought_up_to_date(raw, remarks), **values}
+        for alias, value in wanted.items():
+            each = by_alias[alias]
+            if alias not in raw or not same(raw[alias], value):
+                changes.append(
+                    KeyChange(each, raw.get(alias, in_file(each, each.default)), value, written=alias in raw)
+                )
+        inner = document.get(PLACE[0])
+        if not isinstance(inner, Mapping) or PLACE[1] not in inner:
+            remarks.append("DeepLore has no settings in this file yet; they are added. Is it installed there?")
+        if not changes:
+            return Merge((), tuple(remarks), change_of(path, before, before))
+        version = raw.get(VERSION_KEY)
+        there = version if isinstance(version, int | float) and not isinstance(version, bool) else 0
+        written: dict[str, Json] = {change.declaration.alias: change.after for change in changes}
+        if there <= SETTINGS_VERSION:
+            written[VERSION_KEY] = SETTINGS_VERSION
+        elif there > max(SETTINGS_VERSIONS.values()):
+            remarks.append(f"The settings are of a newer version ({version}) than is known here; the version stays.")
+        text = before.decode("utf-8-sig")
+        after = set_members(
+            text, PLACE, {key: value for key, value in written.items() if key not in raw or not same(raw[key], value)}
+        )
+        return Merge(tuple(changes), tuple(remarks), change_of(path, before, after.encode("utf-8")))
 
-    def document(self, values: Mapping[str, Json]) -> Mapping[str, Json]:  # noqa: D102  # as in Carrier
+    def snippet(self, values: Mapping[str, Json]) -> str:
+        """The values as a JSON object of DeepLore's keys, laid out as in SillyTavern's file."""
+        return json.dumps({**values, VERSION_KEY: SETTINGS_VERSION}, ensure_ascii=False, indent=INDENT) + "\n"
+
+    def document(self, values: Mapping[str, Json]) -> Mapping[str, Json]:
+        """The values as a settings file of lorestudio, with its format and version."""
         return {**new_document(self.settings), "settings": dict(values)}
+
+
+@dataclass(frozen=True, slots=True)
+class SectionCarrier(Carrier):
+    """Settings whose keys stand in objects of SillyTavern's file: `places` by key, the first that is there counts."""
+
+    places: Mapping[str, Sequence[Place]] = field(default_factory=dict)
+
+    @property
+    def not_there(self) -> str:
+        """A word about places where none is given."""
+        return "" if self.places else "SillyTavern has no place for these settings; their own program reads a file."
+
+    def _known(self) -> Mapping[str, Declaration]:
+        every = {each.alias: each for each in declared(type(self.settings))}
+        return {alias: every[alias] for alias in self.places} if self.places else every
+
+    def candidates(self, path: Path) -> tuple[SettingChange, ...]:
+        """What has another value at its place in the file."""
+        document = host_document(path, read_file(path))
+        found = []
+        for alias, each in self._known().items():
+            _, there = self._there(document, path, alias)
+            value = setting_value(self.settings, each)
+            before = there.get(alias, each.default)
+            if isinstance(before, bool | int | float | str) and not same(before, value):
+                found.append(SettingChange(each, before, value))
+        return tuple(found)
+
+    def prepared(self, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:
+        """The values of these keys that have a place; a sentence for each of the others."""
+        known = self._known()
+        values: dict[str, Json] = {
+            alias: in_file(each, setting_value(self.settings, each)) for alias, each in known.items() if alias in keys
+        }
+        left = [f"{alias}: only lorestudio has this setting. It is left out." for alias in keys if alias not in known]
+        return values, tuple(left)
+
+    def plan(self, path: Path, values: Mapping[str, Json]) -> Merge:
+        """The values at their places; a remark for each object that is not there yet."""
+        before = read_file(path)
+        document, known = host_document(path, before), self._known()
+        changes: list[KeyChange] = []
+        missing: dict[Place, None] = {}
+        text = before.decode("utf-8-sig")
+        for alias, value in values.items():
+            place, there = self._there(document, path, alias)
+            if alias in there and same(there[alias], value):
+                continue
+            if not there:
+                missing[place] = None
+            changes.append(KeyChange(known[alias], there.get(alias, known[alias].default), value, alias in there))
+            text = set_members(text, place, {alias: value})
+        told = [
+            f"There is no “{'.'.join(place)}” in this file yet; it is added. Is it in use there?" for place in missing
+        ]
+        after = text.encode("utf-8") if changes else before
+        return Merge(tuple(changes), tuple(told), change_of(path, before, after))
+
+    def _there(self, document: Mapping[str, Json], path: Path, alias: str) -> tuple[Place, Mapping[str, Json]]:
+        """The place of a key, and the object that is there."""
+        for place in self.places[alias]:
+            found: Json = document
+            for name in place:
+                found = found.get(name, {}) if isinstance(found, Mapping) else None
+            if not isinstance(found, Mapping):
+                told = "no object stands here, so nothing is written. Use a backup."
+                raise InputError(path, told, field=".".join(place))
+            if found:
+                return place, found
+        return self.places[alias][0], {}
+
+
+# ---- taking over ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,117 +420,3 @@ def _imported(source: str, stored: Stored) -> Imported:
     said = known & stored.values.keys() if stored.layout is Layout.PLAIN else known
     problems, keys = stored.sanitised.problems, frozenset(stored.values)
     return Imported(source, stored.layout, stored.sanitised.settings, frozenset(said), problems, keys)
-
-
-Place = tuple[str, ...]
-"""The names on the way to an object in SillyTavern's settings.json."""
-
-
-class Carrier(Protocol):
-    """Settings of one system, to be carried over. Keys are those of files; values are as files hold them."""
-
-    @property
-    def not_there(self) -> str:
-        """Why SillyTavern's settings.json has no place for them, "" where it has."""
-        ...
-
-    def differing(self) -> tuple[SettingChange, ...]:
-        """What differs from the defaults."""
-        ...
-
-    def candidates(self, path: Path) -> tuple[SettingChange, ...]:
-        """What has another value in SillyTavern's file at `path`. Waits for the disk. Raises InputError."""
-        ...
-
-    def prepared(self, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:
-        """The values of these keys, and a sentence for each that is mended or left out."""
-        ...
-
-    def plan(self, path: Path, values: Mapping[str, Json]) -> Merge:
-        """What writing the values into SillyTavern's file would do. Waits for the disk. Raises InputError."""
-        ...
-
-    def snippet(self, values: Mapping[str, Json]) -> str:
-        """The values as the system's program reads them."""
-        ...
-
-    def document(self, values: Mapping[str, Json]) -> Mapping[str, Json]:
-        """The values as a settings file of lorestudio."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class SectionCarrier:
-    """Settings whose keys stand in objects of SillyTavern's file: `places` by key, the first that is there counts."""
-
-    settings: Section = field(repr=False)
-    places: Mapping[str, Sequence[Place]] = field(default_factory=dict)
-
-    @property
-    def not_there(self) -> str:  # noqa: D102  # as in Carrier
-        return "" if self.places else "SillyTavern has no place for these settings; their own program reads a file."
-
-    def _known(self) -> Mapping[str, Declaration]:
-        every = {each.alias: each for each in declared(type(self.settings))}
-        return {alias: every[alias] for alias in self.places} if self.places else every
-
-    def differing(self) -> tuple[SettingChange, ...]:  # noqa: D102  # as in Carrier
-        return differences(type(self.settings)(), self.settings)
-
-    def candidates(self, path: Path) -> tuple[SettingChange, ...]:  # noqa: D102  # as in Carrier
-        document = host_document(path, read_file(path))
-        found = []
-        for alias, each in self._known().items():
-            _, there = self._there(document, path, alias)
-            value = setting_value(self.settings, each)
-            before = there.get(alias, each.default)
-            if isinstance(before, bool | int | float | str) and not same(before, value):
-                found.append(SettingChange(each, before, value))
-        return tuple(found)
-
-    def prepared(self, keys: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:  # noqa: D102  # as in Carrier
-        known = self._known()
-        values: dict[str, Json] = {
-            alias: in_file(each, setting_value(self.settings, each)) for alias, each in known.items() if alias in keys
-        }
-        left = [f"{alias}: only lorestudio has this setting. It is left out." for alias in keys if alias not in known]
-        return values, tuple(left)
-
-    def plan(self, path: Path, values: Mapping[str, Json]) -> Merge:  # noqa: D102  # as in Carrier
-        before = read_file(path)
-        document, known = host_document(path, before), self._known()
-        changes: list[KeyChange] = []
-        missing: dict[Place, None] = {}
-        text = before.decode("utf-8-sig")
-        for alias, value in values.items():
-            place, there = self._there(document, path, alias)
-            if alias in there and same(there[alias], value):
-                continue
-            if not there:
-                missing[place] = None
-            changes.append(KeyChange(known[alias], there.get(alias, known[alias].default), value, alias in there))
-            text = set_members(text, place, {alias: value})
-        told = [
-            f"There is no “{'.'.join(place)}” in this file yet; it is added. Is it in use there?" for place in missing
-        ]
-        after = text.encode("utf-8") if changes else before
-        return Merge(tuple(changes), tuple(told), change_of(path, before, after))
-
-    def snippet(self, values: Mapping[str, Json]) -> str:  # noqa: D102  # as in Carrier
-        return json.dumps(dict(values), ensure_ascii=False, indent=INDENT) + "\n"
-
-    def document(self, values: Mapping[str, Json]) -> Mapping[str, Json]:  # noqa: D102  # as in Carrier
-        return dict(values)
-
-    def _there(self, document: Mapping[str, Json], path: Path, alias: str) -> tuple[Place, Mapping[str, Json]]:
-        """The place of a key, and the object that is there."""
-        for place in self.places[alias]:
-            found: Json = document
-            for name in place:
-                found = found.get(name, {}) if isinstance(found, Mapping) else None
-            if not isinstance(found, Mapping):
-                told = "no object stands here, so nothing is written. Use a backup."
-                raise InputError(path, told, field=".".join(place))
-            if found:
-                return place, found
-        return self.places[alias][0], {}

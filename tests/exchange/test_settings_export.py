@@ -11,14 +11,11 @@ import pytest
 from lorestudio.exchange import json_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.settings_files import (
+    DeepLoreCarrier,
     by_default,
     changes_list,
     import_file,
     import_text,
-    merge_candidates,
-    plan_merge,
-    prepared,
-    snippet,
     taken_over,
     unknown_keys,
 )
@@ -43,6 +40,8 @@ TEXT = """{
     "power_user": {"name": "\\u017curaw"}
 }"""
 
+CARRIER = DeepLoreCarrier(DeepLoreSettings())
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -52,7 +51,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_only_the_chosen_keys_change_and_a_copy_lies_beside_it(path: Path) -> None:
-    merge = plan_merge(path, {"scanDepth": 8, "maxEntries": 12, "enabled": True})
+    merge = CARRIER.plan(path, {"scanDepth": 8, "maxEntries": 12, "enabled": True})
     assert path.read_text(encoding="utf-8") == TEXT
     assert [change.text for change in merge.changes] == [
         "scanDepth: “6” → 8 messages",
@@ -68,13 +67,13 @@ def test_only_the_chosen_keys_change_and_a_copy_lies_beside_it(path: Path) -> No
 
 
 def test_nothing_is_written_where_nothing_differs(path: Path) -> None:
-    merge = plan_merge(path, {"enabled": True})
+    merge = CARRIER.plan(path, {"enabled": True})
     assert merge.changes == ()
     assert merge.file.data == path.read_bytes()
 
 
 def test_a_file_that_was_changed_meanwhile_is_left_alone(path: Path) -> None:
-    merge = plan_merge(path, {"scanDepth": 8})
+    merge = CARRIER.plan(path, {"scanDepth": 8})
     path.write_text(TEXT + "\n", encoding="utf-8")
     with pytest.raises(InputError, match="changed meanwhile"):
         json_file.carry_out(merge.file)
@@ -96,7 +95,7 @@ def test_a_file_that_was_changed_meanwhile_is_left_alone(path: Path) -> None:
 def test_a_file_that_is_not_what_it_seems_is_refused(path: Path, text: str, told: str) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        plan_merge(path, {"scanDepth": 8})
+        CARRIER.plan(path, {"scanDepth": 8})
     assert told in str(caught.value)
     assert str(path) in str(caught.value)
     assert path.read_text(encoding="utf-8") == text
@@ -105,7 +104,7 @@ def test_a_file_that_is_not_what_it_seems_is_refused(path: Path, text: str, told
 @pytest.mark.parametrize("text", ['{"power_user": {}}', '{"extension_settings": {}}'])
 def test_missing_objects_are_made_and_said(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
-    merge = plan_merge(path, {"scanDepth": 8})
+    merge = CARRIER.plan(path, {"scanDepth": 8})
     json_file.carry_out(merge.file)
     found = json.loads(path.read_text(encoding="utf-8"))
     assert found["extension_settings"] == {"deeplore_enhanced": {"scanDepth": 8, "settingsVersion": 3}}
@@ -115,19 +114,19 @@ def test_missing_objects_are_made_and_said(path: Path, text: str) -> None:
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
     for place in (tmp_path / "absent.json", tmp_path):
         with pytest.raises(InputError):
-            plan_merge(place, {"scanDepth": 8})
+            CARRIER.plan(place, {"scanDepth": 8})
 
 
 def test_a_byte_order_mark_goes_because_sillytavern_cannot_read_it(path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbf" + TEXT.encode())
-    assert plan_merge(path, {"scanDepth": 8}).file.data.startswith(b"{")
+    assert CARRIER.plan(path, {"scanDepth": 8}).file.data.startswith(b"{")
 
 
 def test_what_an_older_version_would_be_brought_up_to_is_written_with_the_version(path: Path) -> None:
     """Else DeepLore would not bring it up to date any more (rules: deeplore-tools 4.2 step 4)."""
     old = {"librarianSessionModel": "m1", "librarianConnectionMode": "profile", "settingsVersion": 1}
     path.write_text(json.dumps({"extension_settings": {"deeplore_enhanced": old}}), encoding="utf-8")
-    merge = plan_merge(path, {"scanDepth": 8})
+    merge = CARRIER.plan(path, {"scanDepth": 8})
     found = json.loads(merge.file.data)["extension_settings"]["deeplore_enhanced"]
     assert found == old | {
         "librarianModel": "m1", "librarianConnectionMode": "inherit", "scanDepth": 8, "settingsVersion": 3,
@@ -138,7 +137,7 @@ def test_what_an_older_version_would_be_brought_up_to_is_written_with_the_versio
 def test_the_version_of_newer_settings_stays(path: Path) -> None:
     for version, told in ((4, False), (5, False), (6, True)):  # 5 is that of 2.6 (rules: deeplore-newer 2)
         path.write_text(TEXT.replace('"settingsVersion": 3', f'"settingsVersion": {version}'), encoding="utf-8")
-        merge = plan_merge(path, {"scanDepth": 8})
+        merge = CARRIER.plan(path, {"scanDepth": 8})
         assert json.loads(merge.file.data)["extension_settings"]["deeplore_enhanced"]["settingsVersion"] == version
         assert any("newer version" in remark for remark in merge.remarks) is told
 
@@ -149,7 +148,7 @@ def test_what_deeplore_would_take_wrongly_is_mended_or_left_out() -> None:
         optimize_keys_mode="both", scan_depth=9,
     )  # fmt: skip
     chosen = {"aiSearchProxyUrl", "injectionPosition", "injectionRole", "optimizeKeysMode", "scanDepth"}
-    values, remarks = prepared(settings, chosen)
+    values, remarks = DeepLoreCarrier(settings).prepared(chosen)
     assert values == {"scanDepth": 9, "aiSearchProxyUrl": "http://127.0.0.1:42069/v1"}
     assert sorted(remark.partition(":")[0] for remark in remarks) == sorted(chosen - {"scanDepth"})
 
@@ -163,12 +162,12 @@ def test_what_belongs_to_one_computer_is_not_carried_unless_asked_for() -> None:
 
 
 def test_candidates_are_what_differs_from_the_file(path: Path) -> None:
-    found = merge_candidates(path, DeepLoreSettings(enabled=True, scan_depth=8))
+    found = DeepLoreCarrier(DeepLoreSettings(enabled=True, scan_depth=8)).candidates(path)
     assert [(each.declaration.alias, each.before, each.after) for each in found] == [("scanDepth", 6, 8)]
 
 
 def test_a_snippet_is_read_back_and_says_only_what_it_holds() -> None:
-    text = snippet({"scanDepth": 8, "injectionTemplate": "ż"})
+    text = CARRIER.snippet({"scanDepth": 8, "injectionTemplate": "ż"})
     assert json.loads(text) == {"scanDepth": 8, "injectionTemplate": "ż", "settingsVersion": 3}
     imported = import_text(text, "the clipboard")
     assert (imported.layout, imported.said) == (Layout.PLAIN, {"scanDepth", "injectionTemplate"})
@@ -201,5 +200,5 @@ def test_the_list_of_changes_can_be_set_by_hand() -> None:
 
 
 def test_no_secret_is_in_anything_that_is_said(path: Path) -> None:
-    merge = plan_merge(path, {"scanDepth": 8})
+    merge = CARRIER.plan(path, {"scanDepth": 8})
     assert "s3cret" not in repr(merge) + repr(import_file(path))
