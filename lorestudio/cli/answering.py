@@ -6,9 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import typer
-
-from lorestudio.cli.output import STOPPED, answer_to, echo, say, say_all
+from lorestudio.cli.output import ask_first, echo, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import (
     AnswerKind,
@@ -110,7 +108,4 @@ def agree(asked: Answering, find_cost: Callable[[], CostEstimate], *, yes: bool,
     model = f", model {models}" if models else ""
     echo(f"“{profile.name}” at {profile.host}{model}. {cost.sentence}", err=True)
     echo(f"The requests hold texts of the chat and of notes. Answers are recorded {kept}.", err=True)
-    nobody = "nobody is here to agree, so nothing was sent. With --yes it is."
-    if not yes and answer_to("Go on? [y/N] ", "--yes", nobody) not in {"y", "yes"}:
-        say("stopped; nothing was sent.")
-        raise typer.Exit(STOPPED)
+    ask_first("Go on?", yes=yes, nothing="nothing was sent")

@@ -193,6 +193,7 @@ OfflineAnswersOption = Annotated[
 """The same for commands that ask no provider."""
 
 YesOption = Annotated[bool, typer.Option("--yes", help="Ask the provider without asking you first.")]
+DoItOption = Annotated[bool, typer.Option("--yes", help="Do it without asking you first.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 ProfileOption = Annotated[
     str | None, typer.Option("--profile", metavar="NAME", help="A settings profile, in place of a file.")

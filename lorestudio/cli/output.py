@@ -73,7 +73,7 @@ def clear_messages() -> Iterator[None]:
     except MemoryError as error:
         say("there is not enough memory for this. Give smaller files, or close other programs.")
         raise typer.Exit(BAD_INPUT) from error
-    except typer.Abort as abort:  # a question was not answered: with Ctrl+C, or because nobody is there
+    except typer.Abort as abort:  # a key was not typed: with Ctrl+C, or because nobody is there
         echo(err=True)  # the question's line is still open
         if isinstance(abort.__context__, EOFError):
             say("there is nobody here to answer. Nothing was done.")
@@ -93,6 +93,17 @@ def answer_to(question: str, option: str, nobody: str) -> str:
     except EOFError as error:
         echo(err=True)
         raise InputError(option, nobody) from error
+
+
+def ask_first(question: str, *, yes: bool, nothing: str = "nothing was changed") -> None:
+    """Go on where the person agrees; `yes`: they have already. `nothing` says what was not done otherwise.
+
+    After a “no” the command ends with `STOPPED`. Raises InputError where nobody is here.
+    """
+    nobody = f"nobody is here to agree, so {nothing}. Give --yes to agree."
+    if not yes and answer_to(f"{question} [y/N] ", "--yes", nobody) not in {"y", "yes"}:
+        say(f"stopped; {nothing}.")
+        raise typer.Exit(STOPPED)
 
 
 def waited(work: Awaitable[_Result]) -> _Result:

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.command import command, command_group
-from lorestudio.cli.options import JsonOption, ProfileOption, SettingsOfSystem, SettingsOption
-from lorestudio.cli.output import as_bytes, echo, json_bytes, picked, print_json, say, say_all
+from lorestudio.cli.options import DoItOption, JsonOption, ProfileOption, SettingsOfSystem, SettingsOption
+from lorestudio.cli.output import as_bytes, ask_first, echo, json_bytes, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fold, listing, table
 from lorestudio.exchange import json_file
 from lorestudio.exchange.problems import InputError
@@ -218,7 +218,7 @@ def export_settings(
         bool, typer.Option("--all", help="Also what belongs to one computer: connections, models, the graph's look.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Write without asking first.")] = False,
+    yes: DoItOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Carry settings to where they run: into SillyTavern's settings.json, or as text.
@@ -252,8 +252,7 @@ def export_settings(
     if not merge.changes or dry_run:
         return
     say(ADVICE)
-    if not yes:
-        typer.confirm(f"Write these {len(merge.changes)} into {to}?", abort=True, err=True)
+    ask_first(f"Write these {len(merge.changes)} into {to}?", yes=yes)
     copy = json_file.carry_out(merge.file)
     say(f"{to} was written. The file as it was: {copy}")
 

@@ -10,10 +10,10 @@ from typing import Annotated, Final
 import typer
 
 from lorestudio.cli.command import OutputFile, RulesOption, rules_named
-from lorestudio.cli.notes.notes import FolderArgument, notes_of
+from lorestudio.cli.notes.notes import FolderArgument, change_log, notes_of
 from lorestudio.cli.notes.propose import ProposalOptions, propose_summaries
-from lorestudio.cli.options import SettingsOption
-from lorestudio.cli.output import FAILED, answer_to, echo, json_bytes, print_json, say, say_all
+from lorestudio.cli.options import DoItOption, SettingsOption
+from lorestudio.cli.output import FAILED, ask_first, echo, json_bytes, print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fixed, fold, table
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
@@ -34,11 +34,10 @@ from lorestudio.studio.lorebooks.syncing import (
     found_link,
     plan_sync,
 )
-from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
 from lorestudio.studio.project.project import open_project, read_settings
 from lorestudio.trace.wording import plural
-from lorestudio.vault.data_folder import default_folder, refused
+from lorestudio.vault.data_folder import refused
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.links.index import LinkIndex
 
@@ -52,7 +51,6 @@ ReportOption = Annotated[
     typer.Option("--report", metavar="FILE.json", help="Write what becomes of every entry and field."),
     OutputFile((".json",)),
 ]
-DoItOption = Annotated[bool, typer.Option("--yes", help="Write it without asking first.")]
 DryOption = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
 JsonReportOption = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
@@ -120,13 +118,16 @@ def import_books(
     _tell(plan.reports, report, as_json=as_json)
     if not as_json:
         _say_import(plan)
-    if dry_run or not _agreed(f"Import them into {vault.folder}?", yes=yes):
+    if dry_run:
         say("nothing is written.")
         return
+    ask_first(f"Import them into {vault.folder}?", yes=yes)
     made = into.exists()
     with refused(lambda reason: InputError(into, reason), "the folder cannot be made ({reason})."):
         into.mkdir(parents=True, exist_ok=True)
-    _log(vault.folder).apply(plan.planned.changes)
+    log = change_log([vault.folder])
+    log.apply(plan.planned.changes)
+    say_all(log.problems)
     say(f"{plan.planned.changes.title}: done.{'' if made else ' The vault is new.'}")
     if summaries:
         wanted = ProposalOptions(
@@ -178,10 +179,13 @@ def export_notes(
     _tell([plan.report], report, tried, as_json=as_json)
     if tried is not None and not as_json:
         _say_tried(tried)
-    if dry_run or not _agreed(f"Write {plan.target}?", yes=yes):
+    if dry_run:
         say("nothing is written.")
         return
-    copy = write_export(plan, _log(read.folder))
+    ask_first(f"Write {plan.target}?", yes=yes)
+    log = change_log([read.folder])
+    copy = write_export(plan, log)
+    say_all(log.problems)
     kept = f" What was there before is {copy.name}." if copy is not None else ""
     say(f"{plural(len(plan.entries), '# entry|# entries')} written to {plan.target}.{kept}")
 
@@ -243,15 +247,18 @@ def sync_books(
         for plan in plans:
             _say_sync(plan)
     waiting = [plan for plan in plans if not plan.is_idle]
-    if waiting and (dry_run or not _agreed("Write both sides?", yes=yes)):
+    if waiting and dry_run:
         say("nothing is written.")
         return
-    log = _log(read.folder)
+    if waiting:
+        ask_first("Write both sides?", yes=yes)
+    log = change_log([read.folder])
     for plan in waiting:
         copy = carry_out_sync(plan, log)
         kept = f" What was there before is {copy.name}." if copy is not None else ""
         say(f"{plan.changes.title}: done.{kept} `lorestudio undo` takes both sides back.")
         say_all(plan.remarks)
+    say_all(log.problems)
     if any(not item.settled for plan in plans for item in plan.items):
         raise typer.Exit(FAILED)
 
@@ -319,18 +326,6 @@ def _vault(folder: Path) -> VaultNotes:
     if folder.exists():
         return read_vault_notes(folder)
     return VaultNotes(real_path(folder), LinkIndex.build([]))
-
-
-def _log(folder: Path) -> ChangeLog:
-    """The log of changes, with what a killed studio left half done taken back."""
-    log = ChangeLog(default_folder(), [folder])
-    say_all((*log.mend_interrupted(), *log.problems))
-    return log
-
-
-def _agreed(question: str, *, yes: bool) -> bool:
-    asked = "nobody is here to answer. Give --yes to write it, or --dry-run to look only."
-    return yes or answer_to(f"{question} [y/N] ", "--yes", asked) in {"y", "yes"}
 
 
 def _tell(reports: Sequence[LoreReport], file: Path | None, tried: Tried | None = None, *, as_json: bool) -> None:

@@ -87,9 +87,7 @@ def rename_note(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change, and change nothing.")] = False,
 ) -> None:
     """Give a note another title, in its heading and its file's name, and change every reference to it."""
-    log = ChangeLog(default_folder(), [real_path(vault)])
-    if not dry_run:
-        say_all(log.mend_interrupted())
+    log = change_log([real_path(vault)], dry_run=dry_run)
     notes = read_vault_notes(vault)
     planned = plan_rename([notes], notes.path(find_note(notes, note)), NewName(title=new, old_key=old_key))
     carry_out(log, [notes.folder], planned, dry_run=dry_run)
@@ -105,9 +103,7 @@ def order_notes(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change, and change nothing.")] = False,
 ) -> None:
     """Number priorities in steps from the lowest on: of these notes in this order, or of all in the one they have."""
-    log = ChangeLog(default_folder(), [real_path(vault)])
-    if not dry_run:
-        say_all(log.mend_interrupted())
+    log = change_log([real_path(vault)], dry_run=dry_run)
     known = notes_of(vault)
     entries = {entry.filename: entry for entry in open_project([vault]).index.entries}
     if notes:
@@ -134,6 +130,13 @@ def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption
         print_json(_links_json(notes, filename), 1)
     else:
         echo("\n".join(_links_text(notes, filename)))
+
+
+def change_log(folders: Sequence[Path], *, dry_run: bool = False) -> ChangeLog:
+    """The log of changes of these vaults; but for a dry run, what a killed studio left half done is taken back."""
+    log = ChangeLog(default_folder(), folders)
+    say_all(() if dry_run else log.mend_interrupted())
+    return log
 
 
 def carry_out(log: ChangeLog, folders: Sequence[Path], planned: Planned, *, dry_run: bool, err: bool = False) -> None:
@@ -281,15 +284,8 @@ def entries(
         if one.named_in or not named
     ]
     if make:
-        log = ChangeLog(default_folder(), [read.folder])
-        say_all(() if dry_run else log.mend_interrupted())
-        planned = plan_entries({name: read}, shown, entry_tag)
-        for change in planned.changes.changes:
-            echo("".join(difference(read.folder, change)), nl=False)
-        if not dry_run:
-            log.apply(planned.changes)
-        say_all((*planned.remarks, *log.problems))
-        say(f"{planned.changes.title}: {'nothing is written' if dry_run else 'done'}.")
+        log = change_log([read.folder], dry_run=dry_run)
+        carry_out(log, [read.folder], plan_entries({name: read}, shown, entry_tag), dry_run=dry_run)
     elif as_json:
         rows = [picked(one, "filename", "title", "keys", "tags", "named_in", "linked_from") for one in shown]
         print_json({"tag": entry_tag, "entries": len(project.index.entries), "notes": len(found), "found": rows}, 1)

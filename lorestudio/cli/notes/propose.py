@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import RulesOption, command, command_group, rules_named
+from lorestudio.cli.notes.notes import change_log
 from lorestudio.cli.options import (
     JsonOption,
     NeededChat,
@@ -28,7 +29,6 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
-from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.proposals.judging import Judge, change_of, write_accepted
@@ -46,7 +46,6 @@ from lorestudio.studio.proposals.planning import (
 )
 from lorestudio.systems.asking import Asking
 from lorestudio.trace.wording import plural
-from lorestudio.vault.data_folder import default_folder
 
 
 def print_proposals(project: Project, made: Sequence[Proposal], plan: ProposalPlan) -> None:
@@ -320,7 +319,7 @@ def _write(
 ) -> tuple[tuple[Path, ...], tuple[tuple[Path, str], ...]]:
     if not accepted:
         return (), ()
-    log = ChangeLog(default_folder(), project.roots)
+    log = change_log(project.roots)
     done = write_accepted(log, accepted, guard.locked)
     say_all(log.problems)
     for path, reason in done.refused:

@@ -12,8 +12,8 @@ from rich.table import Column, Table
 
 from lorestudio.cli.answering import Answering, answering
 from lorestudio.cli.command import command, command_group
-from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import FAILED, echo, print_json, say, say_all, waited
+from lorestudio.cli.options import DoItOption, JsonOption
+from lorestudio.cli.output import FAILED, ask_first, echo, print_json, say, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fixed, table
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
@@ -293,15 +293,14 @@ def unpin(memories: IdsArgument, given: FactsOptions) -> None:
 def delete(
     memories: IdsArgument,
     given: FactsOptions,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking you first.")] = False,
+    yes: DoItOption = False,
 ) -> None:
     """Delete memories. Threads and the profile stay, and a passage is not read again by itself."""
     with given.session() as session:
         found = [session.find(memory) for memory in memories]
         for each in found:
             echo(f"{each.id[:8]}  {each.content}")
-        if not yes:
-            typer.confirm("Delete?", abort=True)
+        ask_first("Delete?", yes=yes)
         session.delete(list({each.id: each for each in found}.values()))
 
 

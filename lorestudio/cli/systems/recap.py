@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,8 +16,8 @@ from rich.text import Text
 
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import command, command_group
-from lorestudio.cli.options import JsonOption, TokenizerOption
-from lorestudio.cli.output import FAILED, STOPPED, echo, print_json, read_text, say, say_all, waited
+from lorestudio.cli.options import DoItOption, JsonOption, TokenizerOption, YesOption
+from lorestudio.cli.output import FAILED, ask_first, echo, print_json, read_text, say, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fold, listing
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.problems import InputError
@@ -154,8 +153,6 @@ def _when(ms: float) -> str:
 
 
 recap = command_group("Recaps of a chat's messages and scenes, and the running recap that goes into its prompt.")
-
-YesOption = Annotated[bool, typer.Option("--yes", help="Do it without asking you first.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,14 +359,10 @@ def queue(
 
 
 @command(recap, "clear")
-def clear_recaps(given: RecapOptions, yes: YesOption = False) -> None:
+def clear_recaps(given: RecapOptions, yes: DoItOption = False) -> None:
     """Take everything of recap memory out of a chat: recaps, scene breaks, the running recap, the queue."""
     session = given.session()
-    if not yes:
-        echo(f"Take all recaps and scene breaks out of “{given.chat.name}”? [y/N] ", nl=False, err=True)
-        if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-            say("stopped; nothing was changed.")
-            raise typer.Exit(STOPPED)
+    ask_first(f"Take all recaps and scene breaks out of “{given.chat.name}”?", yes=yes)
     session.hold()
     try:
         gone = asyncio.run(session.clear_all())

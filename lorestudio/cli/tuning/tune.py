@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.table import Column
 
 from lorestudio.cli.command import OutputFile
-from lorestudio.cli.notes.notes import carry_out
+from lorestudio.cli.notes.notes import carry_out, change_log
 from lorestudio.cli.options import JsonOption
 from lorestudio.cli.output import echo, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen, advancing, figure, filled, fold, progress_bar, table
@@ -22,7 +22,6 @@ from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.comparison import Comparison, compare_candidates, simulator_of
-from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.tuning.checking import chat_name
 from lorestudio.studio.tuning.effects import Effects, WholeChat
@@ -40,7 +39,6 @@ from lorestudio.studio.tuning.search import GOALS, Gain, Plan, SearchOutcome, Se
 from lorestudio.studio.tuning.space import point_words
 from lorestudio.studio.tuning.trials import TuningTrial, Workers, trial_of
 from lorestudio.trace.wording import plural
-from lorestudio.vault.data_folder import default_folder
 
 _SHOWN: Final = 12
 
@@ -192,9 +190,7 @@ def _write_notes(trial: TuningTrial, best: TriedPoint, *, apply: bool, dry_run: 
     if not planned.changes.changes:
         say("no note has to be changed for this point.")
         return
-    log = ChangeLog(default_folder(), roots)
-    say_all(() if dry_run else log.mend_interrupted())
-    carry_out(log, roots, planned, dry_run=dry_run, err=True)
+    carry_out(change_log(roots, dry_run=dry_run), roots, planned, dry_run=dry_run, err=True)
 
 
 def _compared(trial: TuningTrial, best: TriedPoint) -> list[tuple[str, Comparison]]:

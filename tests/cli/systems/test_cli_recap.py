@@ -115,7 +115,7 @@ def test_a_paused_queue_can_be_emptied(lorestudio, tale):
 
 def test_clearing_asks_first(lorestudio, tale):
     lorestudio("recap", "run", "--chat", tale, "--message", 0)
-    assert lorestudio("recap", "clear", "--chat", tale).exit_code == 130
+    assert lorestudio("recap", "clear", "--chat", tale).exit_code == 2
     assert "memory" in records(tale)[1]["extra"]["auto_recap"]
     done = lorestudio("recap", "clear", "--chat", tale, "--yes")
     assert "Taken out: 1 recap of a message" in done.stdout
