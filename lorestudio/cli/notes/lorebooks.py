@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -46,22 +47,45 @@ _SHOWN: Final = 12
 _WIDTH: Final = 60
 """Characters of a value that are shown."""
 
+
 ReportOption = Annotated[
     Path | None,
     typer.Option("--report", metavar="FILE.json", help="Write what becomes of every entry and field."),
     OutputFile((".json",)),
 ]
-DryOption = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
-JsonReportOption = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
 
-def import_books(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Lorebooks and cards of any known format.")],
-    *,
-    into: Annotated[Path, typer.Option("--into", metavar="VAULT", help="The vault; a new folder is made.")],
-    folder: Annotated[str, typer.Option("--folder", help="Put the books' folders into this one of the vault.")] = "",
-    flat: Annotated[bool, typer.Option("--flat", help="All notes of a book in one folder.")] = False,
-    skip_disabled: Annotated[bool, typer.Option("--skip-disabled", help="Leave out what is switched off.")] = False,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossingOptions:
+    """How notes are read on their way from and to lorebooks, and whether what is planned is written."""
+
+    settings: SettingsOption = None
+    rules: RulesOption = None
+    yes: DoItOption = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False
+
+    @property
+    def reading(self) -> ParseRules:
+        """How the notes are read. Raises SettingsError."""
+        return reading_rules(self.settings, rules_named(self.rules))
+
+    def allows(self, question: str) -> bool:
+        """Whether to write, which a person is asked; not in a dry run. Raises InputError where nobody is here."""
+        if self.dry_run:
+            say("nothing is written.")
+        else:
+            ask_first(question, yes=self.yes)
+        return not self.dry_run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOptions:
+    """What becomes of the entries of lorebooks."""
+
+    folder: Annotated[str, typer.Option("--folder", help="Put the books' folders into this one of the vault.")] = ""
+    flat: Annotated[bool, typer.Option("--flat", help="All notes of a book in one folder.")] = False
+    skip_disabled: Annotated[bool, typer.Option("--skip-disabled", help="Leave out what is switched off.")] = False
     duplicates: Annotated[
         Twin | None,
         typer.Option(
@@ -69,22 +93,56 @@ def import_books(
             help="What becomes of entries whose text or keys a note has already. Default: skip where both are the "
             "same, else keep both.",
         ),
-    ] = None,
+    ] = None
     excludes: Annotated[
         bool, typer.Option("--excludes", help="Members of an inclusion group of up to 8 exclude each other.")
-    ] = False,
+    ] = False
     gates: Annotated[
         bool, typer.Option("--gates", help="The characters that an entry is for become its gate character_present.")
-    ] = False,
+    ] = False
     heads: Annotated[
         bool, typer.Option("--prefixes", help="NovelAI's prefix and suffix of an entry become part of its text.")
-    ] = False,
+    ] = False
     split: Annotated[
         int,
         typer.Option(
             "--split", metavar="LEVEL", min=0, max=6, help="In Markdown each heading of this level begins an entry."
         ),
-    ] = 0,
+    ] = 0
+
+    def planned(self, files: Sequence[Path], vault: VaultNotes, reading: ParseRules) -> ImportPlan:
+        """What importing the files would do. Raises InputError."""
+        choice = ImportChoice(
+            self.folder, grouped=not self.flat, disabled=not self.skip_disabled, twins=self.duplicates,
+            excludes=self.excludes, gates=self.gates,
+        )  # fmt: skip
+        return plan_import(read_books(files, heads=self.heads, split=self.split), vault, reading, choice)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOptions:
+    """Which notes become entries, and of what."""
+
+    form: Annotated[str, typer.Option("--format", metavar="NAME", help=f"One of {', '.join(BY_NAME)}.")] = WORLD_INFO
+    folder: Annotated[str, typer.Option("--folder", help="Only notes in this folder of the vault.")] = ""
+    card: Annotated[
+        Path | None, typer.Option("--card", metavar="FILE", help="Put the book into a copy of this file.")
+    ] = None
+    as_written: Annotated[
+        bool, typer.Option("--as-written", help="Texts as they stand, with comments and link marks.")
+    ] = False
+    skip_disabled: Annotated[bool, typer.Option("--skip-disabled", help="Leave out what is switched off.")] = False
+
+    def choice(self, only: frozenset[str] | None) -> ExportChoice:
+        """The same for these notes, or for all."""
+        return ExportChoice(self.form, self.folder, only, not self.skip_disabled, self.as_written, self.card)
+
+
+def import_books(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Lorebooks and cards of any known format.")],
+    *,
+    into: Annotated[Path, typer.Option("--into", metavar="VAULT", help="The vault; a new folder is made.")],
+    choice: ImportOptions,
     summaries: Annotated[
         str,
         typer.Option(
@@ -94,34 +152,23 @@ def import_books(
             "asked about each, with --yes those that nothing speaks against are written.",
         ),
     ] = "",
-    settings: SettingsOption = None,
-    rules: RulesOption = None,
     report: ReportOption = None,
-    yes: DoItOption = False,
-    dry_run: DryOption = False,
-    as_json: JsonReportOption = False,
+    given: CrossingOptions,
 ) -> None:
     """Make notes of the entries of lorebooks, as one step that can be undone.
 
     First it says what becomes of every entry and field. What notes have no place for is carried in properties that
     begin with `wi_`, and comes out again when the notes become a lorebook.
     """
-    if summaries and as_json:
+    if summaries and given.as_json:
         raise InputError("--summaries", "not with --json: `lorestudio propose summaries --json` tells of them.")
     vault = _vault(into)
-    choice = ImportChoice(
-        folder, grouped=not flat, disabled=not skip_disabled, twins=duplicates, excludes=excludes, gates=gates
-    )
-    plan = plan_import(
-        read_books(files, heads=heads, split=split), vault, reading_rules(settings, rules_named(rules)), choice
-    )
-    _tell(plan.reports, report, as_json=as_json)
-    if not as_json:
+    plan = choice.planned(files, vault, given.reading)
+    _tell(plan.reports, report, as_json=given.as_json)
+    if not given.as_json:
         _say_import(plan)
-    if dry_run:
-        say("nothing is written.")
+    if not given.allows(f"Import them into {vault.folder}?"):
         return
-    ask_first(f"Import them into {vault.folder}?", yes=yes)
     made = into.exists()
     with refused(lambda reason: InputError(into, reason), "the folder cannot be made ({reason})."):
         into.mkdir(parents=True, exist_ok=True)
@@ -131,8 +178,8 @@ def import_books(
     say(f"{plan.planned.changes.title}: done.{'' if made else ' The vault is new.'}")
     if summaries:
         wanted = ProposalOptions(
-            vault=[str(vault.folder)], settings=settings, rules=rules, answers=summaries,
-            apply=not yes, accept_all=yes, yes=yes,
+            vault=[str(vault.folder)], settings=given.settings, rules=given.rules, answers=summaries,
+            apply=not given.yes, accept_all=given.yes, yes=given.yes,
         )  # fmt: skip
         propose_summaries(wanted, lambda project: [one for one in project.index.entries if one.filename in plan.notes])
     else:
@@ -144,24 +191,12 @@ def export_notes(
     notes: Annotated[list[str] | None, typer.Argument(metavar="NOTE...", help="These notes, and no others.")] = None,
     *,
     to: Annotated[Path, typer.Option("--to", metavar="FILE", help="The lorebook's file.")],
-    form: Annotated[str, typer.Option("--format", metavar="NAME", help=f"One of {', '.join(BY_NAME)}.")] = WORLD_INFO,
-    folder: Annotated[str, typer.Option("--folder", help="Only notes in this folder of the vault.")] = "",
-    card: Annotated[
-        Path | None, typer.Option("--card", metavar="FILE", help="Put the book into a copy of this file.")
-    ] = None,
-    as_written: Annotated[
-        bool, typer.Option("--as-written", help="Texts as they stand, with comments and link marks.")
-    ] = False,
-    skip_disabled: Annotated[bool, typer.Option("--skip-disabled", help="Leave out what is switched off.")] = False,
+    choice: ExportOptions,
     chat: Annotated[
         Path | None, typer.Option("--chat", help="Run this chat with the vault and with the book, and compare.")
     ] = None,
-    settings: SettingsOption = None,
-    rules: RulesOption = None,
     report: ReportOption = None,
-    yes: DoItOption = False,
-    dry_run: DryOption = False,
-    as_json: JsonReportOption = False,
+    given: CrossingOptions,
 ) -> None:
     """Make a lorebook of a vault's notes.
 
@@ -170,19 +205,16 @@ def export_notes(
     """
     read = notes_of(vault)
     only = frozenset(find_note(read, note) for note in notes) if notes else None
-    choice = ExportChoice(form, folder, only, not skip_disabled, as_written, card)
-    plan = plan_export(read, real_path(to), reading_rules(settings, rules_named(rules)), choice)
+    plan = plan_export(read, real_path(to), given.reading, choice.choice(only))
     tried = None
     if chat is not None:
-        project = open_project([str(vault)], chat, settings, rules=rules_named(rules))
+        project = open_project([str(vault)], chat, given.settings, rules=rules_named(given.rules))
         tried = asyncio.run(try_book(project, plan.entries))
-    _tell([plan.report], report, tried, as_json=as_json)
-    if tried is not None and not as_json:
+    _tell([plan.report], report, tried, as_json=given.as_json)
+    if tried is not None and not given.as_json:
         _say_tried(tried)
-    if dry_run:
-        say("nothing is written.")
+    if not given.allows(f"Write {plan.target}?"):
         return
-    ask_first(f"Write {plan.target}?", yes=yes)
     log = change_log([read.folder])
     copy = write_export(plan, log)
     say_all(log.problems)
@@ -218,11 +250,7 @@ def sync_books(
         ),
     ] = Gone.LEAVE,
     new: Annotated[bool, typer.Option("--new/--no-new", help="Take new entries and notes over.")] = True,
-    settings: SettingsOption = None,
-    rules: RulesOption = None,
-    yes: DoItOption = False,
-    dry_run: DryOption = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what is found as JSON.")] = False,
+    given: CrossingOptions,
 ) -> None:
     """Bring lorebooks and the notes they became together: what changed here, there, in both, is new or gone.
 
@@ -231,27 +259,23 @@ def sync_books(
     Ends with 1 where something is left open.
     """
     read = notes_of(vault)
-    reading = reading_rules(settings, rules_named(rules))
     links = [link for link in links_of(read) if book in {"", link.book}]
     if lost is not None:
         path = real_path(lost)
-        links = [link for link in links if Path(link.file) == path] or [found_link(read, path, reading)]
+        links = [link for link in links if Path(link.file) == path] or [found_link(read, path, given.reading)]
     if not links:
         which = f"the book “{book}”" if book else "a lorebook"
         raise InputError(vault, f"the vault is not linked to {which}. Import or export one first.")
     choice = SyncChoice(prefer, _decided(decide or ()), gone, new)
-    plans = [plan_sync(link, read, reading, choice) for link in links]
-    if as_json:
+    plans = [plan_sync(link, read, given.reading, choice) for link in links]
+    if given.as_json:
         print_json([_sync_json(plan) for plan in plans], 1)
     else:
         for plan in plans:
             _say_sync(plan)
     waiting = [plan for plan in plans if not plan.is_idle]
-    if waiting and dry_run:
-        say("nothing is written.")
+    if waiting and not given.allows("Write both sides?"):
         return
-    if waiting:
-        ask_first("Write both sides?", yes=yes)
     log = change_log([read.folder])
     for plan in waiting:
         copy = carry_out_sync(plan, log)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -43,9 +43,10 @@ from lorestudio.trace.wording import plural
 _SHOWN: Final = 12
 
 
-def tune(
-    chats: WholeChats,
-    *,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """What may be turned, and how the best point is searched for."""
+
     over: Annotated[
         list[str] | None,
         typer.Option(
@@ -54,10 +55,10 @@ def tune(
             help="What may be turned: SETTING=LOW..HIGH[/STEP], SETTING=A,B,C, or SETTING for all that is declared; "
             "NOTE:PROPERTY=VALUES; NOTE:keys for each of its keys, there or not. May be repeated.",
         ),
-    ] = None,
-    by: Annotated[SearchWay, typer.Option("--by", help="How the next point is chosen.")] = SearchWay.OPTUNA,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="So many points at most.")] = 100,
-    minutes: Annotated[float | None, typer.Option("--minutes", min=0, help="End after so many minutes.")] = None,
+    ] = None
+    by: Annotated[SearchWay, typer.Option("--by", help="How the next point is chosen.")] = SearchWay.OPTUNA
+    runs: Annotated[int, typer.Option("--runs", min=1, help="So many points at most.")] = 100
+    minutes: Annotated[float | None, typer.Option("--minutes", min=0, help="End after so many minutes.")] = None
     goal: Annotated[
         list[str] | None,
         typer.Option(
@@ -65,32 +66,49 @@ def tune(
             help=f"What is searched for, the first one decides: {', '.join(METRICS)}. May be repeated. "
             f"Default: {' and '.join(GOALS)}.",
         ),
-    ] = None,
+    ] = None
     hold_out: Annotated[
         float,
         typer.Option("--hold-out", min=0, max=0.9, help="The share of replies that is only looked at in the end."),
-    ] = 1 / 3,
+    ] = 1 / 3
     hold_out_chat: Annotated[
         list[str] | None,
         typer.Option("--hold-out-chat", metavar="NAME", help="A whole chat that is held out. May be repeated."),
-    ] = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes of this computer that run points.")] = 1,
-    dask: Annotated[
-        str, typer.Option("--dask", metavar="ADDRESS", help="A Dask scheduler whose workers run them.")
-    ] = "",
+    ] = None
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes of this computer that run points.")] = 1
+    dask: Annotated[str, typer.Option("--dask", metavar="ADDRESS", help="A Dask scheduler whose workers run them.")] = (
+        ""
+    )
     journal: Annotated[
         Path | None,
         typer.Option("--journal", metavar="FILE", help="Keep every run there, and go on from what is there."),
         OutputFile((".log", ".jsonl", ".json")),
-    ] = None,
+    ] = None
+
+    def found(self, trial: TuningTrial, seed: int) -> SearchOutcome:
+        """What the search comes to, with a bar. Raises InputError."""
+        goals = tuple(dict.fromkeys(self.goal or GOALS))
+        for name in goals:
+            if name not in METRICS:
+                raise InputError("--goal", f"there is no score “{name}”. There are: {', '.join(METRICS)}.")
+        plan = Plan(self.by, self.runs, self.minutes, goals, seed, self.hold_out, tuple(self.hold_out_chat or ()))
+        columns = (TextColumn("points"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with progress_bar(*columns, quiet=False) as bar:
+            return search(trial, plan, Workers(self.workers, self.dask), self.journal, advancing(bar, plan.runs))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointOptions:
+    """Which point is looked at, and what becomes of it."""
+
     keep: Annotated[
         str | None, typer.Option("--keep", metavar="NAME", help="Keep the chosen point as a settings profile.")
-    ] = None,
+    ] = None
     output: Annotated[
         Path | None,
         typer.Option("--output", metavar="FILE", help="Write the settings there as a file for --run."),
         OutputFile((".json",)),
-    ] = None,
+    ] = None
     point: Annotated[
         int | None,
         typer.Option(
@@ -98,23 +116,52 @@ def tune(
             min=-1,
             help="Which point to keep. Default: the best by the first goal, of equal ones the nearest to now.",
         ),
-    ] = None,
+    ] = None
     look: Annotated[
         bool, typer.Option("--look", help="Say of every reply who enters and who leaves at the point, as effects does.")
-    ] = False,
+    ] = False
     beside: Annotated[
         bool, typer.Option("--compare", help="Put the point beside the settings as they are now, as compare does.")
-    ] = False,
+    ] = False
     apply: Annotated[
         bool,
         typer.Option(
             "--apply",
             help="Write what the point turns in notes into them, as one step that `lorestudio undo` takes back.",
         ),
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what --apply would write, and write nothing.")
-    ] = False,
+    ] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what --apply would write, and write nothing.")] = (
+        False
+    )
+
+    def keep_settings(self, trial: TuningTrial, best: TriedPoint) -> None:
+        """Keep the point's settings as a profile and as a file, where that is wanted. Raises SettingsError."""
+        if self.keep is not None:
+            keep_as_profile(trial, best.point, self.keep)
+            held = f"the settings profile “{self.keep.strip()}” holds the settings of point {best.number}."
+            say(f"{held} To use it: --profile")
+        if self.output is not None:
+            write_bytes(self.output, settings_file(trial, best.point))
+
+    def write_notes(self, trial: TuningTrial, best: TriedPoint) -> None:
+        """Write what the point turns in notes into them; where only its settings are kept, say that this is left."""
+        if not (self.apply or self.dry_run):
+            left = len(note_changes(trial, best.point).changes)
+            if left and (self.keep is not None or self.output is not None):
+                say(f"the point turns {plural(left, '# note|# notes')}, too: --apply writes that into them.")
+            return
+        planned, roots = plan_notes(trial, best.point), trial.projects[0].roots
+        if not planned.changes.changes:
+            say("no note has to be changed for this point.")
+            return
+        carry_out(change_log(roots, dry_run=self.dry_run), roots, planned, dry_run=self.dry_run, err=True)
+
+
+def tune(
+    chats: WholeChats,
+    *,
+    searching: SearchOptions,
+    wanted: PointOptions,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE", help="Also write a page of HTML."), OutputFile((".html",))
     ] = None,
@@ -131,16 +178,14 @@ def tune(
     chosen = chats.candidates(projects[0])
     if len(chosen) > 1:
         raise InputError("--run", "a search is of one system. Name one.")
-    trial = trial_of(projects, chosen[0], expected.every, over or ())
-    goals = _goals(goal)
-    plan = Plan(by, runs, minutes, goals, chats.seed, hold_out, tuple(hold_out_chat or ()))
-    found = _searched(trial, plan, Workers(workers, dask), journal)
-    best = found.best if point is None else found.of(point)
-    compared = _compared(trial, best) if beside else []
-    looked = _looked(trial, best) if look else []
+    trial = trial_of(projects, chosen[0], expected.every, searching.over or ())
+    found = searching.found(trial, chats.seed)
+    best = found.best if wanted.point is None else found.of(wanted.point)
+    compared = _compared(trial, best) if wanted.beside else []
+    looked = _looked(trial, best) if wanted.look else []
     if as_json:
-        more = {"comparisons": [comparison_json(each) for _, each in compared]} if beside else {}
-        more |= {"effects": [{"chat": chat, **effects_json(told)} for chat, told in looked]} if look else {}
+        more = {"comparisons": [comparison_json(each) for _, each in compared]} if wanted.beside else {}
+        more |= {"effects": [{"chat": chat, **effects_json(told)} for chat, told in looked]} if wanted.look else {}
         print_json({**_json(found, best), **more}, 1)
     else:
         _print(found, best)
@@ -150,47 +195,10 @@ def tune(
             echo(f"\n{chat or 'no chat'}")
             print_comparison(each)
     say_all([*projects[0].problems, *expected.problems])
-    _carry(trial, best, keep, output)
-    _write_notes(trial, best, apply=apply, dry_run=dry_run, told=keep is not None or output is not None)
+    wanted.keep_settings(trial, best)
+    wanted.write_notes(trial, best)
     if report is not None:
         write_bytes(report, tuning_page(trial, found, best).encode())
-
-
-def _goals(names: Sequence[str] | None) -> tuple[str, ...]:
-    goals = tuple(dict.fromkeys(names or GOALS))
-    for name in goals:
-        if name not in METRICS:
-            raise InputError("--goal", f"there is no score “{name}”. There are: {', '.join(METRICS)}.")
-    return goals
-
-
-def _searched(trial: TuningTrial, plan: Plan, workers: Workers, journal: Path | None) -> SearchOutcome:
-    """The search, with a bar."""
-    columns = (TextColumn("points"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with progress_bar(*columns, quiet=False) as bar:
-        return search(trial, plan, workers, journal, advancing(bar, plan.runs))
-
-
-def _carry(trial: TuningTrial, best: TriedPoint, keep: str | None, output: Path | None) -> None:
-    if keep is not None:
-        keep_as_profile(trial, best.point, keep)
-        say(f"the settings profile “{keep.strip()}” holds the settings of point {best.number}. To use it: --profile")
-    if output is not None:
-        write_bytes(output, settings_file(trial, best.point))
-
-
-def _write_notes(trial: TuningTrial, best: TriedPoint, *, apply: bool, dry_run: bool, told: bool) -> None:
-    """Write what the point turns in notes into them; `told`: where that is not wanted, say that it is left."""
-    if not (apply or dry_run):
-        left = len(note_changes(trial, best.point).changes)
-        if left and told:
-            say(f"the point turns {plural(left, '# note|# notes')}, too: --apply writes that into them.")
-        return
-    planned, roots = plan_notes(trial, best.point), trial.projects[0].roots
-    if not planned.changes.changes:
-        say("no note has to be changed for this point.")
-        return
-    carry_out(change_log(roots, dry_run=dry_run), roots, planned, dry_run=dry_run, err=True)
 
 
 def _compared(trial: TuningTrial, best: TriedPoint) -> list[tuple[str, Comparison]]:
