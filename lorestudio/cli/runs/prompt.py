@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,6 @@ from lorestudio.cli.options import (
     JsonOption,
     OfflineRun,
     ReplyOption,
-    answering_offline,
     chosen_generation,
 )
 from lorestudio.cli.output import print_json, read_text, say, say_all
@@ -25,34 +25,32 @@ from lorestudio.exchange.character_card import load_group
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.prompt.assembly import assemble
-from lorestudio.studio.prompt.setup import REPLY_TOKENS, remarks_of, with_group, with_preset
-from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.prompt.setup import REPLY_TOKENS, PromptSetup, remarks_of, with_group, with_preset
 from lorestudio.trace.prompt import AssembledPrompt, source_words
 from lorestudio.trace.storage.serialize import record_to_json
 
 
-def show_prompt(
-    given: ChatOptions,
-    by: OfflineRun,
-    *,
-    message: ReplyOption = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupOptions:
+    """What a prompt is made of besides the lore, and how much room it has."""
+
     preset: Annotated[
         Path | None,
         typer.Option("--preset", metavar="FILE", help="SillyTavern's preset of chat completion, or its settings.json."),
-    ] = None,
+    ] = None
     group: Annotated[
         Path | None, typer.Option("--group", metavar="FILE", help="The chat's group: a file of SillyTavern's groups.")
-    ] = None,
+    ] = None
     cards: Annotated[
         Path | None,
         typer.Option("--cards", metavar="FOLDER", help="Where the group's cards lie. Default: characters/ beside."),
-    ] = None,
+    ] = None
     speaker: Annotated[
         str, typer.Option("--speaker", metavar="NAME", help="Who of the group speaks next. Default: as the group says.")
-    ] = "",
+    ] = ""
     main: Annotated[
         Path | None, typer.Option("--main", help="A file with your main prompt; it goes before the preset's.")
-    ] = None,
+    ] = None
     context: Annotated[
         int | None,
         typer.Option(
@@ -61,13 +59,38 @@ def show_prompt(
             min=0,
             help="Context size of the model; 0: as large as needed. Default: the preset's, else 0.",
         ),
-    ] = None,
+    ] = None
     reply: Annotated[
         int | None,
         typer.Option(
             "--reply", metavar="TOKENS", min=1, help=f"Room for the reply. Default: the preset's, else {REPLY_TOKENS}."
         ),
-    ] = None,
+    ] = None
+
+    def added_to(self, setup: PromptSetup, chat: Path | None) -> PromptSetup:
+        """The setup with what the options say, for the chat of this file. Raises InputError."""
+        if self.preset is not None:
+            setup = with_preset(setup, load_preset(self.preset), self.preset)
+        if self.group is not None:
+            group = load_group(self.group, self.cards)
+            setup = with_group(replace(setup, speaker=self.speaker), group, self.group, chat)
+            if self.speaker and not setup.speaker:
+                names = ", ".join(each.name for each in setup.group.members) if setup.group is not None else ""
+                raise InputError(self.group, f"there is no “{self.speaker}” in this group. Its members are {names}.")
+        elif self.speaker or self.cards is not None:
+            raise InputError("--speaker and --cards", "they say more about a group; give it with --group.")
+        if self.main is not None:
+            setup = replace(setup, main=read_text(self.main, "utf-8-sig", "the main prompt"))
+        size = setup.context_size if self.context is None else self.context
+        return replace(setup, context_size=size, reply_tokens=self.reply or setup.reply_tokens)
+
+
+def show_prompt(
+    given: ChatOptions,
+    by: OfflineRun,
+    *,
+    message: ReplyOption = None,
+    asked: SetupOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Print the whole prompt of a reply: lore, card, persona and chat in the order and roles that the model gets.
@@ -75,27 +98,11 @@ def show_prompt(
     Nobody is asked.
     """
     project = given.project()
-    setup = project.setup
-    if preset is not None:
-        setup = with_preset(setup, load_preset(preset), preset)
-    if group is not None:
-        setup = with_group(replace(setup, speaker=speaker), load_group(group, cards), group, given.chat)
-        if speaker and not setup.speaker:
-            names = ", ".join(each.name for each in setup.group.members) if setup.group is not None else ""
-            raise InputError(group, f"there is no “{speaker}” in this group. Its members are {names}.")
-    elif speaker or cards is not None:
-        raise InputError("--speaker and --cards", "they say more about a group; give it with --group.")
-    if main is not None:
-        setup = replace(setup, main=read_text(main, "utf-8-sig", "the main prompt"))
-    setup = replace(
-        setup,
-        context_size=setup.context_size if context is None else context,
-        reply_tokens=reply or setup.reply_tokens,
-    )
+    setup = asked.added_to(project.setup, given.chat)
     project = replace(project, setup=setup)
-    if context != 0:  # 0 asks for a prompt without a limit
+    if asked.context != 0:  # 0 asks for a prompt without a limit
         setup = project.reply_setup
-    simulator = Simulator(project, by.made(project, answering_offline(by.answers, project)))
+    simulator = by.simulator(project)
     generation = chosen_generation(simulator, message)
     trace = asyncio.run(simulator.generate(generation))
     say_all(project.problems)

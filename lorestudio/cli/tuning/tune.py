@@ -44,7 +44,7 @@ _SHOWN: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchOptions:
+class TuningOptions:
     """What may be turned, and how the best point is searched for."""
 
     over: Annotated[
@@ -160,7 +160,7 @@ class PointOptions:
 def tune(
     chats: WholeChats,
     *,
-    searching: SearchOptions,
+    searching: TuningOptions,
     wanted: PointOptions,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE", help="Also write a page of HTML."), OutputFile((".html",))
