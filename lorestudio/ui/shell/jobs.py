@@ -256,8 +256,7 @@ class Jobs(QObject):
         listener = owner if owner is not None else listener_of(told)
 
         def tell(news: object) -> None:
-            gone = isinstance(listener, QObject) and not isValid(listener)
-            if not self._closed and not gone:
+            if not self._closed and (listener is None or isValid(listener)):
                 told(news)
 
         return tell
@@ -445,6 +444,12 @@ def listener_of(told: Callable[..., object]) -> QObject | None:
     bound = told.func if isinstance(told, partial) else told
     listener = getattr(bound, "__self__", None)
     return listener if isinstance(listener, QObject) else None
+
+
+def is_heard(told: Callable[..., object]) -> bool:
+    """Whether whoever would hear it is still there."""
+    listener = listener_of(told)
+    return listener is None or isValid(listener)
 
 
 def _ignore(_news: object) -> None:

@@ -11,14 +11,15 @@ from typing import Final
 
 from PySide6.QtCore import QSettings, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QDialog, QKeySequenceEdit, QLineEdit, QWidget
+from PySide6.QtWidgets import QKeySequenceEdit, QLineEdit, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.ui.shell.actions import Action, Where, conflicts
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import sentence_case, tr
 from lorestudio.ui.widgets.cells import FIT, Column
-from lorestudio.ui.widgets.layouts import button, column, label, named, resize_for_letters, row, search_field
+from lorestudio.ui.widgets.dialogs import Dialog
+from lorestudio.ui.widgets.layouts import button, column, label, named, row, search_field
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 _GROUP: Final = "shortcuts"
@@ -129,7 +130,7 @@ def _without(table: Iterable[Action]) -> Iterable[Action]:
     return (one for one in table if not one.shortcuts)
 
 
-class ShortcutsDialog(QDialog):
+class ShortcutsDialog(Dialog):
     """`changed` carries what the person has chosen so far, after every change; it is in force at once."""
 
     changed = Signal(object)
@@ -146,8 +147,7 @@ class ShortcutsDialog(QDialog):
 
         `view_keys` are place, title and keys of what views answer themselves; they are listed and stay as they are.
         """
-        super().__init__(parent)
-        self.setWindowTitle(tr("Keyboard shortcuts"))
+        super().__init__(parent, tr("Keyboard shortcuts"), (940, 600))
         self._table = tuple(table)
         self._fixed = tuple(
             Action(f"{FIXED}{place}: {title}", title, sentence_case(tr(place)), 0, bool, keys)
@@ -200,7 +200,6 @@ class ShortcutsDialog(QDialog):
             of=self,
             spacing=8,
         )
-        resize_for_letters(self, 940, 600)
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ class WindowFeature(Feature):
         self._shortcuts = ShortcutStore(context.settings)
         self._table: tuple[Action, ...] = ()
         self.dialog: ShortcutsDialog | None = None
-        """The dialog with the shortcuts that was opened last."""
+        """The dialog with the shortcuts, while it is open."""
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -260,16 +260,19 @@ class WindowFeature(Feature):
         """Show all shortcuts, to search and to change."""
         if self.dialog is not None:
             self.dialog.close()
-            self.dialog.deleteLater()
-        self.dialog = ShortcutsDialog(
+        dialog = self.dialog = ShortcutsDialog(
             self.context.theme,
             self._table,
             self._shortcuts.load(self._table),
             self.context.window,
             self.context.commands.view_keys(),
         )
-        self.dialog.changed.connect(self._shortcuts_changed)
-        self.dialog.open()
+        dialog.changed.connect(self._shortcuts_changed)
+        dialog.finished.connect(self._closed)
+        dialog.open()
+
+    def _closed(self, _result: int) -> None:
+        self.dialog = None
 
     def _shortcuts_changed(self, chosen: dict[str, tuple[str, ...]]) -> None:
         self._shortcuts.save(chosen)

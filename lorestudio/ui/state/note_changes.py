@@ -16,6 +16,7 @@ from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, Ch
 from lorestudio.studio.notes.changes.log import ChangeLog, Report
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import FreshNotes, Planned, VaultNotes, listed
+from lorestudio.ui.shell.jobs import is_heard, listener_of
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.session import Session
@@ -149,6 +150,7 @@ class NoteWork(QObject):
             work,
             done=answered,
             failed=lambda error: (failed or self._refuse)(sentence_of(error)),
+            owner=listener_of(answered),
             ended=None if fresh.loaded else lambda: self.reading.emit(""),
         )
 
@@ -355,7 +357,7 @@ class NoteWork(QObject):
 
         def wrong(error: Exception) -> None:
             self._set_busy(False)
-            if failed is not None:
+            if failed is not None and is_heard(failed):
                 failed(error)
             elif isinstance(error, ChangedMeanwhileError) and error.others:
                 self.clashed.emit(error)
@@ -369,13 +371,14 @@ class NoteWork(QObject):
         self._set_busy(False)
         if done.changes.changes:
             self.done.emit(done)
-        if then is not None:
+        if then is not None and is_heard(then):
             then(done)
         self._next()
 
     def _give_up(self, sentence: str, order: _Order | None = None) -> None:
         self._set_busy(False)
-        ((order.refused if order is not None else None) or self._refuse)(sentence)
+        refused = order.refused if order is not None else None
+        (refused if refused is not None and is_heard(refused) else self._refuse)(sentence)
         self._next()
 
     def _set_busy(self, busy: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QLineEdit,
     QMessageBox,
+    QPushButton,
     QTextBrowser,
     QWidget,
 )
@@ -24,16 +24,37 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.resources import VERSION
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
-from lorestudio.ui.widgets.layouts import column, label, named, text_view
+from lorestudio.ui.widgets.layouts import column, label, named, resize_for_letters, text_view
 
 
 class Dialog(QDialog):
-    """A dialog with a title, which is gone once it is closed."""
+    """A dialog with a title, which is gone once it is closed; its `size` is right for usual letters."""
 
-    def __init__(self, parent: QWidget | None, title: str) -> None:
+    writing = False
+    """Whether it waits for what it has written, to tell of it: so long it cannot be closed."""
+
+    def __init__(self, parent: QWidget | None, title: str, size: tuple[int, int] | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
+        if size is not None:
+            resize_for_letters(self, *size)
+
+    def reject(self) -> None:
+        """Qt: close it, unless it is writing."""
+        if not self.writing:
+            super().reject()
+
+    def answers(self, accept: QPushButton | str = "") -> QDialogButtonBox:
+        """Cancel, and the button that accepts the dialog; without one, Close alone."""
+        kinds = QDialogButtonBox.StandardButton
+        box = QDialogButtonBox(kinds.Cancel if accept else kinds.Close, self)
+        if accept:
+            yes = QPushButton(accept, self) if isinstance(accept, str) else accept
+            box.addButton(named(yes, "", kind="primary"), QDialogButtonBox.ButtonRole.AcceptRole)
+            box.accepted.connect(self.accept)
+        box.rejected.connect(self.reject)
+        return box
 
 
 def choose_folder(parent: QWidget, title: str, start: str, chosen: Callable[[Path], None]) -> QFileDialog:
@@ -81,7 +102,8 @@ def ask_obsidian(parent: QWidget, answered: Callable[[str, str], None]) -> QDial
     address = named(QLineEdit("http://127.0.0.1:27123"), tr("Address of the plugin"))
     key = QLineEdit(echoMode=QLineEdit.EchoMode.Password, placeholderText=tr("empty: the key that is known already"))
     named(key, tr("Key of the plugin")).setMinimumWidth(260)
-    dialog, form = _form(parent, tr("Open Obsidian vault"), QDialogButtonBox.StandardButton.Open)
+    dialog, form = Dialog(parent, tr("Open Obsidian vault")), QFormLayout()
+    column(form, dialog.answers(tr("Open")), of=dialog)
     form.addRow(tr("Address"), address)
     form.addRow(tr("Key"), key)
     hint = tr("The Local REST API plugin shows both in its settings. Add /Name to name the vault.")
@@ -97,21 +119,13 @@ def ask_name(parent: QWidget, title: str, name: str, start: str, answered: Calla
     line = named(QLineEdit(start), name)
     line.setMinimumWidth(260)
     line.selectAll()
-    dialog, form = _form(parent, title, QDialogButtonBox.StandardButton.Ok)
+    dialog, form = Dialog(parent, title), QFormLayout()
+    column(form, dialog.answers(tr("OK")), of=dialog)
     form.addRow(name, line)
     line.setFocus()  # it would be the button, which was made first
     dialog.accepted.connect(lambda: answered(line.text().strip()) if line.text().strip() else None)
     dialog.open()
     return dialog
-
-
-def _form(parent: QWidget, title: str, accept: QDialogButtonBox.StandardButton) -> tuple[QDialog, QFormLayout]:
-    dialog, form = Dialog(parent, title), QFormLayout()
-    buttons = QDialogButtonBox(accept | QDialogButtonBox.StandardButton.Cancel, dialog)
-    buttons.accepted.connect(dialog.accept)
-    buttons.rejected.connect(dialog.reject)
-    column(form, buttons, of=dialog)
-    return dialog, form
 
 
 def _box(parent: QWidget, title: str, text: str, more: str) -> QMessageBox:
@@ -196,23 +210,23 @@ def ask_model(parent: QWidget, name: str, cost: str, more: str, answered: Callab
 
 def show_text(parent: QWidget, title: str, text: str) -> QDialog:
     """A text to read and copy, such as the details of a problem."""
-    dialog = Dialog(parent, title)
+    dialog = Dialog(parent, title, (720, 420))
     field = text_view(dialog, title, font=fixed_font(parent.font().pointSizeF()))
     field.setPlainText(text)
-    return _opened(dialog, field, 720, 420, copied=text)
+    return _opened(dialog, field, copied=text)
 
 
 def show_markdown(parent: QWidget, title: str, text: str) -> QDialog:
     """A page of help to read."""
-    dialog = Dialog(parent, title)
+    dialog = Dialog(parent, title, (620, 560))
     page = named(QTextBrowser(dialog), title)
     page.setMarkdown(text)
-    return _opened(dialog, page, 620, 560)
+    return _opened(dialog, page)
 
 
 def show_about(parent: QWidget) -> QDialog:
     """What this is."""
-    dialog = Dialog(parent, tr("About lorestudio"))
+    dialog = Dialog(parent, tr("About lorestudio"), (420, 200))
     text = tr(
         "lorestudio {version}\n\nSee, for every turn of a chat, which lore reached the model's prompt, which did "
         "not, and why. MIT licence.",
@@ -220,17 +234,15 @@ def show_about(parent: QWidget) -> QDialog:
     )
     said = label(dialog, text)
     said.setMargin(12)
-    return _opened(dialog, said, 420, 200)
+    return _opened(dialog, said)
 
 
-def _opened(dialog: QDialog, content: QWidget, width: int, height: int, copied: str = "") -> QDialog:
+def _opened(dialog: Dialog, content: QWidget, copied: str = "") -> QDialog:
     """The dialog with this content and a button to close it, shown; another button puts `copied` on the clipboard."""
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, dialog)
+    buttons = dialog.answers()
     if copied:
         copy = buttons.addButton(tr("Copy"), QDialogButtonBox.ButtonRole.ActionRole)
         copy.clicked.connect(lambda _on: QGuiApplication.clipboard().setText(copied))
-    buttons.rejected.connect(partial(dialog.done, 0))
     column((content, 1), buttons, of=dialog)
     dialog.open()
-    dialog.resize(width, height)
     return dialog

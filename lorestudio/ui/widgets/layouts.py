@@ -16,8 +16,6 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
     QComboBox,
-    QDialog,
-    QDialogButtonBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -245,16 +243,6 @@ def text_field(parent: QWidget, name: str, placeholder: str = "") -> QPlainTextE
     field = named(QPlainTextEdit(parent, tabChangesFocus=True, placeholderText=placeholder), name)
     field.setObjectName("Boxed")
     return field
-
-
-def answers(dialog: QDialog, accept: QPushButton | str) -> QDialogButtonBox:
-    """Cancel, and the button that accepts a dialog."""
-    box = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, dialog)
-    yes = QPushButton(accept, dialog) if isinstance(accept, str) else accept
-    box.addButton(named(yes, "", kind="primary"), QDialogButtonBox.ButtonRole.AcceptRole)
-    box.accepted.connect(dialog.accept)
-    box.rejected.connect(dialog.reject)
-    return box
 
 
 USUAL_LINE: Final = 14

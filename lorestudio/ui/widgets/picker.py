@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QFrame, QLineEdit, QListView, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import LCSseq
 
@@ -22,6 +22,7 @@ from lorestudio.ui.shell.qt import ITEM, Index
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Words, one_line
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import column, label, named, row
 from lorestudio.ui.widgets.record_table import RecordTable
 
@@ -117,7 +118,7 @@ def _spoken(choice: Choice) -> str:
 _STEPS: Final = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
 
 
-class Picker(QDialog):
+class Picker(Dialog):
     """Type, arrow keys, Enter. `picked` carries the key of the choice; Escape closes and picks nothing.
 
     `chosen` carries the whole `Choice`, before `picked` carries its key. `wanted_new` carries what was typed, where
@@ -131,9 +132,8 @@ class Picker(QDialog):
     def __init__(
         self, theme: Theme, title: str, placeholder: str, choices: Sequence[Choice], parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent, Qt.WindowType.Popup)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
+        super().__init__(parent, title)
+        self.setWindowFlags(Qt.WindowType.Popup)
         self.setAccessibleName(title)
         frame = QFrame(self)
         frame.setObjectName("Popup")

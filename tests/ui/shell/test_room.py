@@ -115,4 +115,5 @@ def test_no_words_of_a_dialog_are_cut_off(studio: MainWindow) -> None:
                     seen += 1
                 dialog.close()
         drain()
+        assert studio.findChildren(QDialog) == [], each  # what is closed does not stay behind
     assert seen > 40

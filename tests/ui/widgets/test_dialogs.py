@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -21,9 +22,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from lorestudio.domain.resources import VERSION
-from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets import dialogs, layouts
+from lorestudio.ui.widgets.layouts import button, column
 from tests.ui.conftest import drain
 
 
@@ -110,6 +113,57 @@ def test_unsaved_notes(parent: QWidget) -> None:
     one.reject()
 
 
+def test_a_dialog_grows_with_its_letters_and_is_gone_once_closed(
+    parent: QWidget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layouts, "letters", lambda _widget: 1.5)
+    dialog = dialogs.Dialog(parent, "Books", (300, 200))
+    assert (dialog.size(), dialog.windowTitle()) == (QSize(450, 300), "Books")
+    dialog.open()
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    drain()
+    assert not isValid(dialog)
+
+
+def test_a_dialog_that_writes_stays_until_it_is_told(parent: QWidget) -> None:
+    dialog = dialogs.Dialog(parent, "Books")
+    column(dialog.answers(), of=dialog)
+    dialog.open()
+    dialog.writing = True
+    dialog.close()
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert dialog.isVisible()
+    dialog.writing = False
+    dialog.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Close).click()
+    drain()
+    assert not isValid(dialog)
+
+
+def test_enter_elsewhere_in_a_dialog_presses_the_answer_and_no_other_button(parent: QWidget) -> None:
+    dialog = dialogs.Dialog(parent, "Books")
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    told: list[str] = []
+    field = QLineEdit()
+    other = button(dialog, "Other", lambda: told.append("other"), tip="Something", name="Another")
+    box = dialog.answers("Use")
+    column(other, field, box, of=dialog)
+    dialog.accepted.connect(lambda: told.append("accepted"))
+    dialog.rejected.connect(lambda: told.append("rejected"))
+    dialog.show()
+    field.setFocus()
+    (use,) = [each for each in box.buttons() if box.buttonRole(each) is QDialogButtonBox.ButtonRole.AcceptRole]
+    assert (use.text(), use.property("kind"), other.accessibleName()) == ("Use", "primary", "Another")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert told == ["accepted"]
+    other.click()
+    assert told == ["accepted", "other"]
+    dialog.show()
+    box.button(QDialogButtonBox.StandardButton.Cancel).click()
+    assert told[2:] == ["rejected"]
+    mine = QPushButton("Mine", dialog)
+    assert mine in dialog.answers(mine).buttons()
+
+
 def test_a_name_is_asked_for(parent: QWidget, qtbot: QtBot) -> None:
     told: list[str] = []
     for typed in (" Skarn ", "  "):
@@ -132,7 +186,7 @@ def test_the_address_of_a_vault_is_asked_for(parent: QWidget, qtbot: QtBot) -> N
     assert key.echoMode() is QLineEdit.EchoMode.Password
     address.setText(" http://127.0.0.1:27123/Brume ")
     key.setText("secret")
-    box.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Open).click()
+    buttons(box)["Open"].click()
     dialogs.ask_obsidian(parent, lambda *news: told.append(news)).reject()
     assert told == [("http://127.0.0.1:27123/Brume", "secret")]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QPainter, QPaintEvent
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLayout, QLineEdit, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLayout, QPushButton, QSizePolicy, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
@@ -14,8 +13,6 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.layouts import (
     USUAL_LINE,
     Wrapping,
-    answers,
-    button,
     chip_height,
     column,
     combo,
@@ -78,31 +75,6 @@ def test_words_are_shown_as_they_are(parent: QWidget) -> None:
     assert (read.isReadOnly(), read.accessibleName(), read.objectName(), read.font().pointSize()) == (
         True, "What it says", "Text", 17,
     )  # fmt: skip
-
-
-def test_enter_elsewhere_in_a_dialog_presses_the_answer_and_no_other_button(qtbot: QtBot) -> None:
-    dialog = QDialog()
-    qtbot.addWidget(dialog)
-    told: list[str] = []
-    field = QLineEdit()
-    other = button(dialog, "Other", lambda: told.append("other"), tip="Something", name="Another")
-    box = answers(dialog, "Use")
-    column(other, field, box, of=dialog)
-    dialog.accepted.connect(lambda: told.append("accepted"))
-    dialog.rejected.connect(lambda: told.append("rejected"))
-    dialog.show()
-    field.setFocus()
-    (use,) = [each for each in box.buttons() if box.buttonRole(each) is QDialogButtonBox.ButtonRole.AcceptRole]
-    assert (use.text(), use.property("kind"), other.accessibleName()) == ("Use", "primary", "Another")
-    QTest.keyClick(field, Qt.Key.Key_Return)
-    assert told == ["accepted"]
-    other.click()
-    assert told == ["accepted", "other"]
-    dialog.show()
-    box.button(QDialogButtonBox.StandardButton.Cancel).click()
-    assert told[2:] == ["rejected"]
-    mine = QPushButton("Mine", dialog)
-    assert mine in answers(dialog, mine).buttons()
 
 
 def test_tools_are_named_by_their_tip_and_follow_the_theme(parent: QWidget, theme: Theme) -> None:

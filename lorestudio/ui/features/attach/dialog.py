@@ -11,11 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
-    QDialog,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -51,6 +50,7 @@ from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import FIT, Column
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
     button,
     column,
@@ -58,7 +58,6 @@ from lorestudio.ui.widgets.layouts import (
     label,
     named,
     number_field,
-    resize_for_letters,
     row,
     scrolled,
     text_view,
@@ -245,16 +244,14 @@ class LiveCapture(QObject):
         self.changed.emit()
 
 
-class LiveCaptureDialog(QDialog):
+class LiveCaptureDialog(Dialog):
     """Listening goes on when it is closed. `wanted` carries the reply that a capture made."""
 
     wanted = Signal(object)
 
     def __init__(self, theme: Theme, live: LiveCapture, session: Session, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(parent, tr("Live capture"), (760, 520))
         self._session, self._found = session, dict[str, ComparedCapture]()
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Live capture"))
         self._theme, self._live, self._shown_steps = theme, live, tuple[str, ...]()
         self._typed = False
         self.bar = MessageBar(theme, self)
@@ -264,7 +261,6 @@ class LiveCaptureDialog(QDialog):
         column(self.bar, (self.tabs, 1), row(1, button(self, tr("Close"), self.reject)), of=self)
         live.changed.connect(self._show)
         live.failed.connect(self._refuse)
-        resize_for_letters(self, 760, 520)
         self._show()
         live.read()
         self.provider.setFocus()
@@ -507,18 +503,15 @@ def _came(capture: Capture) -> str:
     return f"{tr('redacted')} · {capture_words(capture)}" if capture.redacted else capture_words(capture)
 
 
-class CaptureDialog(QDialog):
+class CaptureDialog(Dialog):
     """A captured prompt message by message, and the answer."""
 
     def __init__(self, capture: Capture, found: ComparedCapture | None, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Capture of {when}", when=time_words(capture.started_ms)))
+        super().__init__(parent, tr("Capture of {when}", when=time_words(capture.started_ms)), (720, 520))
         self.text = text_view(self, tr("The prompt and the answer"))
         self.text.setPlainText("\n\n".join(filter(None, (_comparison_text(found), capture_text(capture)))))
         head = label(self, f"{capture.path} · {_came(capture)}", "muted")
         column(head, (self.text, 1), row(1, button(self, tr("Close"), self.reject)), of=self)
-        resize_for_letters(self, 720, 520)
 
 
 def _comparison_text(found: ComparedCapture | None) -> str:

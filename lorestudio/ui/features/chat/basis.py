@@ -7,7 +7,6 @@ from typing import Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QDialog,
     QFormLayout,
     QHeaderView,
     QPushButton,
@@ -24,22 +23,21 @@ from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.basis import HiddenRow, hidden_rows
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.layouts import answers, button, column, label, named, number_field, row
+from lorestudio.ui.widgets.dialogs import Dialog
+from lorestudio.ui.widgets.layouts import button, column, label, named, number_field, row
 from lorestudio.ui.widgets.setting_fields import SettingField, make_field
 
 _ROW: Final = Qt.ItemDataRole.UserRole
 
 
-class BasisDialog(QDialog):
+class BasisDialog(Dialog):
     """`chosen` carries the new KeptBasis. A person's word on messages holds once it was said with the button."""
 
     chosen = Signal(object)
 
     def __init__(self, project: Project, message: int | None = None, parent: QWidget | None = None) -> None:
         """`message` is one of which something is to be said."""
-        super().__init__(parent)
-        self.setWindowTitle(tr("What answers rest on"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(parent, tr("What answers rest on"), (620, 560))
         self._chat, self.basis, self._project = project.chat or Chat(), project.basis, project
         self.fields: list[SettingField] = []
         form = QFormLayout()
@@ -51,11 +49,10 @@ class BasisDialog(QDialog):
         self.title = label(self, tr("Since when messages are hidden"), "title")
         self._make_rows()
         self.accepted_button = QPushButton(tr("Use this"), self)
-        self._buttons = answers(self, self.accepted_button)
-        column(form, self.title, self.hint, (self.rows, 1), self._said, self._buttons, of=self)
+        ends = self.answers(self.accepted_button)
+        column(form, self.title, self.hint, (self.rows, 1), self._said, ends, of=self)
         self._show_rows(message)
         self._show_known()
-        self.resize(620, 560)
 
     def _add_setting(self, form: QFormLayout, declaration: Declaration) -> None:
         field = make_field(declaration, self)

@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QObject, QSettings, Qt, Signal
+from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
-    QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QHeaderView,
     QLabel,
@@ -58,6 +56,7 @@ from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
     button,
     column,
@@ -66,7 +65,6 @@ from lorestudio.ui.widgets.layouts import (
     label,
     named,
     number_field,
-    resize_for_letters,
     row,
     text_field,
     text_view,
@@ -157,7 +155,7 @@ class TextOrigin(StrEnum):
     GROUP = "group"
 
 
-class PromptSetupDialog(QDialog):
+class PromptSetupDialog(Dialog):
     """`chosen` carries the new PromptSetup; `file_wanted` asks for a file of a kind, whose content `take` brings."""
 
     chosen = Signal(object)
@@ -172,8 +170,7 @@ class PromptSetupDialog(QDialog):
         host: tuple[Path, RegexScripts] | None = None,
     ) -> None:
         """`host` are the regex scripts that the project's settings file brings along."""
-        super().__init__(parent)
-        self.setWindowTitle(tr("Card, persona and prompt"))
+        super().__init__(parent, tr("Card, persona and prompt"), (660, 560))
         self._setup, self._chat, self._host = setup, chat, host
         intro = tr(
             "These texts stand in the prompt beside lore and chat, in SillyTavern's order. They decide nothing about "
@@ -189,13 +186,9 @@ class PromptSetupDialog(QDialog):
         self.tabs.addTab(self.remarks, "")
         self.problem = label(self, kind="error", selectable=True)
         self.problem.hide()
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, self)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        column(label(self, intro), (self.tabs, 1), self.problem, buttons, of=self)
+        column(label(self, intro), (self.tabs, 1), self.problem, self.answers(tr("OK")), of=self)
         self._fill()
         self._show_sources()
-        resize_for_letters(self, 660, 560)
 
     def take(self, content: object, path: Path) -> None:
         """Use what was read from a file: a card, a preset, a group or regex scripts."""
@@ -427,7 +420,6 @@ class PromptSetups(QObject):
         path, scripts = project.settings_path, project.host.scripts
         host = (path, scripts) if path is not None and scripts.scripts else None
         dialog = PromptSetupDialog(project.setup, user, project.chat_path, self._window, host)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.chosen.connect(self._take_setup)
         dialog.file_wanted.connect(lambda source: self._ask_file(dialog, TextOrigin(source)))
         dialog.open()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QFormLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.replay.ranges import MessageRange, time_left_words
@@ -16,10 +16,11 @@ from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, Tone, count, number, tr
 from lorestudio.ui.state.replay_worker import Finished, ReplayNews, Tallied
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import button, column, label, number_field, row
 
 
-class RangeDialog(QDialog):
+class RangeDialog(Dialog):
     """Two message numbers, and what they mean. `chosen` carries the `MessageRange` that the person wants replayed."""
 
     chosen = Signal(object)
@@ -28,9 +29,7 @@ class RangeDialog(QDialog):
         self, generations: Sequence[Generation], done: int, message: int | None, parent: QWidget | None = None
     ) -> None:
         """`done` is how many of the generations were run; `message` is where the range begins at first."""
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Replay some messages"))
+        super().__init__(parent, tr("Replay some messages"))
         self._generations, self._done = generations, done
         last = generations[-1].message if generations else 0
         self.meaning = label(self, kind="muted")

@@ -255,7 +255,6 @@ class ControlsFeature(Feature):
         if project is None:
             return
         dialog = ChatTextDialog(project, part, self.context.window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.saved.connect(partial(self._take_text, part))
         dialog.open()
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QDialog, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from lorestudio.domain.javascript import length, trim
 from lorestudio.domain.records import replace
@@ -26,7 +26,8 @@ from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
-from lorestudio.ui.widgets.layouts import answers, button, column, label, resize_for_letters, row, text_field
+from lorestudio.ui.widgets.dialogs import Dialog
+from lorestudio.ui.widgets.layouts import button, column, label, row, text_field
 from lorestudio.ui.widgets.pane import MessageBar
 from lorestudio.ui.widgets.record_table import CheckList, CheckRow, change_table
 
@@ -34,29 +35,28 @@ COUNT_MS: Final = 200
 """Tokens are counted after a pause in typing."""
 
 
-class ChatTextDialog(QDialog):
+class ChatTextDialog(Dialog):
     """`saved` carries the text and whether it is to go into prompts; it follows only where one of the two changed."""
 
     saved = Signal(str, bool)
 
     def __init__(self, project: Project, part: ControlsPart, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, tr(PART_WORDS[part]), (560, 420))
         self._notebook = part is ControlsPart.NOTEBOOK
         self._counter = project.counter
         settings, enabled = project.settings, f"{NOTE_SETTINGS[part]}_enabled"
         self._before: str = getattr(project.controls, part.value)
         self._on_before: bool = getattr(settings, enabled)
-        name, setting = tr(PART_WORDS[part]), type(settings).model_fields[enabled].title
-        self.setWindowTitle(name)
+        setting = type(settings).model_fields[enabled].title
         hint = tr("Nothing goes into the prompt while this is empty.")
-        self.text = text_field(self, name, hint)
+        self.text = text_field(self, self.windowTitle(), hint)
         self.text.setPlainText(self._before)
         self.amount = label(self, kind="small")
         self.on = QCheckBox(tr("Put it into every prompt (setting “{name}”)", name=setting), self)
         self.on.setChecked(self._on_before)
         self.where = label(self, _where(settings, part), "small")
         self.clear = button(self, tr("Empty it"), self._empty)
-        ends = row(self.clear, 1, answers(self, tr("Take over")))
+        ends = row(self.clear, 1, self.answers(tr("Take over")))
         column(
             label(self, _intro(self._notebook)), (self.text, 1), self.amount, self.on, self.where, ends, of=self,
             spacing=8,
@@ -64,9 +64,7 @@ class ChatTextDialog(QDialog):
         self._pause = later(self, self._show_amount, COUNT_MS)
         self.text.textChanged.connect(self._pause.start)
         self.on.toggled.connect(lambda _on: self._show_amount())
-        self.finished.connect(lambda _result: self._pause.stop())
         self._show_amount()
-        resize_for_letters(self, 560, 420)
         self.text.setFocus()
 
     def accept(self) -> None:
@@ -123,7 +121,7 @@ def _where(settings: DeepLoreSettings, part: ControlsPart) -> str:
     return tr("{place}. {how} These are settings of the notepad.", place=sentence_case(at), how=how)
 
 
-class ChatStateDialog(QDialog):
+class ChatStateDialog(Dialog):
     """`written` carries the path of the copy, and the choices as they are known to stand in the file now.
 
     `known` are the choices as they were read from it.
@@ -140,8 +138,7 @@ class ChatStateDialog(QDialog):
         known: ChatControls,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Write pins, blocks and context into the chat"))
+        super().__init__(parent, tr("Write pins, blocks and context into the chat"), (680, 380))
         self._jobs, self._path, self._controls, self._known_controls = jobs, path, controls, known
         self.bar = MessageBar(theme, self)
         self.model = change_table(("Choice", "In the file", "Will be"), self)
@@ -161,7 +158,6 @@ class ChatStateDialog(QDialog):
         ends = row(1, copy, self.write, button(self, tr("Cancel"), self.reject))
         column(label(self, intro), self.bar, (self.list, 1), ends, of=self, spacing=8)
         self.model.ticked.connect(lambda: self.write.setEnabled(bool(self.model.chosen)))
-        resize_for_letters(self, 680, 380)
         self._look()
 
     def _look(self) -> None:
@@ -196,6 +192,7 @@ class ChatStateDialog(QDialog):
             self.bar.say(tr("The file has all choices as they are here; there is nothing to write."), "good")
 
     def _failed(self, error: Exception) -> None:
+        self.writing = False
         self.bar.say(sentence_of(error), "error")
         self.write.setEnabled(False)
 
@@ -203,6 +200,7 @@ class ChatStateDialog(QDialog):
         keys = self.model.chosen
         path, controls, known = self._path, self._controls, self._known_controls
         self.write.setEnabled(False)
+        self.writing = True
 
         def work(_report: object) -> Path | None:
             plan = plan_state(path, controls, known, keys)

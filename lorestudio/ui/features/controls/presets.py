@@ -12,7 +12,6 @@ from typing import Final
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialogButtonBox,
     QFormLayout,
     QLineEdit,
     QListWidget,
@@ -43,7 +42,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, sentence_case, shorten, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import answers, button, column, label, named, resize_for_letters, row
+from lorestudio.ui.widgets.layouts import button, column, label, named, row
 from lorestudio.ui.widgets.picker import Choice
 
 LONGEST: Final = 60
@@ -71,7 +70,7 @@ class SavePresetDialog(Dialog):
     chosen = Signal(object, bool)
 
     def __init__(self, controls: ChatControls, known: KnownPresets, parent: QWidget | None = None) -> None:
-        super().__init__(parent, tr("Save as a scenario preset"))
+        super().__init__(parent, tr("Save as a scenario preset"), (520, 380))
         self._controls, self._known = controls, known
         intro = tr(
             "A preset holds the ticked parts; where it is applied, the others stay as they are. It names entries "
@@ -91,10 +90,9 @@ class SavePresetDialog(Dialog):
         self.told = label(self, kind="small")
         self.take = QPushButton(tr("Replace"), self)
         self.take.setMinimumWidth(self.take.sizeHint().width() + 12)  # so that either word fits
-        column(label(self, intro), form, *self.parts.values(), self.told, 1, answers(self, self.take), of=self)
+        column(label(self, intro), form, *self.parts.values(), self.told, 1, self.answers(self.take), of=self)
         self.name.textChanged.connect(self._show)
         self._show()
-        resize_for_letters(self, 520, 380)
 
     def accept(self) -> None:
         """Qt: hand the preset over and close."""
@@ -144,7 +142,7 @@ class PresetsDialog(Dialog):
     deleted = Signal(str)
 
     def __init__(self, theme: Theme, folder: PresetFolder, known: KnownPresets, parent: QWidget | None = None) -> None:
-        super().__init__(parent, tr("Scenario presets"))
+        super().__init__(parent, tr("Scenario presets"), (520, 360))
         self._theme = theme
         self.list = named(QListWidget(self), tr("Scenario presets"))
         self.told = label(self, selectable=True)
@@ -152,14 +150,11 @@ class PresetsDialog(Dialog):
         self.rename = button(self, tr("Rename…"), self._ask_name)
         self.delete = button(self, tr("Delete…"), self._ask_delete)
         self.apply = button(self, tr("Apply"), self._apply, kind="primary")
-        close = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        close.rejected.connect(self.reject)
-        ends = row(self.rename, self.delete, 1, self.apply, close)
+        ends = row(self.rename, self.delete, 1, self.apply, self.answers())
         column((self.list, 1), self.told, label(self, where, "small", selectable=True), ends, of=self)
         self.list.currentItemChanged.connect(lambda *_items: self._show())
         self.list.itemActivated.connect(lambda _item: self._apply())
         self.show_presets(known)
-        resize_for_letters(self, 520, 360)
 
     def show_presets(self, known: KnownPresets, chosen: str = "") -> None:
         """Show what there is now; `chosen` is the one to go to."""

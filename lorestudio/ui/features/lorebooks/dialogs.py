@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
@@ -50,9 +50,10 @@ from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, shorten, tr
-from lorestudio.ui.state.note_changes import NoteWork
+from lorestudio.ui.state.note_changes import Done, NoteWork
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import FIT, Column
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
     Item,
     button,
@@ -61,7 +62,6 @@ from lorestudio.ui.widgets.layouts import (
     holding,
     label,
     named,
-    resize_for_letters,
     row,
     split,
 )
@@ -108,7 +108,7 @@ def said_of(fate: EntryFate) -> str:
     return fate.left_out or ", ".join(dict.fromkeys(apart))
 
 
-class LoreDialog(QDialog):
+class LoreDialog(Dialog):
     """Shows reports; `ok` is to be pressed once they were read. Subclasses put their fields above.
 
     `progressed` carries how many of how many entries or files are done.
@@ -117,8 +117,7 @@ class LoreDialog(QDialog):
     progressed = Signal(int, int)
 
     def __init__(self, theme: Theme, title: str, ok: str, heads: tuple[str, str], parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
+        super().__init__(parent, title, (1060, 700))
         self.theme = theme
         self.bar = MessageBar(theme, self)
         fields = (
@@ -159,11 +158,14 @@ class LoreDialog(QDialog):
         ends = row((self.state, 1), self.lossy, self.ok, button(self, tr("Cancel"), self.reject))
         parts = split(self.view, self.list, sizes=(160, 220))
         column(self.bar, *above, (parts, 1), self.strip, ends, of=self, spacing=8)
-        resize_for_letters(self, 1060, 700)
 
     def go(self) -> None:
         """Do it."""
         raise NotImplementedError
+
+    def carried_out(self, _done: Done) -> None:
+        """It is done."""
+        self.accept()
 
     def done(self, result: int) -> None:
         """Qt: what is under way stops."""
@@ -379,13 +381,13 @@ class ImportBooksDialog(LoreDialog):
         self.ok.setEnabled(False)
         if target in self._work.folders:
             self._work.carry_out(
-                lambda vaults: plan(_of(vaults, target)).planned, lambda _done: self.accept(), refused=self.refuse,
+                lambda vaults: plan(_of(vaults, target)).planned, self.carried_out, refused=self.refuse,
                 report=report,
             )  # fmt: skip
             return
         self._jobs.start(
             tr("Making a vault"), lambda _job: _new_vault(plan, target, self._keep_in, report),
-            done=lambda _none: self._opened(target), failed=self._failed,
+            done=lambda _none: self._opened(target), failed=self._failed, owner=self,
         )  # fmt: skip
 
     def _opened(self, target: Path) -> None:
@@ -564,7 +566,7 @@ class ExportBookDialog(LoreDialog):
 
         report = self.watched(tr("Writing:"))
 
-        self._work.carry_out(plan, lambda _done: self.accept(), refused=self._failed, report=report)
+        self._work.carry_out(plan, self.carried_out, refused=self._failed, report=report)
 
 
 def _exported(note: ExportedNote, tried: str = "") -> EntryRow:
@@ -682,7 +684,7 @@ class SyncDialog(LoreDialog):
 
         report = self.watched(tr("Writing both sides:"))
 
-        self._work.carry_out(plan, lambda _done: self.accept(), refused=self.refuse, report=report)
+        self._work.carry_out(plan, self.carried_out, refused=self.refuse, report=report)
 
 
 def _links(vaults: Sequence[VaultNotes]) -> list[tuple[Path, BookLink]]:

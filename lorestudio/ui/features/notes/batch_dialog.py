@@ -30,7 +30,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.note_changes import NoteWork, Plan
 from lorestudio.ui.widgets.cells import FIT, Column, same_words
-from lorestudio.ui.widgets.layouts import combo, label, resize_for_letters
+from lorestudio.ui.widgets.layouts import combo, label
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 from lorestudio.vault.note.properties import PropertyKind
 
@@ -85,7 +85,8 @@ class BatchDialog(PlanDialog):
 
     def __init__(self, theme: Theme, work: NoteWork, paths: Sequence[Path], parent: QWidget) -> None:
         notes = count(len(paths), "note", "notes")
-        super().__init__(theme, work, tr("Change a property of {notes}", notes=notes), tr("Change"), parent)
+        title = tr("Change a property of {notes}", notes=notes)
+        super().__init__(theme, work, title, tr("Change"), parent, (760, 640))
         self._paths = tuple(paths)
         self._summary = NotesSummary(0, ())
         columns = (
@@ -112,7 +113,6 @@ class BatchDialog(PlanDialog):
         self.name.currentTextChanged.connect(self._other_name)
         for signal in (self.operation.currentIndexChanged, self.kind.currentIndexChanged, self.value.textChanged):
             signal.connect(self._other)
-        resize_for_letters(self, 760, 640)
         self.name.setFocus()
         self._read()
         self._settle()

@@ -22,12 +22,10 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.diff_view import DiffView, Span, marked_html, word_spans
 from lorestudio.ui.widgets.layouts import (
-    answers,
     column,
     holding,
     label,
     named,
-    resize_for_letters,
     scrolled,
     text_view,
 )
@@ -53,7 +51,7 @@ class ConflictDialog(Dialog):
 
         Only of texts of `lines` can both be taken.
         """
-        super().__init__(parent, tr("Two versions of {name}", name=name))
+        super().__init__(parent, tr("Two versions of {name}", name=name), (860, 560))
         self._there, self._lines = there or tr("On disk"), lines
         self._theme = theme
         base, mine, theirs = texts
@@ -75,8 +73,7 @@ class ConflictDialog(Dialog):
         self.tabs.addTab(self.diff, tr("Compare whole texts"))
         self.tabs.addTab(self.outcome, tr("Result"))
         self.take = QPushButton(tr("Take the merged text"), self)
-        column(label(self, words), (self.tabs, 1), answers(self, self.take), of=self)
-        resize_for_letters(self, 860, 560)
+        column(label(self, words), (self.tabs, 1), self.answers(self.take), of=self)
         self._refresh()
 
     @property

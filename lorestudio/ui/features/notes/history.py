@@ -31,7 +31,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.diff_view import DiffView
-from lorestudio.ui.widgets.layouts import column, holding, label, named, resize_for_letters, row, scrolled
+from lorestudio.ui.widgets.layouts import column, holding, label, named, row, scrolled
 from lorestudio.vault.files import VaultError
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class HistoryDialog(Dialog):
 
     def __init__(self, theme: Theme, jobs: Jobs, buffer: NoteBuffer, kept: Snapshots, parent: QWidget) -> None:
         """Versions are read from `kept`, in jobs, and compared with what the buffer holds now."""
-        super().__init__(parent, tr("History of {name}", name=buffer.path.name))
+        super().__init__(parent, tr("History of {name}", name=buffer.path.name), (940, 560))
         self._jobs, self._now, self._kept = jobs, buffer.text, kept
         self._versions: Sequence[NoteSnapshot] = ()
         self._text: str | None = None
@@ -54,14 +54,12 @@ class HistoryDialog(Dialog):
         self.list.currentRowChanged.connect(self._choose)
         self.diff = DiffView(theme, (tr("Then"), tr("Now, in the editor")), self)
         self.message = label(self, tr("Reading the history…"))
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons = self.answers()
         self.take = buttons.addButton(tr("Take this version"), QDialogButtonBox.ButtonRole.ActionRole)
         self.take.setToolTip(tr("Put it into the editor; it is not saved yet, and undo takes it back."))
         self.take.setEnabled(False)
         self.take.clicked.connect(self._take)
-        buttons.rejected.connect(self.reject)
         column(self.message, (row(self.list, (self.diff, 1)), 1), buttons, of=self)
-        resize_for_letters(self, 940, 560)
 
     def show_versions(self, versions: Sequence[NoteSnapshot]) -> None:
         """List the versions, newest first."""
@@ -114,7 +112,7 @@ class RecoveryDialog(Dialog):
     discarded = Signal(object)
 
     def __init__(self, theme: Theme, jobs: Jobs, found: Sequence[Unsaved], parent: QWidget) -> None:
-        super().__init__(parent, tr("Unsaved texts"))
+        super().__init__(parent, tr("Unsaved texts"), (720, 320))
         self._theme, self._jobs = theme, jobs
         self.found, self._open = found, len(found)
         words = tr(
@@ -125,10 +123,7 @@ class RecoveryDialog(Dialog):
         area.setMinimumHeight(120)
         self.diff = DiffView(theme, (tr("On disk"), tr("Not saved")), self)
         self.diff.hide()
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.rejected.connect(self.reject)
-        column(label(self, words), (area, 1), (self.diff, 3), buttons, of=self)
-        resize_for_letters(self, 720, 320)
+        column(label(self, words), (area, 1), (self.diff, 3), self.answers(), of=self)
 
     def _card(self, item: Unsaved) -> QWidget:
         card = QFrame(self)

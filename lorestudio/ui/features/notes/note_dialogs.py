@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QStringListModel, Qt
-from PySide6.QtWidgets import QComboBox, QCompleter, QDialog, QDialogButtonBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QCompleter, QDialogButtonBox, QLineEdit, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.notes.changes.change_set import NameTakenError, changed_references, shown_name
@@ -32,7 +32,8 @@ from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.note_changes import NoteWork, Plan
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import FIT, Column
-from lorestudio.ui.widgets.layouts import button, column, combo, label, resize_for_letters, row
+from lorestudio.ui.widgets.dialogs import Dialog
+from lorestudio.ui.widgets.layouts import button, column, combo, label, row
 from lorestudio.ui.widgets.record_table import CheckList, RecordTable, RecordView
 
 
@@ -77,7 +78,7 @@ class NewNoteDialog(PlanDialog):
         parent: QWidget,
     ) -> None:
         """`names` are those of the vaults that have a folder; `place` is the vault and the folder to begin with."""
-        super().__init__(theme, work, tr("New note"), tr("Make the note"), parent)
+        super().__init__(theme, work, tr("New note"), tr("Make the note"), parent, (620, 470))
         self._index, self._names = index, tuple(names)
         self._templates: tuple[Template, ...] = ()
         self.title = QLineEdit(title, self, placeholderText=tr("What the note is called"))
@@ -96,7 +97,6 @@ class NewNoteDialog(PlanDialog):
         for signal in (self.title.textChanged, self.folder.textChanged, self.template.currentIndexChanged):
             signal.connect(self.changed)
         self.vault.currentIndexChanged.connect(self._other_vault)
-        resize_for_letters(self, 620, 470)
         self.title.setFocus()
         self._read_templates()
         self.preview()
@@ -175,7 +175,7 @@ class RenameDialog(PlanDialog):
         to: str = "",
     ) -> None:
         """`keyed` says whether a key is the title; `to` is a new title that was typed already."""
-        super().__init__(theme, work, tr("Rename {title}", title=title), tr("Rename"), parent)
+        super().__init__(theme, work, tr("Rename {title}", title=title), tr("Rename"), parent, (720, 300))
         self._path, self._title = path, title
         self.title = QLineEdit(to or title, self)
         self.title.selectAll()
@@ -193,7 +193,6 @@ class RenameDialog(PlanDialog):
             self.key.setCurrentIndex(self.key.findData(OldKey.KEEP))
         self.key.currentIndexChanged.connect(self.changed)
         self.title.textChanged.connect(self.changed)
-        resize_for_letters(self, 720, 300)
         self.title.setFocus()
         self.preview()
 
@@ -221,13 +220,12 @@ class MoveDialog(PlanDialog):
         self, theme: Theme, work: NoteWork, paths: Sequence[Path], folders: Sequence[str], folder: str, parent: QWidget
     ) -> None:
         notes = count(len(paths), "note", "notes")
-        super().__init__(theme, work, tr("Move {notes}", notes=notes), tr("Move"), parent)
+        super().__init__(theme, work, tr("Move {notes}", notes=notes), tr("Move"), parent, (720, 300))
         self._paths, self._start = tuple(paths), folder
         self.folder = FolderField(folders, folder, self)
         self.folder.selectAll()
         self.add_field(tr("To folder"), self.folder, tr("Folder"))
         self.folder.textChanged.connect(self.changed)
-        resize_for_letters(self, 720, 300)
         self.folder.setFocus()
         self.view.say(self.nothing_yet())
 
@@ -259,12 +257,11 @@ def _following(planned: Planned) -> str:
     )
 
 
-class TrashDialog(QDialog):
+class TrashDialog(Dialog):
     """Lists the trash of the open vaults, newest first."""
 
     def __init__(self, theme: Theme, work: NoteWork, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Trash"))
+        super().__init__(parent, tr("Trash"), (620, 400))
         self._work = work
         self._again: tuple[Trashed, ...] = ()
         self.state = label(self, tr("Reading the trash…"), "muted")
@@ -275,19 +272,16 @@ class TrashDialog(QDialog):
         )
         self.items = RecordTable(columns, parent=self)
         self.table = RecordView(theme, self.items, tr("Deleted notes"), self, many=True)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons = self.answers()
         self.back = buttons.addButton(tr("Put back"), QDialogButtonBox.ButtonRole.ActionRole)
         self.back.setProperty("kind", "primary")
         self.gone = buttons.addButton(tr("Delete for good…"), QDialogButtonBox.ButtonRole.ActionRole)
         column(self.state, (self.table, 1), buttons, of=self)
-        buttons.rejected.connect(self.reject)
         self.back.clicked.connect(self.put_back)
         self.gone.clicked.connect(self._ask_gone)
         self.table.chosen.connect(lambda _item: self._settle())
         self.table.pressed.connect(lambda _item: self.put_back())
         work.done.connect(self._changed)
-        self.finished.connect(self._ended)
-        resize_for_letters(self, 620, 400)
         self._settle()
         self.read()
 
@@ -347,21 +341,16 @@ class TrashDialog(QDialog):
         self.back.setEnabled(bool(self.chosen))
         self.gone.setEnabled(bool(self.chosen))
 
-    def _ended(self, _result: int) -> None:
-        self._work.done.disconnect(self._changed)
-        self.deleteLater()
-
 
 _GROUPS: Final = 30
 """Folders and tags that are offered."""
 
 
-class EntriesDialog(QDialog):
+class EntriesDialog(Dialog):
     """Proposes entries; the notes that the chat names are ticked."""
 
     def __init__(self, theme: Theme, work: NoteWork, project: Project, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Make entries of notes"))
+        super().__init__(parent, tr("Make entries of notes"), (760, 480))
         self._work, self._project, self._tag = work, project, project.settings.lorebook_tag
         self._found: list[PlainNote] = []
         said = tr(
@@ -389,7 +378,6 @@ class EntriesDialog(QDialog):
         )
         self.groups.currentIndexChanged.connect(lambda _place: self._show_group())
         self.model.ticked.connect(self._settle)
-        resize_for_letters(self, 760, 480)
         self._settle()
         work.ask(partial(_looked, project), self._show, self.state.setText)
 
@@ -425,7 +413,7 @@ class EntriesDialog(QDialog):
     def _make(self) -> None:
         keys = self.model.chosen
         chosen = [one for one in self._found if (one.vault, one.filename) in keys]
-        self._work.carry_out(partial(_plan, self._project, chosen, self._tag), refused=self.state.setText)
+        self._work.carry_out(partial(_plan, self._project, chosen, self._tag))
         self.accept()
 
 

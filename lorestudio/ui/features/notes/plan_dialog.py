@@ -151,8 +151,16 @@ class PlanDialog(Dialog):
     then. The dialog closes once that was done; what went wrong is said inside it.
     """
 
-    def __init__(self, theme: Theme, work: NoteWork, title: str, button: str, parent: QWidget) -> None:
-        super().__init__(parent, title)
+    def __init__(
+        self,
+        theme: Theme,
+        work: NoteWork,
+        title: str,
+        button: str,
+        parent: QWidget,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(parent, title, size)
         self.theme, self.work = theme, work
         self._asked = 0
         self._going = self._entered = False
@@ -216,7 +224,7 @@ class PlanDialog(Dialog):
         if not self.view.summary.text():
             self.view.say(tr("Looking at the notes…"))
         look = partial(_looked_at, plan, self.summary)
-        self.work.ask(look, lambda found: self._show(asked, *found), lambda text: self._refuse(asked, text))
+        self.work.ask(look, partial(self._show, asked), partial(self._refuse, asked))
 
     def go(self) -> None:
         """Do it."""
@@ -226,9 +234,10 @@ class PlanDialog(Dialog):
             self.ok.setEnabled(False)
             self.work.carry_out(plan, self._done, self._failed)
 
-    def _show(self, asked: int, planned: Planned, summary: str) -> None:
+    def _show(self, asked: int, found: tuple[Planned, str]) -> None:
         if asked != self._asked or self._going:
             return
+        planned, summary = found
         self.view.show_plan(planned, self.work.folders, summary)
         self.ok.setEnabled(bool(planned.changes.changes))
         if self._entered and self.ok.isEnabled():

@@ -35,13 +35,11 @@ from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
-    answers,
     button,
     column,
     combo,
     label,
     named,
-    resize_for_letters,
     row,
     search_field,
     split,
@@ -63,7 +61,7 @@ class FixDialog(Dialog):
     agreed = Signal(object)
 
     def __init__(self, repairs: Sequence[Repair], theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent, tr("Fix"))
+        super().__init__(parent, tr("Fix"), (720, 460))
         self.repairs = tuple(repairs)
         self._theme = theme
         changes = sum(len(repair.titles) for repair in self.repairs)
@@ -75,12 +73,10 @@ class FixDialog(Dialog):
         self.browser.setHtml(html.page(theme.palette, self._body()))
         hint = tr("Nothing else in these files changes. The files are compared again before they are written.")
         self.apply_button = QPushButton(tr("Change {notes}", notes=notes), self)
-        buttons = answers(self, self.apply_button)
-        head = label(self, told, "title", wrap=False)
-        column(head, (self.browser, 1), label(self, hint, "small"), buttons, of=self, spacing=8)
+        head, ends = label(self, told, "title", wrap=False), self.answers(self.apply_button)
+        column(head, (self.browser, 1), label(self, hint, "small"), ends, of=self, spacing=8)
         self.apply_button.setDefault(True)
         self.apply_button.setFocus()
-        resize_for_letters(self, 720, 460)
 
     def accept(self) -> None:
         """Qt: hand the repairs over and close."""

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from lorestudio.domain.file_names import underscored_name
 from lorestudio.exchange.chats.loading import chat_of_text
@@ -25,7 +24,8 @@ from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.state.project_files import VAULT_CHANGED
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import answers, column, label, text_field
+from lorestudio.ui.widgets.dialogs import Dialog
+from lorestudio.ui.widgets.layouts import column, label, text_field
 from lorestudio.ui.widgets.picker import Choice
 from lorestudio.vault.data_folder import utc_now
 
@@ -383,23 +383,20 @@ def _write_new(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8"))
 
 
-class PasteDialog(QDialog):
+class PasteDialog(Dialog):
     """Takes a text and says at once what chat it is; `taken` gets both."""
 
     def __init__(self, taken: Callable[[str, LoadedChat | None], object], parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Paste a chat"))
+        super().__init__(parent, tr("Paste a chat"), (620, 440))
         placeholder = tr("Wren: The fog is coming in.\nOttoline: Then shut the door, and tell me about the bells.")
         self.field = text_field(self, tr("The chat"), placeholder)
         self.said = label(self)
         self.open_button = QPushButton(tr("Open"), self)
         intro = tr("One message after another, each beginning with “Name:”. Lines of a SillyTavern chat work too.")
-        column(label(self, intro, "muted"), (self.field, 1), self.said, answers(self, self.open_button), of=self)
+        column(label(self, intro, "muted"), (self.field, 1), self.said, self.answers(self.open_button), of=self)
         self._chat: LoadedChat | None = None
         self.field.textChanged.connect(self._read)
         self.accepted.connect(lambda: taken(self.field.toPlainText(), self._chat))
-        self.resize(620, 440)
         self._read()
 
     def _read(self) -> None:

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QPushButton, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from lorestudio.studio.project.sillytavern import FoundChat, SillyTavernFolder
 from lorestudio.ui.features.vault.table import when_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, Column
-from lorestudio.ui.widgets.layouts import answers, column, label, resize_for_letters, search_field
+from lorestudio.ui.widgets.dialogs import Dialog
+from lorestudio.ui.widgets.layouts import column, label, search_field
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
@@ -49,15 +50,13 @@ def things_of(folder: SillyTavernFolder) -> Iterator[FolderThing]:
         yield FolderThing(tr("Settings"), "settings.json", tr("with DeepLore's") if folder.settings is not None else "")
 
 
-class FolderDialog(QDialog):
+class FolderDialog(Dialog):
     """`wanted` carries the chat or the lorebook's file that is to be opened."""
 
     wanted = Signal(object)
 
     def __init__(self, theme: Theme, folder: SillyTavernFolder, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("SillyTavern"))
+        super().__init__(parent, tr("SillyTavern"), (760, 520))
         columns = (
             Column("Kind", lambda each: each.kind, width=FIT),
             Column("Name", lambda each: each.name, tip=lambda each: each.name),
@@ -78,14 +77,13 @@ class FolderDialog(QDialog):
                   "The folder is only read.")  # fmt: skip
         said = tr("{chats} and {books} in {folder}.", chats=chats, books=books, folder=folder.user)
         column(
-            label(self, said), label(self, more, "muted"), self.field, (self.list, 1), answers(self, self.open_button),
+            label(self, said), label(self, more, "muted"), self.field, (self.list, 1), self.answers(self.open_button),
             of=self,
         )  # fmt: skip
         self.list.chosen.connect(lambda _row: self._settle())
         self.list.pressed.connect(lambda _row: self.accept())
         self.model.set_rows(rows)
         self.list.select_places([0] if rows else [], 0)
-        resize_for_letters(self, 760, 520)
         self._settle()
         self.field.setFocus()
 

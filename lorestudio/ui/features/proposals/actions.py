@@ -26,12 +26,10 @@ from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
-    answers,
     column,
     label,
     named,
     number_field,
-    resize_for_letters,
     row,
     text_view,
 )
@@ -52,7 +50,7 @@ class PassageDialog(Dialog):
     chosen = Signal(object, str)
 
     def __init__(self, chat: Chat, message: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent, tr("Draft a note from messages"))
+        super().__init__(parent, tr("Draft a note from messages"), (620, 440))
         self._chat = chat
         last = len(chat.messages) - 1
         message = max(0, min(message, last))
@@ -75,11 +73,10 @@ class PassageDialog(Dialog):
         self.passage = text_view(self, tr("The messages"))
         self.passage.setTabChangesFocus(True)
         self.go_on = QPushButton(tr("Draft a note"), self)
-        column(label(self, intro), form, (self.passage, 1), answers(self, self.go_on), of=self)
+        column(label(self, intro), form, (self.passage, 1), self.answers(self.go_on), of=self)
         self.first.valueChanged.connect(self._show)
         self.last.valueChanged.connect(self._show)
         self._show()
-        resize_for_letters(self, 620, 440)
 
     @property
     def numbers(self) -> tuple[int, ...]:

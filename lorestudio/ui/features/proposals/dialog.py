@@ -32,7 +32,7 @@ from lorestudio.ui.state.choices import source_help, source_title
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, combo, label, named, resize_for_letters, row, split
+from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row, split
 from lorestudio.ui.widgets.pane import MessageBar
 from lorestudio.ui.widgets.record_table import RecordView
 
@@ -62,7 +62,7 @@ class ProposalsDialog(Dialog):
         theme: Theme,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent, wish.title)
+        super().__init__(parent, wish.title, (1000, 620))
         self._session, self._theme = session, theme
         self.work = Proposing(session, project, wish, tools, self)
         self._questions = Questions()
@@ -81,7 +81,6 @@ class ProposalsDialog(Dialog):
         self._connect()
         self._fill_sources()
         self._update()
-        resize_for_letters(self, 1000, 620)
         self.work.prepare()
 
     # ---- building ---------------------------------------------------------------------------------------------------

@@ -23,13 +23,11 @@ from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
-    answers,
     button,
     column,
     holding,
     label,
     named,
-    resize_for_letters,
     row,
     scrolled,
 )
@@ -47,7 +45,7 @@ class BehaviourDialog(Dialog):
     accepted_switches = Signal(object)
 
     def __init__(self, fixed: Sequence[str], parent: QWidget | None = None) -> None:
-        super().__init__(parent, tr("Behaviour switches"))
+        super().__init__(parent, tr("Behaviour switches"), (680, 560))
         self._groups: dict[str, QButtonGroup] = {}
         intro = tr(
             "What is tuned here runs in DeepLore, so every known quirk is reproduced. Set one to “fixed” to see what "
@@ -58,7 +56,6 @@ class BehaviourDialog(Dialog):
         page = holding(column(*switched, 1, spacing=0, margins=(0, 0, 8, 0)))
         column(label(self, intro), (scrolled(page, tr("Switches"), framed=True), 1), self._buttons(), of=self)
         self._tell()
-        resize_for_letters(self, 680, 560)
 
     @property
     def fixed(self) -> tuple[str, ...]:
@@ -102,7 +99,7 @@ class BehaviourDialog(Dialog):
             button(self, name, partial(self.set_all, fixed))
             for name, fixed in ((tr("All as DeepLore"), False), (tr("All fixed"), True))
         ]
-        return row(*every, (self._told, 1), answers(self, tr("Apply and replay")))
+        return row(*every, (self._told, 1), self.answers(tr("Apply and replay")))
 
     def _tell(self) -> None:
         self._told.setText(count(len(self.fixed), "switch fixed", "switches fixed"))

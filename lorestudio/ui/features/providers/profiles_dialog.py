@@ -44,7 +44,7 @@ from lorestudio.ui.state.ai_calls import duration_words
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, combo, label, named, resize_for_letters, row
+from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row
 from lorestudio.ui.widgets.pane import MessageBar
 
 _APIS: Final = {Api.OPENAI: "OpenAI-compatible (most servers)", Api.ANTHROPIC: "Anthropic messages"}
@@ -75,7 +75,7 @@ class ProfilesDialog(Dialog):
     saved = Signal()
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent, tr("Provider profiles"))
+        super().__init__(parent, tr("Provider profiles"), (760, 470))
         self._session, self._theme = session, theme
         self._file = session.providers.file
         self._editing: Profile | None = None  # as it is on the disk; None for a new one
@@ -89,7 +89,6 @@ class ProfilesDialog(Dialog):
         self._shown = self._typed()
         self._fill_list()
         self._show_first()
-        resize_for_letters(self, 760, 470)
 
     def done(self, result: int) -> None:
         """Qt: a test that still runs is stopped."""

@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTabWidget, QWidget
 
 from lorestudio.domain.json_text import parse_json
 from lorestudio.studio.project.answering import DRAFT, KEYS, PREFILTER, SUMMARY, Question
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
     button,
     column,
     holding,
     label,
     named,
-    resize_for_letters,
     row,
     split,
     text_field,
@@ -41,15 +40,13 @@ _TITLES: Final = {
 }
 
 
-class QuestionDialog(QDialog):
+class QuestionDialog(Dialog):
     """Answers its question once: with the text, or with None when the person declines or closes the dialog."""
 
     def __init__(self, question: Question, where: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(parent, tr(_TITLES.get(question.request.kind, "Choose entries")), (760, 620))
         self.question = question
         self._settled = False
-        self.setWindowTitle(tr(_TITLES.get(question.request.kind, "Choose entries")))
         head = label(self, tr("{where}: you answer in place of the model.", where=where), "summary")
         both = split(self._make_request(), self._make_reply())
         both.setStretchFactor(0, 3)
@@ -59,7 +56,6 @@ class QuestionDialog(QDialog):
         self.reply.textChanged.connect(self._check)
         self.reply.setFocus()
         self._check()
-        resize_for_letters(self, 760, 620)
 
     def withdraw(self) -> None:
         """Nobody waits for the answer any more: close without giving one."""

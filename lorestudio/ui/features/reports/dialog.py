@@ -24,7 +24,7 @@ from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import column, combo, label, named, resize_for_letters, row, stack, text_view
+from lorestudio.ui.widgets.layouts import column, combo, label, named, row, stack, text_view
 
 LONGEST_PAGE: Final = 80_000
 """Characters of a page that are laid out at once without a pause that is felt."""
@@ -84,9 +84,8 @@ class PreviewDialog(Dialog):
     saved = Signal(Path)
 
     def __init__(self, jobs: Jobs, title: str, intro: str, name: str, parent: QWidget) -> None:
-        super().__init__(parent, title)
+        super().__init__(parent, title, (760, 560))
         self._name = name
-        resize_for_letters(self, 760, 560)
         self._jobs, self._newest = jobs, Newest(jobs)
         self.made = Made(b"")
         """What would be written now; empty while it is made."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QDialog, QMenu, QToolButton
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls
@@ -28,6 +28,7 @@ from lorestudio.ui.features.settings.profiles import (
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import Notice, shorten, tr
+from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.picker import Choice
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ class SettingsFeature(Feature):
         self._session = context.session
         self.profiles = ProfileLibrary(context.session, context.settings, self)
         self.status_button = QToolButton()
-        self.dialog: QDialog | None = None
-        """The dialog that was opened last."""
+        self.dialog: Dialog | None = None
+        """The dialog that is open."""
         context.findable.append(self._findable)
 
     @late_pane("settings", "Settings")
@@ -248,12 +249,15 @@ class SettingsFeature(Feature):
     def _project(self) -> Project | None:
         return self._session.project
 
-    def _open(self, dialog: QDialog) -> None:
+    def _open(self, dialog: Dialog) -> None:
         if self.dialog is not None:
             self.dialog.close()
-            self.dialog.deleteLater()
         self.dialog = dialog
+        dialog.finished.connect(self._closed)
         dialog.open()
+
+    def _closed(self, _result: int) -> None:
+        self.dialog = None
 
     def _paint(self) -> None:
         self.status_button.setIcon(self.context.theme.icon("switches"))

@@ -12,7 +12,7 @@ from typing import Final
 
 from PySide6.QtCore import QSettings, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 
 from lorestudio.exchange import json_file
 from lorestudio.exchange.settings_files import (
@@ -38,7 +38,8 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, sentence_of, shorten, tr
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import button, column, combo, label, named, resize_for_letters, row, text_view
+from lorestudio.ui.widgets.dialogs import Dialog
+from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row, text_view
 from lorestudio.ui.widgets.pane import MessageBar
 from lorestudio.ui.widgets.record_table import CheckList, change_columns, change_table, setting_rows
 
@@ -49,14 +50,13 @@ _LAYOUTS = {
 }
 
 
-class ImportDialog(QDialog):
+class ImportDialog(Dialog):
     """`taken` carries the new settings and where they came from."""
 
     taken = Signal(object, str)
 
     def __init__(self, theme: Theme, jobs: Jobs, settings: DeepLoreSettings, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Import settings"))
+        super().__init__(parent, tr("Import settings"), (720, 480))
         self._settings = settings
         self._imported: Imported | None = None
         self._newest = Newest(jobs)
@@ -76,7 +76,6 @@ class ImportDialog(QDialog):
         self._delay = later(self, self._read_file, 150)
         self.place.textChanged.connect(lambda _text: self._delay.start())
         self.model.ticked.connect(lambda: self.take.setEnabled(bool(self.model.chosen)))
-        resize_for_letters(self, 720, 480)
 
     def done(self, result: int) -> None:
         """Qt: nothing waits any more."""
@@ -182,7 +181,7 @@ _TARGETS: Final = {
 }
 
 
-class ExportDialog(QDialog):
+class ExportDialog(Dialog):
     """Shows before it writes. `written` carries what was done to a file of SillyTavern's, and the path of its copy.
 
     `carrier` has the settings of the system that is called `title`. `changed_here` are the keys of what was changed
@@ -203,8 +202,7 @@ class ExportDialog(QDialog):
         changed_here: frozenset[str] | None = None,
         fixed: Sequence[str] = (),
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Export settings of {system}", system=title))
+        super().__init__(parent, tr("Export settings of {system}", system=title), (760, 620))
         self._jobs, self._carrier, self._remembered, self._title = jobs, carrier, remembered, title
         self._changed_here, self._fixed = changed_here, tuple(fixed)
         self._changes: tuple[SettingChange, ...] = ()
@@ -235,7 +233,6 @@ class ExportDialog(QDialog):
         self.target.currentIndexChanged.connect(lambda _place: self._show_target())
         self.place.textChanged.connect(lambda _text: self._delay.start())
         self.model.ticked.connect(self._show_preview)
-        resize_for_letters(self, 760, 620)
         self._show_target()
 
     def done(self, result: int) -> None:
@@ -372,6 +369,7 @@ class ExportDialog(QDialog):
             lambda _report: write_bytes(path, data),
             done=lambda _none: self.bar.say(tr("{path} was written.", path=path), "good"),
             failed=self._failed,
+            owner=self,
         )
 
     def _write(self) -> None:
@@ -379,6 +377,7 @@ class ExportDialog(QDialog):
         if merge is None:
             return
         self.write.setEnabled(False)
+        self.writing = True
 
         def done(copy: Path) -> None:
             self._remembered.setValue(FOLDER_KEY, str(merge.file.path))
@@ -386,6 +385,7 @@ class ExportDialog(QDialog):
             self.accept()
 
         def failed(error: Exception) -> None:
+            self.writing = False
             self._failed(error)
             self._merge = None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QObject, QSettings, Signal
-from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.sections import differences
@@ -22,7 +22,8 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import button, column, combo, label, named, resize_for_letters, row
+from lorestudio.ui.widgets.dialogs import Dialog
+from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row
 from lorestudio.ui.widgets.record_table import CheckList, change_columns, change_table, setting_rows
 
 _KEY: Final = "settings_profiles/{chat}"
@@ -208,12 +209,11 @@ _CURRENT, _DEFAULTS = "", "\0defaults"
 """What no profile can be called."""
 
 
-class SettingsProfilesDialog(QDialog):
+class SettingsProfilesDialog(Dialog):
     """Works on the profiles that are known; every change is written at once."""
 
     def __init__(self, theme: Theme, session: Session, profiles: ProfileLibrary, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Settings profiles"))
+        super().__init__(parent, tr("Settings profiles"), (860, 480))
         self._theme, self._session, self._profiles = theme, session, profiles
         self.list = named(QListWidget(self), tr("Profiles"))
         self.list.setMaximumWidth(300)
@@ -234,7 +234,6 @@ class SettingsProfilesDialog(QDialog):
         self.list.currentItemChanged.connect(lambda *_items: self._settle())
         self.list.itemActivated.connect(lambda _item: self._use())
         self.other.currentIndexChanged.connect(lambda _place: self._compare())
-        resize_for_letters(self, 860, 480)
         profiles.changed.connect(self._fill)
         self._fill()
 

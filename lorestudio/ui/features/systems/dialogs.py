@@ -25,13 +25,11 @@ from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
-    answers,
     button,
     column,
     combo,
     label,
     named,
-    resize_for_letters,
     row,
     split,
     text_view,
@@ -61,7 +59,7 @@ class BooksDialog(Dialog):
     accepted_settings = Signal(object)  # Section
 
     def __init__(self, theme: Theme, jobs: Jobs, scanned: ScannedBooks, settings: Section, parent: QWidget) -> None:
-        super().__init__(parent, tr("Lorebooks of World Info"))
+        super().__init__(parent, tr("Lorebooks of World Info"), (760, 560))
         self._jobs, self._scanned, self._settings = jobs, scanned, settings
         self.books: list[LookedAt] = [LookedAt(file) for file in scanned.files(settings)]
         self._reading = 0
@@ -78,7 +76,6 @@ class BooksDialog(Dialog):
         files = [each.file for each in self.books]
         if files:
             self._start(lambda: [look_at(file) for file in files], self._looked)
-        resize_for_letters(self, 760, 560)
 
     @property
     def settings(self) -> Section:
@@ -140,7 +137,7 @@ class BooksDialog(Dialog):
         self.state = label(self, kind="small")
         column(
             label(self, intro), (self.list, 1), row(self.add_button, self.remove_button, 1, role_label, self.role),
-            self.about, form, self.state, answers(self, self.apply), of=self,
+            self.about, form, self.state, self.answers(self.apply), of=self,
         )  # fmt: skip
         remove = QShortcut(QKeySequence(Qt.Key.Key_Delete), self.list)
         remove.setContext(Qt.ShortcutContext.WidgetShortcut)
@@ -289,7 +286,7 @@ class SystemSettingsDialog(Dialog):
 
         With `brief`, settings that few people need have to be asked for.
         """
-        super().__init__(parent, title)
+        super().__init__(parent, title, (900, 620 if trial is not None else 560))
         self._before = self.settings = settings
         """The settings as they are set here."""
         self._known = {each.name: each for each in declared(type(settings))}
@@ -304,7 +301,7 @@ class SystemSettingsDialog(Dialog):
         self.defaults = button(self, tr("All defaults"), self.set_defaults)
         self._told = label(self, kind="small", wrap=False)
         self.apply = QPushButton(tr("Apply and replay") if trial is not None else tr("Keep"), self, autoDefault=False)
-        self._row = row(self.defaults, (self._told, 1), answers(self, self.apply))
+        self._row = row(self.defaults, (self._told, 1), self.answers(self.apply))
         parts = split(self.view, self.editor, across=True, sizes=(480, 420))
         column(label(self, intro), (parts, 1), self.outcome, self._row, of=self)
         self.view.chosen.connect(lambda _setting: self._show_chosen())
@@ -316,7 +313,6 @@ class SystemSettingsDialog(Dialog):
         self.view.show_setting(next(iter(self._known)))
         self._tell()
         self._show_trial()
-        resize_for_letters(self, 900, 620 if trial is not None else 560)
 
     def _make_outcome(self) -> QLabel:
         outcome = label(self)

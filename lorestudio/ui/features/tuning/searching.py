@@ -41,7 +41,7 @@ from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.note_changes import NoteWork
 from lorestudio.ui.state.note_changes import Plan as NotePlan
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import label, resize_for_letters
+from lorestudio.ui.widgets.layouts import label
 from lorestudio.ui.widgets.picker import Choice
 
 if TYPE_CHECKING:
@@ -373,17 +373,18 @@ class PointDialog(PlanDialog):
     """What a point does to notes, and which settings go with it, before either is taken over."""
 
     def __init__(self, theme: Theme, work: NoteWork, trial: TuningTrial, at: TriedPoint, parent: QWidget) -> None:
-        super().__init__(theme, work, tr("Use point {number}", number=at.number), tr("Use"), parent)
+        super().__init__(theme, work, tr("Use point {number}", number=at.number), tr("Use"), parent, (720, 420))
         self._planned = partial(plan_notes, trial, at.point)
         settings = _turns(trial, at, of_notes=False)
         if settings:
             told = ", ".join(f"{what} {before} → {after}" for what, before, after in settings)
             self.form.addRow(label(self, tr("Settings, as a step of their own: {settings}.", settings=told)))
-        resize_for_letters(self, 720, 420)
 
-    def _show(self, asked: int, planned: Planned, summary: str) -> None:
+    def _show(self, asked: int, found: tuple[Planned, str]) -> None:
         """Notes that are so already do not keep the settings from being taken over."""
-        super()._show(asked, planned, summary or ("" if planned.changes.changes else tr("The notes are so already.")))
+        planned, summary = found
+        told = summary or ("" if planned.changes.changes else tr("The notes are so already."))
+        super()._show(asked, (planned, told))
         self.ok.setEnabled(not self._going)
 
     def plan(self) -> NotePlan:

@@ -10,7 +10,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPushButton
+from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QPushButton
+from shiboken6 import isValid
 
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
@@ -113,7 +114,7 @@ def test_what_goes_into_the_chats_file(
     path = chat_file(tmp_path, deeplore_pins=["Tide"])
     known, now = ChatControls(), ChatControls(pins=(EntryRule("Lamp"),), notebook="n")
     dialog = ChatStateDialog(theme, jobs, path, now, known)
-    qtbot.addWidget(dialog)
+    dialog.show()
     assert not dialog.write.isEnabled()  # nobody has read yet what there is to write
     written: list[tuple[object, ...]] = []
     dialog.written.connect(lambda *news: written.append(news))
@@ -130,10 +131,10 @@ def test_what_goes_into_the_chats_file(
     assert not dialog.write.isEnabled()
     dialog.model.choose(["deeplore_notebook"])
     dialog.write.click()
+    dialog.close()  # it waits for what it has written, to tell of it
     assert not dialog.write.isEnabled()
-    qtbot.waitUntil(lambda: bool(written))
+    qtbot.waitUntil(lambda: not isValid(dialog))
     assert written[0][1] == ChatControls(notebook="n")
-    assert dialog.result() == QDialog.DialogCode.Accepted
     assert json.loads(path.read_text(encoding="utf-8"))["chat_metadata"]["deeplore_notebook"] == "n"
     same = ChatStateDialog(theme, jobs, path, known, known)
     qtbot.addWidget(same)

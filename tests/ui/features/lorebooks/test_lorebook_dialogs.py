@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
+from shiboken6 import isValid
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.records import replace
@@ -88,7 +89,7 @@ def test_books_become_notes_as_one_step(window, book, tmp_path) -> None:
     QTest.mouseClick(dialog.ok, Qt.MouseButton.LeftButton)
     assert not dialog.ok.isEnabled()  # a second click would make them twice
     settle(window)
-    assert not dialog.isVisible()
+    assert not isValid(dialog)
     assert contents(tmp_path / "vault").keys() - NOTES.keys() == {"Isles/Skarn.md"}
     assert (tmp_path / "vault/Isles/Isles.book.json").exists()
     assert "Skarn" in {entry.title for entry in window.session.project.index.entries}
@@ -165,6 +166,40 @@ def test_notes_become_a_book_and_the_chat_tells_what_it_does(window, tmp_path) -
     assert (target.exists(), (tmp_path / "vault/out.book.json").exists()) == (False, False)
 
 
+def left(dialog, window) -> None:
+    """Close it at once, whatever it is about."""
+    dialog.reject()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    settle(window)
+    assert not isValid(dialog)
+
+
+def test_a_dialog_may_be_closed_while_it_looks_and_while_it_writes(window, book, tmp_path) -> None:
+    before = contents(tmp_path / "vault")
+    for field, path in (("files", book), ("files", tmp_path / "gone.json")):
+        dialog = shown(window, "book.import", ImportBooksDialog)
+        getattr(dialog, field).setText(str(path))
+        dialog._look()
+        left(dialog, window)
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    dialog.into.setCurrentIndex(dialog.into.findData(""))
+    dialog.vault.setText(str(tmp_path / "new"))
+    filled(dialog, window, dialog.files, str(book))
+    QTest.mouseClick(dialog.ok, Qt.MouseButton.LeftButton)
+    left(dialog, window)
+    dialog = shown(window, "book.export", ExportBookDialog)
+    dialog.form.setCurrentIndex(dialog.form.findData("novelai"))
+    dialog.file.setText(str(tmp_path))  # a folder, which cannot be written
+    dialog._look()
+    left(dialog, window)
+    dialog = shown(window, "book.export", ExportBookDialog)
+    filled(dialog, window, dialog.file, str(tmp_path / "out.json"))
+    QTest.mouseClick(dialog.ok, Qt.MouseButton.LeftButton)
+    left(dialog, window)
+    assert window.bars.texts == ["Stopped. Nothing was changed."]
+    assert (contents(tmp_path / "vault"), (tmp_path / "out.json").exists()) == (before, False)
+
+
 def test_what_is_lost_has_to_be_agreed_to(window, tmp_path) -> None:
     path = tmp_path / "vault" / "Sea.md"
     path.write_text(NOTES["Sea.md"].replace("keys: [sea]", "keys: [sea]\nwi_sticky: 4"), encoding="utf-8")
@@ -203,7 +238,7 @@ def test_a_book_and_its_notes_are_brought_together(window, book, tmp_path) -> No
     settle(window)
     dialog.entries.choose([("0", "changed in both")])
     click(dialog, window)
-    assert not dialog.isVisible()
+    assert not isValid(dialog)
     orders = {uid: raw["order"] for uid, raw in json.loads(book.read_bytes())["entries"].items()}
     assert orders == {"0": 300, "1": 100, "2": 30}
     assert "priority: 900" in (tmp_path / "vault/Isles/Other.md").read_text(encoding="utf-8")
@@ -357,8 +392,7 @@ def test_the_fields_of_an_import_are_followed(window, book, tmp_path, qtbot) -> 
         qtbot.waitUntil(lambda: {(row.field, row.becomes) for row in dialog.fields.rows} != plain)
         box.click()
         qtbot.waitUntil(lambda: {(row.field, row.becomes) for row in dialog.fields.rows} == plain)
-    dialog.reject()
-    assert not dialog.isVisible()
+    left(dialog, window)
 
 
 @pytest.mark.long
@@ -400,8 +434,7 @@ def test_the_fields_of_an_export_are_followed(window, tmp_path, qtbot) -> None:
     chosen_file(dialog, to_card, tmp_path / "gone.card")
     assert dialog.card.text() == str(tmp_path / "gone.card")
     qtbot.waitUntil(lambda: "gone.card" in dialog.bar.label.text())
-    dialog.reject()
-    assert not dialog.isVisible()
+    left(dialog, window)
 
 
 def test_what_was_unticked_stays_so_whatever_else_is_chosen(window, book, tmp_path) -> None:

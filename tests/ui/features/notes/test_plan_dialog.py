@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLineEdit, QWidget
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from lorestudio.ui.shell.theme import Theme
+    from lorestudio.ui.shell.words import Notice
     from lorestudio.ui.state.note_changes import Plan
     from tests.ui.features.notes.conftest import Desk
 
@@ -157,6 +158,23 @@ def test_enter_does_what_was_seen_and_tab_leaves_what_is_only_read(rewrite: Rewr
     QTest.keyClick(rewrite.words, Qt.Key.Key_Return)
     desk.settle()
     assert contents(desk.folder)["Bell.md"] == NOTES["Bell.md"] + "Loud."
+
+
+@pytest.mark.parametrize("words", ["Loud.", "!"])
+@pytest.mark.parametrize("does", [PlanDialog.preview, PlanDialog.go])
+def test_what_comes_of_it_once_it_is_closed_is_told_elsewhere(
+    rewrite: Rewrite, desk: Desk, does: Callable[[PlanDialog], None], words: str
+) -> None:
+    told: list[Notice] = []
+    desk.work.told.connect(told.append)
+    rewrite.words.setText(words)
+    does(rewrite)
+    rewrite.close()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    desk.settle()
+    done = does is PlanDialog.go
+    assert contents(desk.folder)["Bell.md"] == NOTES["Bell.md"] + (words if done and words != "!" else "")
+    assert [each.text for each in told] == (["words: this cannot be written."] if done and words == "!" else [])
 
 
 def test_it_says_that_it_looks_where_nothing_was_said_before(rewrite: Rewrite, desk: Desk) -> None:

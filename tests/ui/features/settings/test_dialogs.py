@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QMessageBox, QPushButton
+from shiboken6 import isValid
 
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import EntryRule
@@ -280,12 +281,13 @@ def test_an_export_shows_first_and_writes_only_what_is_ticked(open_window, qtbot
     assert dialog.preview.toPlainText() == "scanDepth: 9 messages → 2 messages"
     assert place.read_bytes() == before
     dialog.write.click()
+    dialog.close()  # it waits for what it has written, to tell of it
     settle(window, qtbot)
     found = json.loads(place.read_text(encoding="utf-8"))["extension_settings"]["deeplore_enhanced"]
     assert found == SILLYTAVERN["extension_settings"]["deeplore_enhanced"] | {"scanDepth": 2, "settingsVersion": 3}
     (copy,) = place.parent.glob("*.bak")
     assert copy.read_bytes() == before
-    assert not dialog.isVisible()
+    assert not isValid(dialog)
     assert copy.name in " ".join(window.bars.texts)
 
 
@@ -306,6 +308,9 @@ def test_an_export_of_a_file_that_changed_meanwhile_is_refused(open_window, qtbo
     settle(window, qtbot)
     assert "not SillyTavern's settings.json" in dialog.bar.label.text()
     assert not dialog.write.isEnabled()
+    dialog.close()
+    settle(window, qtbot)
+    assert (isValid(dialog), window.features.settings.dialog) == (False, None)
 
 
 def test_of_a_file_that_was_opened_only_what_was_changed_here_is_ticked(open_window, qtbot, place) -> None:
