@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
@@ -179,17 +177,3 @@ def flow_rows(stream: Flow, trace: Trace, *, everything: bool = False) -> tuple[
         went = {StageStatus.SKIPPED: "skipped", StageStatus.FAILED: "failed; went on"}.get(stage.status, "went on")
         rows.append((*head, went, "", len(stage.left), stage.tokens_left, ""))
     return tuple(rows)
-
-
-def flow_csv(stream: Flow, trace: Trace, *, everything: bool = False) -> str:
-    """The table as CSV with a line of column names; texts that a spreadsheet would take for a formula begin with '."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(TABLE_COLUMNS)
-    for row in flow_rows(stream, trace, everything=everything):
-        writer.writerow([_cell(value) for value in row])
-    return out.getvalue()
-
-
-def _cell(value: str | int) -> str | int:
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

@@ -1,9 +1,14 @@
-"""Traces as text to copy: a whole run as plain text or Markdown, and the journey of one entry."""
+"""Traces as text to copy: a whole run as plain text or Markdown, and the journey of one entry.
+
+Any table as Markdown, and as CSV.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -281,15 +286,36 @@ def _markdown_section(section: _TextSection) -> list[str]:
 
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """The lines of a table; cells are taken literally, on one line each."""
-    return [
-        _markdown_row(columns),
-        _markdown_row(["---"] * len(columns)),
-        *(_markdown_row([escaped(one_cell(cell)) for cell in row]) for row in rows),
-    ]
+    head, *lines = (f"| {' | '.join(escaped(one_cell(cell)) for cell in row)} |" for row in (columns, *rows))
+    return [head, "|" + " --- |" * len(columns), *lines]
 
 
-def _markdown_row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def csv_bytes(rows: Iterable[Sequence[str | int]]) -> bytes:
+    """Rows as CSV, as spreadsheets read it: with a byte order mark, and no cell that they would take for a formula.
+
+    Thousands are not set apart, which many a spreadsheet takes for the decimal sign.
+    """
+    found = io.StringIO()
+    csv.writer(found).writerows([_harmless(str(cell)) for cell in row] for row in rows)
+    return found.getvalue().encode("utf-8-sig", "replace")
+
+
+def _harmless(cell: str) -> str:
+    if _GROUPED.fullmatch(cell):
+        return cell.replace(",", "")
+    is_formula = cell.startswith(("=", "+", "-", "@", "\t", "\r")) and len(cell) > 1 and not _is_number(cell)
+    return f"'{cell}" if is_formula else cell
+
+
+_GROUPED: Final = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def escaped(text: str) -> str:

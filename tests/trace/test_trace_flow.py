@@ -4,8 +4,9 @@ import csv
 import io
 
 from lorestudio.domain.records import replace
-from lorestudio.trace.flow import SANKEY_FROM, TABLE_COLUMNS, Direction, Measure, flow, flow_csv, flow_rows
+from lorestudio.trace.flow import SANKEY_FROM, TABLE_COLUMNS, Direction, Measure, flow, flow_rows
 from lorestudio.trace.model import Phase
+from lorestudio.trace.text import csv_bytes
 from tests.trace.examples import (
     CROWN,
     DAWNKEEP,
@@ -100,7 +101,8 @@ def test_the_table_holds_every_stage_and_ribbon() -> None:
 
 def test_csv_can_be_read_back_and_holds_no_formula() -> None:
     renamed = replace(story(), entries={**ENTRIES, TAVERN: ref(TAVERN, '=cmd("x"), one', 60, 200)})
-    lines = list(csv.reader(io.StringIO(flow_csv(flow(renamed), renamed))))
+    table = csv_bytes((TABLE_COLUMNS, *flow_rows(flow(renamed), renamed)))
+    lines = list(csv.reader(io.StringIO(table.decode("utf-8-sig"))))
     assert tuple(lines[0]) == TABLE_COLUMNS
     (row,) = [line for line in lines if line[3] == "Filtered by context: Era"]
     assert row[4:] == ["1", "200", '\'=cmd("x"), one']

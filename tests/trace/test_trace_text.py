@@ -1,7 +1,13 @@
+import codecs
+import csv
+import io
+
+import pytest
+
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.trace.model import AiCall, PromptBlock, RunOutcome, StageRecord, StageStatus, Turn
-from lorestudio.trace.text import as_markdown, as_text, entry_as_text, turn_words
+from lorestudio.trace.text import as_markdown, as_text, csv_bytes, entry_as_text, markdown_table, turn_words
 from tests.trace import examples
 from tests.trace.examples import CROWN, MOUSE, OATH, story
 
@@ -218,3 +224,40 @@ def test_an_index_of_another_vault_names_nothing():
 def test_turns_are_numbered_as_the_host_numbers_them():
     assert turn_words(Turn(4, 0, 2)) == "Reply #4"
     assert turn_words(Turn(4, 2, 2, "swipe")) == "Reply #4, swipe 3 (swipe)"
+
+
+# ---- any table ------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_in_a_cell_breaks_a_table_of_markdown() -> None:
+    assert markdown_table(("Turn", "a|b"), [("1", "*one*\n|two"), ("", "x")]) == [
+        "| Turn | a\\|b |",
+        "| --- | --- |",
+        "| 1 | \\*one\\* \\|two |",
+        "|  | x |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+ Skarn", "'+ Skarn"),
+        ("@home", "'@home"),
+        ("\t=1", "'\t=1"),
+        ("-5", "-5"),
+        (-5, "-5"),
+        ("-", "-"),
+        ("Skarn", "Skarn"),
+        ("1,330", "1330"),
+        ("-12,345,678.5", "-12345678.5"),
+        ("1,2", "1,2"),
+        ("Skarn, 1,330", "Skarn, 1,330"),
+        ("95%", "95%"),
+        ("\ud800", "?"),
+    ],
+)
+def test_a_spreadsheet_takes_numbers_for_numbers_and_no_text_for_a_formula(cell: str | int, written: str) -> None:
+    found = csv_bytes([["Cell", "Next"], [cell, "next"]])
+    assert found.startswith(codecs.BOM_UTF8)
+    assert list(csv.reader(io.StringIO(found.decode("utf-8-sig"), newline=""))) == [["Cell", "Next"], [written, "next"]]

@@ -6,10 +6,8 @@ duplicates, injected after the budget, and when last. What was unused for 30 day
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -18,6 +16,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import Usage
+from lorestudio.trace.text import csv_bytes
 from lorestudio.trace.timeline import Fired
 
 UNUSED: Final = Usage()
@@ -89,23 +88,13 @@ COLUMNS: Final = (
 
 def usage_csv(rows: Sequence[UsageRow]) -> bytes:
     """The rows as a table for a spreadsheet: UTF-8 with a byte order mark, because some ask for it."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(_cells(rows))
-    return out.getvalue().encode("utf-8-sig", "replace")
+    return csv_bytes((COLUMNS, *map(_cells, rows)))
 
 
-def _cells(rows: Sequence[UsageRow]) -> Iterator[tuple[str | int, ...]]:
-    for row in rows:
-        entry, fired, recorded = row.entry, row.fired, row.recorded
-        texts = (_plain(entry.vault), _plain(entry.filename), _plain(entry.title))
-        yield (*texts, fired.matched, fired.injected, recorded.matched, recorded.injected, row.last_used)
-
-
-def _plain(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+def _cells(row: UsageRow) -> tuple[str | int, ...]:
+    entry, fired, recorded = row.entry, row.fired, row.recorded
+    texts = (entry.vault, entry.filename, entry.title)
+    return (*texts, fired.matched, fired.injected, recorded.matched, recorded.injected, row.last_used)
 
 
 def _entry_of(

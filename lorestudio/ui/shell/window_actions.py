@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
+from lorestudio.trace.text import markdown_table
 from lorestudio.ui.shell.actions import Action, Where, about
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.layout import WORKSPACES, Workspace
@@ -244,17 +245,16 @@ class WindowFeature(Feature):
         commands = self.context.commands
         inside = {action for widget in (pane, *pane.findChildren(QWidget)) for action in widget.actions()}
         here = [one for one in commands.table.values() if one.shortcuts and commands.actions[one.id] in inside]
-        rows = [(tr(one.title).rstrip("…"), one.shortcuts) for one in here if one.where is not Where.WINDOW]
+        rows = [(tr(one.title).rstrip("…"), shown(one.shortcuts)) for one in here if one.where is not Where.WINDOW]
         places = {one.where.value for one in here} - {Where.WINDOW.value}
         rows += [
-            (title, keys)
+            (title, shown(keys))
             for place, title, keys in commands.view_keys()
             if place in places or place.endswith(f" {pane.name}")
         ]
         if not rows:
             return ""
-        head = ("", "", tr("### Keys that work here"), "", f"| {tr('What')} | {tr('Keys')} |", "|---|---|")
-        return "\n".join((*head, *(f"| {title} | {shown(keys)} |" for title, keys in rows)))
+        return "\n".join(("", "", tr("### Keys that work here"), "", *markdown_table((tr("What"), tr("Keys")), rows)))
 
     def _show_shortcuts(self) -> None:
         """Show all shortcuts, to search and to change."""

@@ -9,9 +9,6 @@ Below them is how many are ticked, and buttons for all and none of them.
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
@@ -36,6 +33,7 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
 from lorestudio.settings.sections import SettingChange, value_text
+from lorestudio.trace.text import markdown_table
 from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT, Index, later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
@@ -331,35 +329,7 @@ def as_text(rows: Iterable[Sequence[str]]) -> str:
 
 def as_markdown(rows: Sequence[Sequence[str]]) -> str:
     """Texts of a table, headings first, as a table in Markdown."""
-    lines = ["| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in row) + " |" for row in rows]
-    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]]) + "\n"
-
-
-def csv_bytes(rows: Iterable[Sequence[str]]) -> bytes:
-    """Rows as CSV, as spreadsheets read it: with a byte order mark, and no cell that they would take for a formula.
-
-    Thousands are not set apart, which many a spreadsheet takes for the decimal sign.
-    """
-    found = io.StringIO()
-    csv.writer(found).writerows([_harmless(cell) for cell in row] for row in rows)
-    return found.getvalue().encode("utf-8-sig", "replace")
-
-
-def _harmless(cell: str) -> str:
-    if _GROUPED.fullmatch(cell):
-        return cell.replace(",", "")
-    return f"'{cell}" if cell[:1] in {"=", "+", "-", "@"} and len(cell) > 1 and not _is_number(cell) else cell
-
-
-_GROUPED: Final = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return "\n".join(markdown_table(rows[0], rows[1:])) + "\n"
 
 
 # ---- the view -------------------------------------------------------------------------------------------------------

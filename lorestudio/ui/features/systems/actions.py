@@ -15,6 +15,7 @@ from lorestudio.settings.sections import differences, value_text
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
 from lorestudio.systems.registry import KINDS, kind_of
+from lorestudio.trace.text import csv_bytes
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.compare.systems import UPGRADE, Offer
 from lorestudio.ui.features.settings.profiles import ProfileLibrary
@@ -24,7 +25,6 @@ from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.choices import system_help, system_title
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.record_table import csv_bytes
 
 if TYPE_CHECKING:
     from lorestudio.ui.features.compare.systems_pane import SystemsPane

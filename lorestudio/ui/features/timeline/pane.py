@@ -20,6 +20,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.studio.replay.timeline_grid import RowOrder
 from lorestudio.trace.prompt_cache import CacheTurn
+from lorestudio.trace.text import csv_bytes
 from lorestudio.ui.features.timeline.drawing import AXIS, ROW_HEIGHT, Geometry, MapDrawing
 from lorestudio.ui.features.timeline.map_content import MapContent, Shown, make_content, shown_generations
 from lorestudio.ui.features.timeline.tables import (
@@ -59,7 +60,7 @@ from lorestudio.ui.widgets.layouts import (
 )
 from lorestudio.ui.widgets.paint import shows_tip, tell
 from lorestudio.ui.widgets.pane import EmptyState, Pane
-from lorestudio.ui.widgets.record_table import RecordTable, RecordView, csv_bytes
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 ZOOMS: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 14.0, 20.0, 28.0)
 """Widths of a column to choose from, in device-independent pixels."""

@@ -48,10 +48,10 @@ from lorestudio.trace.flow import (
     Measure,
     Ribbon,
     flow,
-    flow_csv,
     flow_rows,
 )
 from lorestudio.trace.model import Outcome, Phase, Trace
+from lorestudio.trace.text import csv_bytes
 from lorestudio.ui.shell.qt import V_LEFT
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
@@ -456,7 +456,7 @@ class FlowPage(QWidget):
         if self.flow is None or self._trace is None:
             return b""
         if ending == "csv":
-            return flow_csv(self.flow, self._trace, everything=self._everything).encode("utf-8-sig")
+            return csv_bytes((TABLE_COLUMNS, *flow_rows(self.flow, self._trace, everything=self._everything)))
         if ending == "svg":
             return flow_svg(self.flow, self.measure, alone=True).encode()
         return self._png()

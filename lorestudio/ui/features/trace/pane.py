@@ -18,7 +18,7 @@ from lorestudio.trace.diff import Key, compare
 from lorestudio.trace.journey import PHASES, Journeys
 from lorestudio.trace.model import Outcome, Phase, Trace, Turn
 from lorestudio.trace.summary import SummaryPiece, seen_brief, seen_lines, summary_pieces
-from lorestudio.trace.text import as_markdown, as_text, turn_words
+from lorestudio.trace.text import as_markdown, as_text, escaped, markdown_table, one_cell, turn_words
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
 from lorestudio.ui.features.trace.answer_view import AnswerView
 from lorestudio.ui.features.trace.answers import AnswerTable, RowChange, cell_sentence, recorded_marks, row_changes
@@ -231,12 +231,14 @@ class TracePane(Pane):
         trace, entry = self._trace, self._selection.entry
         if trace is None or entry is None:
             return
-        head = f"**{self.model.title(entry)}**: {tr(self.model.result(entry).word)}"
-        lines = [head, "", "| Stage | Why |", "|---|---|"]
-        for record, cell in zip(trace.stages, self._session.runs.journeys(trace).cells(entry), strict=True):
-            if cell.verdict is not None:
-                lines.append(f"| {record.name} | {cell_sentence(trace, entry, record, cell)} |".replace("\n", " "))
-        QGuiApplication.clipboard().setText("\n".join(lines) + "\n")
+        head = f"**{escaped(one_cell(self.model.title(entry)))}**: {tr(self.model.result(entry).word)}"
+        cells = zip(trace.stages, self._session.runs.journeys(trace).cells(entry), strict=True)
+        rows = [
+            (record.name, cell_sentence(trace, entry, record, cell))
+            for record, cell in cells
+            if cell.verdict is not None
+        ]
+        QGuiApplication.clipboard().setText("\n".join((head, "", *markdown_table(("Stage", "Why"), rows))) + "\n")
 
     def copy_report(self) -> None:
         """The whole run as Markdown."""

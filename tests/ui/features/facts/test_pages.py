@@ -228,7 +228,7 @@ def test_a_row_says_its_state(page: MemoryPage) -> None:
     assert at_the_right(page.model) == [SIMILARITY, USES]
     lines = as_markdown([LAMP, ROAD]).splitlines()
     assert "yes" in lines[2]
-    assert "#2 to #3" in lines[3]
+    assert r"\#2 to \#3" in lines[3]
     assert "yes" not in lines[3]
     assert day_words(None) == day_words(10**20) == ""
 

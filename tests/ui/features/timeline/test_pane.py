@@ -35,7 +35,6 @@ from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.paint import fate_mark
-from lorestudio.ui.widgets.record_table import csv_bytes
 from tests.ui.conftest import drain
 from tests.ui.drawing import PaintWatch, drawn
 from tests.ui.worlds import ENTRIES as NOTES
@@ -403,17 +402,6 @@ def test_a_file_that_cannot_be_written_is_said(window: MainWindow, qtbot: QtBot,
     assert "turns.csv cannot be written" in window.bars.details() or window.bars.isVisible()
     commands(window).save(tmp_path / "map.gif")
     assert not (tmp_path / "map.gif").exists()
-
-
-def test_cells_that_look_like_formulas_stay_text() -> None:
-    text = csv_bytes([["=1+1", "-5", "+ Skarn", "Skarn", "@home"]]).decode("utf-8-sig")
-    assert next(csv.reader(io.StringIO(text))) == ["'=1+1", "-5", "'+ Skarn", "Skarn", "'@home"]
-
-
-def test_numbers_in_a_file_have_no_thousands_apart() -> None:
-    cells = ["1,330", "-12,345,678.5", "1,2", "Skarn, 1,330", "95%"]
-    text = csv_bytes([cells]).decode("utf-8-sig")
-    assert next(csv.reader(io.StringIO(text))) == ["1330", "-12345678.5", "1,2", "Skarn, 1,330", "95%"]
 
 
 def test_a_turn_beyond_the_bars_of_the_cache_is_looked_at_without_one(make_window: MakeWindow, qtbot: QtBot) -> None:

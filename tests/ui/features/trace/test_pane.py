@@ -20,6 +20,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.journey import PHASES
 from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
 from lorestudio.trace.summary import SummaryPiece
+from lorestudio.ui.features.trace import pane as trace_pane
 from lorestudio.ui.features.trace.pane import AI, LOG, PROMPT, TracePane
 from lorestudio.ui.features.trace.summary import LiveBar, Said, SummaryLine
 from lorestudio.ui.shell.main_window import MainWindow
@@ -165,12 +166,16 @@ def test_all_phases_unfold_with_their_button_and_one_by_its_name(window: MainWin
     pane.unfold(frozenset())
 
 
-def test_a_row_is_copied_with_its_way(window: MainWindow, pane: TracePane) -> None:
+def test_a_row_is_copied_with_its_way(window: MainWindow, pane: TracePane, monkeypatch: pytest.MonkeyPatch) -> None:
     window.selection.choose_entry(CROWN)
     window.run("copy.row")
     lines = QGuiApplication.clipboard().text().splitlines()
-    assert lines[:4] == ["**Crown**: cut", "", "| Stage | Why |", "|---|---|"]
+    assert lines[:4] == ["**Crown**: cut", "", "| Stage | Why |", "| --- | --- |"]
     assert [line.split(" | ")[0] for line in lines[4:]] == ["| keywords", "| budget"]
+    with monkeypatch.context() as patch:
+        patch.setattr(trace_pane, "cell_sentence", lambda *_cell: "“a|b” of\n*Sea*")
+        pane.copy_row()
+    assert QGuiApplication.clipboard().text().splitlines()[4] == r"| keywords | “a\|b” of \*Sea\* |"
     QGuiApplication.clipboard().clear()
     window.selection.choose_entry(None)
     pane.copy_row()
