@@ -19,7 +19,7 @@ from lorestudio.ui.shell.layout import WORKSPACES, Workspace
 from lorestudio.ui.shell.shortcuts import ShortcutsDialog, ShortcutStore, shown, with_shortcuts
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import named
+from lorestudio.ui.widgets.layouts import iconed, named
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.picker import Choice
 
@@ -117,8 +117,8 @@ class WindowFeature(Feature):
         flip = tr("Switch between light and dark")
         named(self._switch, flip, flip)
         self._switch.clicked.connect(self._flip_theme)
-        context.theme.changed.connect(self._paint)
-        self._paint()
+        for button, icon in ((self._workspace, "columns"), (self._palette, "search"), (self._switch, "contrast")):
+            iconed(context.theme, button, icon)
         self._name_workspace()
         self._table = tuple(context.commands.table.values())
         context.commands.rebind(with_shortcuts(self._table, self._shortcuts.load(self._table)))
@@ -221,10 +221,6 @@ class WindowFeature(Feature):
 
     def _flip_theme(self) -> None:
         self.choose_theme("light" if self.context.theme.palette.dark else "dark")
-
-    def _paint(self) -> None:
-        for button, icon in ((self._workspace, "columns"), (self._palette, "search"), (self._switch, "contrast")):
-            button.setIcon(self.context.theme.icon(icon))
 
     # ---- help -------------------------------------------------------------------------------------------------------
 

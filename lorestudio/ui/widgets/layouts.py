@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, SignalInstance
+from PySide6.QtCore import QObject, QPoint, QRect, QRectF, QSize, Qt, SignalInstance
 from PySide6.QtGui import QFont, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -32,7 +32,6 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
-from shiboken6 import isValid
 
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
@@ -175,16 +174,23 @@ def tool(
     return made
 
 
-def iconed(theme: Theme, made: _Button, icon: str) -> _Button:
-    """A button with an icon in the theme's colours, whichever they are."""
-
-    def paint() -> None:
-        if isValid(made):
-            made.setIcon(theme.icon(icon))
-
-    theme.changed.connect(paint)
-    paint()
+def iconed(theme: Theme, made: _Button, icon: str, tone: str = "text_muted") -> _Button:
+    """A button with an icon in a colour of the theme, whichever it is."""
+    _Icon(theme, made, icon, tone)
     return made
+
+
+class _Icon(QObject):
+    """Goes with its button, so that the theme tells nothing to buttons that are gone."""
+
+    def __init__(self, theme: Theme, button: QAbstractButton, icon: str, tone: str) -> None:
+        super().__init__(button)
+        self._theme, self._button, self._icon, self._tone = theme, button, icon, tone
+        theme.changed.connect(self._paint)
+        self._paint()
+
+    def _paint(self) -> None:
+        self._button.setIcon(self._theme.icon(self._icon, self._tone))
 
 
 def one_of(parent: QWidget, choices: Iterable[tuple[str, str]]) -> QButtonGroup:

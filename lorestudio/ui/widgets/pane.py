@@ -38,7 +38,19 @@ from PySide6.QtWidgets import (
 from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import Notice, Tone, tr
-from lorestudio.ui.widgets.layouts import Slot, button, column, holding, label, paint_as, row, scrolled, tight, tool
+from lorestudio.ui.widgets.layouts import (
+    Slot,
+    button,
+    column,
+    holding,
+    iconed,
+    label,
+    paint_as,
+    row,
+    scrolled,
+    tight,
+    tool,
+)
 from lorestudio.ui.widgets.paint import whole_parts
 
 
@@ -252,11 +264,9 @@ class PaneTitle(QWidget):
         self._note = ElidedLabel(self)
         self._note.setObjectName("PaneNote")
         self._note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._float = self._button(tr("Float {pane}", pane=title), self._toggle_floating)
-        self._close = self._button(tr("Close {pane}", pane=title), dock.close)
+        self._float = self._button(tr("Float {pane}", pane=title), "float", self._toggle_floating)
+        self._close = self._button(tr("Close {pane}", pane=title), "close", dock.close)
         self.setLayout(row(self._name, (self._note, 1), self._float, self._close, spacing=8, margins=(10, 2, 4, 2)))
-        theme.changed.connect(self._paint_icons)
-        self._paint_icons()
 
     def follow(self, pane: Pane) -> None:
         """Show the notes of this pane."""
@@ -275,18 +285,14 @@ class PaneTitle(QWidget):
         self._note.setText(note)
         self._note.setToolTip(plain(note))
 
-    def _button(self, text: str, slot: Slot) -> QToolButton:
-        made = tool(self, text, slot)
+    def _button(self, text: str, icon: str, slot: Slot) -> QToolButton:
+        made = iconed(self._theme, tool(self, text, slot), icon, "text_faint")
         made.setIconSize(QSize(14, 14))
         made.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keyboard where it is
         return made
 
     def _toggle_floating(self) -> None:
         self._dock.setFloating(not self._dock.isFloating())
-
-    def _paint_icons(self) -> None:
-        self._float.setIcon(self._theme.icon("float", "text_faint"))
-        self._close.setIcon(self._theme.icon("close", "text_faint"))
 
 
 class PaneDock(QDockWidget):
@@ -396,7 +402,8 @@ class MessageBar(TonedBar):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self._buttons = QHBoxLayout()
-        self._close = tool(self, tr("Dismiss this message"), self.closed, tip=tr("Dismiss"))
+        close = tool(self, tr("Dismiss this message"), self.closed, tip=tr("Dismiss"))
+        self._close = iconed(theme, close, "close", "text_muted")
         upper = Qt.AlignmentFlag.AlignTop if stacked else Qt.AlignmentFlag.AlignVCenter
         line = row(spacing=8, margins=(10, 4, 6, 4))
         line.addWidget(self._icon, 0, upper)
@@ -428,7 +435,6 @@ class MessageBar(TonedBar):
     def _paint(self) -> None:
         icon = self._theme.icon(_ICONS.get(self.tone, "info"), self.tone)
         self._icon.setPixmap(icon.pixmap(16, 16))
-        self._close.setIcon(self._theme.icon("close", "text_muted"))
 
 
 class BarStack(QWidget):

@@ -31,6 +31,7 @@ from lorestudio.ui.widgets.layouts import (
     button,
     column,
     holding,
+    iconed,
     label,
     named,
     row,
@@ -313,7 +314,7 @@ class WorkPane(Pane):
         self.empty = EmptyState(theme, icon, self)
         self.empty.pressed.connect(self._press)
         self.buttons: dict[str, QToolButton] = {}
-        self.more, self.asked = QToolButton(self), QToolButton(self)
+        self.more, self.asked = iconed(theme, QToolButton(self), "chevron-down"), QToolButton(self)
         self.state = label(self, kind="small")
         self.progress = QProgressBar(self, textVisible=False)
         self.progress.hide()
@@ -359,8 +360,6 @@ class WorkPane(Pane):
                 else:
                     made.addSeparator()
             holder.setMenu(made)
-        self.theme.changed.connect(self._paint)
-        self._paint()
 
     def _say_asked(self, asked: str, name: str, spoken: str) -> None:
         """Who does the work: in short, for a screen reader, and in full."""
@@ -373,6 +372,3 @@ class WorkPane(Pane):
             self.again.emit()
         else:
             self.wanted.emit(name)
-
-    def _paint(self) -> None:
-        self.more.setIcon(self.theme.icon("chevron-down"))

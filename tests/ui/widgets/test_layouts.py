@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import SIGNAL, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLayout, QPushButton, QSizePolicy, QWidget
 from pytestqt.qtbot import QtBot
@@ -85,12 +85,16 @@ def test_tools_are_named_by_their_tip_and_follow_the_theme(parent: QWidget, them
     assert (worded.text(), worded.toolTip(), worded.isCheckable()) == ("All", "Show all of it", True)
     bare.click()
     assert told == [True]
-    iconed(theme, bare, "copy")
-    before = bare.icon().pixmap(16).toImage()
+    listeners = theme.receivers(SIGNAL("changed()"))
+    iconed(theme, bare, "copy", "warning")
+    seen = [bare.icon().pixmap(16).toImage()]
     theme.choose("dark")
-    assert bare.icon().pixmap(16).toImage() != before
+    seen.append(bare.icon().pixmap(16).toImage())
+    assert seen[0] != seen[1]
+    assert seen[1] == theme.icon("copy", "warning").pixmap(16).toImage()
     delete(bare)
     theme.choose("light")  # what is gone is not painted
+    assert theme.receivers(SIGNAL("changed()")) == listeners
 
 
 def test_one_of_several_is_down_and_a_list_has_the_values_of_its_titles(parent: QWidget) -> None:

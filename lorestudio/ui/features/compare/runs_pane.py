@@ -32,7 +32,7 @@ from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import same_words
-from lorestudio.ui.widgets.layouts import button, combo, holding, label, named, row, stack, tight, tool
+from lorestudio.ui.widgets.layouts import button, combo, holding, iconed, label, named, row, stack, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView
 
@@ -76,7 +76,8 @@ class RunsPage(Pane):
         self.sides = (self._combo(tr("Run A")), self._combo(tr("Run B")))
         self.swap = tool(self, tr("Exchange A and B"), self.exchange, text="⇄")
         copy = tr("Copy the comparison as Markdown")
-        self.copy_button = tool(self, copy, lambda: self.wanted.emit("compare.copy"))
+        copied = tool(self, copy, lambda: self.wanted.emit("compare.copy"))
+        self.copy_button = iconed(self.theme, copied, "copy")
         names = [label(self, letter, wrap=False) for letter in "AB"]
         for name, side in zip(names, self.sides, strict=True):
             name.setBuddy(side)
@@ -109,7 +110,6 @@ class RunsPage(Pane):
         self._pages = stack(self._shown, self.empty)
         self.column.addWidget(head)
         self.column.addWidget(self._pages, 1)
-        self._paint_icons()
 
     def _combo(self, name: str) -> QComboBox:
         box = combo(self, name)
@@ -125,11 +125,7 @@ class RunsPage(Pane):
         self.tree.expanded.connect(lambda _group: self.tree.viewport().update())
         self.tree.collapsed.connect(lambda _group: self.tree.viewport().update())
         self.comparable.changed.connect(self._wait)
-        self.theme.changed.connect(self._paint_icons)
         self.theme.changed.connect(self._show_rows)
-
-    def _paint_icons(self) -> None:
-        self.copy_button.setIcon(self.theme.icon("copy"))
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from lorestudio.ui.features.controls.chips import ControlChip
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.layouts import GAP, Wrapping, chip_height, draw_ground, in_lines, label, named, tool
+from lorestudio.ui.widgets.layouts import GAP, Wrapping, chip_height, draw_ground, iconed, in_lines, label, named, tool
 from lorestudio.ui.widgets.paint import draw_glyph
 
 _CROSS: Final = 16
@@ -34,6 +34,7 @@ class ChipButton(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        theme.changed.connect(self.update)
         self.show_chip(chip)
 
     def show_chip(self, chip: ControlChip) -> None:
@@ -154,14 +155,12 @@ class ControlBar(Wrapping):
         self.narrow = self._unfolded = False
         self._lines = FEWEST
         self.setAccessibleName(tr("Chosen for this chat"))
-        self.add = self._button(tr("Add to the choices for this chat"))
-        self.presets = self._button(tr("Scenario presets"))
+        self.add = self._button(tr("Add to the choices for this chat"), "plus")
+        self.presets = self._button(tr("Scenario presets"), "list")
         self.presets.setText(tr("Presets"))
         self.presets.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.more = tool(self, "", self._unfold, kind="text", checkable=True)
         self.nothing = label(self, tr("Nothing pinned, blocked or filtered"), "small", wrap=False)
-        theme.changed.connect(self._paint)
-        self._paint()
         self._name_more(0)
         self.settle()
 
@@ -249,8 +248,8 @@ class ControlBar(Wrapping):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _button(self, name: str) -> QToolButton:
-        button = tool(self, name)
+    def _button(self, name: str, icon: str) -> QToolButton:
+        button = iconed(self._theme, tool(self, name), icon)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setMenu(QMenu(button))
         return button
@@ -317,9 +316,3 @@ class ControlBar(Wrapping):
         name = tr("Show less") if self._unfolded else tr("Show {hidden} more choices for this chat", hidden=hidden)
         named(self.more, name, name)
         self.more.setChecked(self._unfolded)
-
-    def _paint(self) -> None:
-        self.add.setIcon(self._theme.icon("plus"))
-        self.presets.setIcon(self._theme.icon("list"))
-        for chip in self.chips:
-            chip.update()

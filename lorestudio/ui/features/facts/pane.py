@@ -29,7 +29,7 @@ from lorestudio.ui.features.facts.table import (
 )
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, shorten, tr
-from lorestudio.ui.widgets.layouts import column, combo, holding, named, row, split, tight, tool
+from lorestudio.ui.widgets.layouts import column, combo, holding, iconed, named, row, split, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, FilterStrip, FoldingRow
 from lorestudio.ui.widgets.work_pane import WorkPane
 
@@ -64,7 +64,6 @@ class FilterBar(FoldingRow):
     ordered = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        self._theme = theme
         upper, lower = QWidget(parent), QWidget(parent)
         super().__init__(upper, lower, parent)
         self.set_margins(8, 3, 8, 2)
@@ -73,10 +72,11 @@ class FilterBar(FoldingRow):
         self.field.setClearButtonEnabled(True)
         named(self.field, tr("Filter by words, or search by meaning"))
         find_tip = tr("List the memories most similar to this text (Enter)")
-        self.find_button = tool(self, tr("Search by meaning"), self._search, tip=find_tip)
+        self.find_button = iconed(theme, tool(self, tr("Search by meaning"), self._search, tip=find_tip), "search")
         self.scope = self._combo(tr("Whose memories"), (tr("This chat"), tr("All chats")))
         self.tag = self._combo(tr("Only with this tag"), (tr("All tags"),))
-        self.order = QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
+        order = QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.order = iconed(theme, order, "list")
         self.orders = QMenu(self.order)
         for place, words in ORDERS.items():
             act = self.orders.addAction(tr(words))
@@ -91,8 +91,6 @@ class FilterBar(FoldingRow):
         self.tag.activated.connect(lambda _place: self.changed.emit())
         self.only_pinned.clicked.connect(lambda _on: self.changed.emit())
         self.orders.triggered.connect(lambda act: self.ordered.emit(int(act.data())))
-        theme.changed.connect(self._paint)
-        self._paint()
 
     def _combo(self, name: str, items: tuple[str, ...]) -> QComboBox:
         box = combo(self, name)
@@ -139,10 +137,6 @@ class FilterBar(FoldingRow):
 
     def _search(self) -> None:
         self.searched.emit(self.field.text())
-
-    def _paint(self) -> None:
-        self.find_button.setIcon(self._theme.icon("search"))
-        self.order.setIcon(self._theme.icon("list"))
 
 
 BESIDE: Final = ((520, 330), (640, 560))

@@ -34,7 +34,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, shorten, tr
 from lorestudio.ui.state.note_changes import NoteWork
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import button, column, label, named, row, search_field, stack, tool
+from lorestudio.ui.widgets.layouts import button, column, iconed, label, named, row, search_field, stack, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree, PlaceView
 
@@ -145,12 +145,13 @@ class SearchPane(Pane):
             )
         )
         tip = tr("Replace what was found")
-        self.more = tool(self, tr("Show the field for replacing"), tip=tip, checkable=True)
+        more = tool(self, tr("Show the field for replacing"), tip=tip, checkable=True)
+        self.more = iconed(self.theme, more, "pencil")
         self.more.setIconSize(QSize(14, 14))
         for field in (self.field, self.replacement):
             field.setMinimumWidth(50)
         self.apply = button(self, tr("Replace"), self.replace)
-        self.stop = tool(self, tr("Stop the search"), self.cancel)
+        self.stop = iconed(self.theme, tool(self, tr("Stop the search"), self.cancel), "stop")
         self.stop.setIconSize(QSize(13, 13))
         self.state = label(self, kind="small")
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -182,8 +183,6 @@ class SearchPane(Pane):
         self.model.checks_changed.connect(self._settle)
         self._session.project_changed.connect(self._project_changed)
         self._work.changed.connect(self._settle)
-        self.theme.changed.connect(self._paint)
-        self._paint()
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
@@ -400,8 +399,3 @@ class SearchPane(Pane):
             self._number += 1
             self.model.clear()
             self._say_nothing()
-
-    def _paint(self) -> None:
-        self.stop.setIcon(self.theme.icon("stop"))
-        self.more.setIcon(self.theme.icon("pencil"))
-        self.tree.viewport().update()

@@ -29,6 +29,7 @@ from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import Notice, shorten, tr
 from lorestudio.ui.widgets.dialogs import Dialog
+from lorestudio.ui.widgets.layouts import iconed
 from lorestudio.ui.widgets.picker import Choice
 
 if TYPE_CHECKING:
@@ -116,13 +117,11 @@ class SettingsFeature(Feature):
         button.clicked.connect(partial(context.run, "go.settings"))
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setIconSize(QSize(12, 12))
-        context.theme.changed.connect(self._paint)
-        context.status.addPermanentWidget(button)
+        context.status.addPermanentWidget(iconed(context.theme, button, "switches"))
         self.profiles.changed.connect(self._show)
         self.profiles.told.connect(context.say)
         self._session.project_changed.connect(self._show)
         self._session.state_changed.connect(self._show)
-        self._paint()
         self._show()
         self.profiles.load()
 
@@ -258,9 +257,6 @@ class SettingsFeature(Feature):
 
     def _closed(self, _result: int) -> None:
         self.dialog = None
-
-    def _paint(self) -> None:
-        self.status_button.setIcon(self.context.theme.icon("switches"))
 
     def _show(self) -> None:
         project, profiles = self._project, self.profiles

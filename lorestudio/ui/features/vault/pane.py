@@ -30,7 +30,7 @@ from lorestudio.ui.state.expected import ExpectedMarks
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
-from lorestudio.ui.widgets.layouts import column, label, named, row, stack, tool
+from lorestudio.ui.widgets.layouts import column, iconed, label, named, row, stack, tool
 from lorestudio.ui.widgets.paint import Mark, fate_mark
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordView
@@ -102,9 +102,10 @@ class VaultPane(Pane):
         name = tr("Notes of the vault, as a table")
         self.table = RecordView(theme, self.table_model, name, self, many=True, arranged=True)
         self.tree_button, self.table_button = (
-            tool(self, name, checkable=True) for name in (tr("Show as a tree"), tr("Show as a table"))
+            iconed(theme, tool(self, name, checkable=True), icon)
+            for name, icon in ((tr("Show as a tree"), "tree"), (tr("Show as a table"), "table"))
         )
-        self.columns_button = tool(self, tr("Choose columns"), self._show_columns)
+        self.columns_button = iconed(theme, tool(self, tr("Choose columns"), self._show_columns), "columns")
         self.columns_button.hide()
         self.empty = EmptyState(theme, "search", self)
         self._pages = stack(self.tree, self.table, self.empty)
@@ -162,8 +163,7 @@ class VaultPane(Pane):
         selection.generation_changed.connect(self._show_marks)
         selection.entry_changed.connect(self._show_entry)
         self._drafts.changed.connect(lambda _path: self._repaint_marks())
-        self.theme.changed.connect(self._paint)
-        self._paint()
+        self.theme.changed.connect(self.tree.viewport().update)
 
     def keep_in(self, settings: QSettings) -> None:
         """Look as remembered: tree or table, and the table's columns."""
@@ -498,12 +498,6 @@ class VaultPane(Pane):
     def _is_dirty(self, note: Note) -> bool:
         path = self._session.note_path(note) if self._drafts.all else None
         return path is not None and self._drafts.get(path) is not None
-
-    def _paint(self) -> None:
-        self.tree.viewport().update()
-        buttons = {"tree": self.tree_button, "table": self.table_button, "columns": self.columns_button}
-        for icon, button in buttons.items():
-            button.setIcon(self.theme.icon(icon))
 
 
 def _modified(project: Project) -> dict[tuple[str, str], float]:

@@ -28,7 +28,7 @@ from lorestudio.ui.features.vault.table import Note
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.dialogs import ask_name
-from lorestudio.ui.widgets.layouts import column, holding, label, scrolled, tool
+from lorestudio.ui.widgets.layouts import column, holding, iconed, label, scrolled, tool
 from lorestudio.ui.widgets.picker import Choice, Picker
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import NoteProperty, PropertyKind
@@ -74,7 +74,8 @@ class PropertyForm(QWidget):
         self._problems.setObjectName("FormProblems")
         self._problems.hide()
         self._list = column(spacing=0)
-        self.add_button = tool(self, "", self.open_choice, text=tr("Add property…"))
+        add = tool(self, "", self.open_choice, text=tr("Add property…"))
+        self.add_button = iconed(theme, add, "plus", "text_faint")
         self.add_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.add_button.setToolTip(tr("Add a property to the note (Ctrl+;)"))
         self._column = column(self._problems, self._list, self.add_button, 1, spacing=0, margins=(8, 4, 10, 6))
@@ -86,8 +87,6 @@ class PropertyForm(QWidget):
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         column(self.area, of=self, margins=0)
         self._maker = FieldMaker(theme, self._context, self._page)
-        theme.changed.connect(self._paint)
-        self._paint()
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 
@@ -433,9 +432,6 @@ class PropertyForm(QWidget):
             undo = event.matches(QKeySequence.StandardKey.Undo)
             (self.undo_wanted if undo else self.redo_wanted).emit()
         return True
-
-    def _paint(self) -> None:
-        self.add_button.setIcon(self._theme.icon("plus", "text_faint"))
 
 
 def _plain_spec(name: str, found: NoteProperty | None) -> FieldSpec:

@@ -24,7 +24,7 @@ from lorestudio.ui.features.notes.editor.fields import Field
 from lorestudio.ui.features.notes.editor.schema import FIRES_WORDS, FieldKind, FieldSpec, Fires, TagNames
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import count, shorten, tr
-from lorestudio.ui.widgets.layouts import Wrapping, column, in_lines, label, named, small_button
+from lorestudio.ui.widgets.layouts import Wrapping, column, iconed, in_lines, label, named, small_button
 from lorestudio.ui.widgets.pane import drop_all
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.note.document import NoteDocument
@@ -201,7 +201,7 @@ class NameButton(QToolButton):
 
     def __init__(self, theme: Theme, spec: FieldSpec, parent: QWidget | None = None, *, fixed: bool = False) -> None:
         super().__init__(parent)
-        self._theme, self._icon_name, self._fixed = theme, spec.icon, fixed
+        self._fixed = fixed
         self.renamable = False
         self.written = False
         self.setObjectName("PropertyName")
@@ -215,8 +215,7 @@ class NameButton(QToolButton):
         self.clicked.connect(self.open_menu)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self.open_menu)
-        theme.changed.connect(self._paint)
-        self._paint()
+        iconed(theme, self, spec.icon, "text_faint")
 
     def open_menu(self, _where: QPoint | bool = False) -> QMenu | None:
         """What can be done with the property."""
@@ -244,9 +243,6 @@ class NameButton(QToolButton):
             self.open_menu()
         else:
             super().keyPressEvent(event)
-
-    def _paint(self) -> None:
-        self.setIcon(self._theme.icon(self._icon_name, "text_faint"))
 
 
 LEAST_TEXT: Final = 32
