@@ -19,7 +19,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import sentence_case, tr
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, label, named, row, search_field
+from lorestudio.ui.widgets.layouts import SearchField, button, column, label, named, row
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 _GROUP: Final = "shortcuts"
@@ -168,7 +168,7 @@ class ShortcutsDialog(Dialog):
             parent=self,
         )
         placeholder = tr("Search actions or keys, such as Ctrl+R")
-        self.search = search_field(self, tr("Search actions"), placeholder, self.model.set_filter)
+        self.search = SearchField(self, tr("Search actions"), placeholder, self.model.set_filter)
         self.view = RecordView(theme, self.model, tr("Actions"), self)
         self.field = named(QKeySequenceEdit(self), tr("New shortcut"))
         for line in self.field.findChildren(QLineEdit):  # which has the keyboard

@@ -8,12 +8,12 @@ from typing import Final, TypeAlias
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QKeyEvent, QTextCharFormat, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Palette, Theme
 from lorestudio.ui.shell.words import number, tr
-from lorestudio.ui.widgets.layouts import iconed, label, row, search_field, tool
+from lorestudio.ui.widgets.layouts import iconed, label, named, row, tool
 
 Text: TypeAlias = QPlainTextEdit | QTextEdit
 
@@ -76,7 +76,9 @@ class FindLine(QWidget):
         self._start = 0
         self._marked: Text | None = None
         self._soon = later(self, self.renew)
-        self.field = search_field(self, tr("Find in this note"), tr("Find in this note"), self._typed)
+        words = tr("Find in this note")  # Escape leaves it with its words, which are looked for again
+        self.field = named(QLineEdit(self, placeholderText=words, clearButtonEnabled=True), words)
+        self.field.textChanged.connect(self._typed)
         self.found = label(self, kind="small", wrap=False)
         before = iconed(theme, tool(self, tr("The one before (Shift+Enter)"), partial(self._go, back=True)), "previous")
         after = iconed(theme, tool(self, tr("The next one (Enter)"), self._go), "next")

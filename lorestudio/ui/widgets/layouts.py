@@ -9,8 +9,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
-from PySide6.QtCore import QObject, QPoint, QRect, QRectF, QSize, Qt, SignalInstance
-from PySide6.QtGui import QFont, QPainter, QResizeEvent
+from PySide6.QtCore import SIGNAL, QObject, QPoint, QRect, QRectF, QSize, Qt, Signal, SignalInstance
+from PySide6.QtGui import QFont, QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
@@ -205,11 +205,27 @@ def one_of(parent: QWidget, choices: Iterable[tuple[str, str]]) -> QButtonGroup:
     return group
 
 
-def search_field(parent: QWidget, name: str, placeholder: str, changed: Slot, tip: str = "") -> QLineEdit:
-    """A field for what is looked for, with a button that clears it."""
-    field = named(QLineEdit(parent, placeholderText=placeholder, clearButtonEnabled=True), name, tip)
-    field.textChanged.connect(changed)
-    return field
+class SearchField(QLineEdit):
+    """A field for what is looked for. Escape empties it; `left` follows Down and another Escape, where it is heard."""
+
+    left = Signal()
+
+    def __init__(
+        self, parent: QWidget, name: str, placeholder: str = "", changed: Slot | None = None, tip: str = ""
+    ) -> None:
+        super().__init__(parent, placeholderText=placeholder, clearButtonEnabled=True)
+        named(self, name, tip)
+        if changed is not None:
+            self.textChanged.connect(changed)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: see the class."""
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        elif event.key() in {Qt.Key.Key_Down, Qt.Key.Key_Escape} and self.receivers(SIGNAL("left()")):
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
 
 
 SPACE: Final = 5

@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import SIGNAL, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDialog, QLayout, QPushButton, QSizePolicy, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.layouts import (
     USUAL_LINE,
+    SearchField,
     Wrapping,
     chip_height,
     column,
@@ -27,7 +29,6 @@ from lorestudio.ui.widgets.layouts import (
     resize_for_letters,
     row,
     scrolled,
-    search_field,
     split,
     stack,
     text_view,
@@ -109,11 +110,28 @@ def test_one_of_several_is_down_and_a_list_has_the_values_of_its_titles(parent: 
     assert (box.accessibleName(), box.toolTip(), box.view().accessibleName()) == ("How",) * 3
     assert combo(parent, "Empty").count() == 0
     told: list[str] = []
-    field = search_field(parent, "Search", "A word", told.append, "All words count")
+    field = SearchField(parent, "Search", "A word", told.append, "All words count")
     field.setText("bell")
     assert (told, field.isClearButtonEnabled(), field.placeholderText(), field.toolTip()) == (
         ["bell"], True, "A word", "All words count",
     )  # fmt: skip
+
+
+def test_a_search_field_is_emptied_by_escape_and_left_by_another_one(parent: QWidget) -> None:
+    dialog, told = QDialog(parent), list[str]()
+    field = SearchField(dialog, "Search")
+    dialog.show()
+    field.setText("bell")
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    assert (field.text(), dialog.isVisible()) == ("", True)
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    assert not dialog.isVisible(), "where nobody hears of it, the dialog does"
+    dialog.show()
+    field.left.connect(lambda: told.append(field.text()))
+    field.setText("bell")
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Escape, Qt.Key.Key_Escape):
+        QTest.keyClick(field, key)
+    assert (told, dialog.isVisible()) == (["bell", ""], True)
 
 
 def test_parts_that_share_room_cannot_be_dragged_away(parent: QWidget) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QAction, QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtGui import QAction, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QCheckBox, QComboBox, QMenu, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.systems.facts.picture import FactsPicture, MemoryRow
 from lorestudio.ui.features.facts.extraction import Under
@@ -29,27 +29,12 @@ from lorestudio.ui.features.facts.table import (
 )
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, shorten, tr
-from lorestudio.ui.widgets.layouts import column, combo, holding, iconed, named, row, split, tight, tool
+from lorestudio.ui.widgets.layouts import SearchField, column, combo, holding, iconed, named, row, split, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, FilterStrip, FoldingRow
 from lorestudio.ui.widgets.work_pane import WorkPane
 
 _TAGS_MOST: Final = 200
 """More tags than this make no list that anybody reads; the field finds the others."""
-
-
-class _SearchField(QLineEdit):
-    """Escape empties it, Down goes to the list."""
-
-    left = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: see the class."""
-        if event.key() == Qt.Key.Key_Escape and self.text():
-            self.clear()
-        elif event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Escape):
-            self.left.emit()
-        else:
-            super().keyPressEvent(event)
 
 
 class FilterBar(FoldingRow):
@@ -67,10 +52,7 @@ class FilterBar(FoldingRow):
         upper, lower = QWidget(parent), QWidget(parent)
         super().__init__(upper, lower, parent)
         self.set_margins(8, 3, 8, 2)
-        self.field = _SearchField(self)
-        self.field.setPlaceholderText(tr("Words; Enter: by meaning"))
-        self.field.setClearButtonEnabled(True)
-        named(self.field, tr("Filter by words, or search by meaning"))
+        self.field = SearchField(self, tr("Filter by words, or search by meaning"), tr("Words; Enter: by meaning"))
         find_tip = tr("List the memories most similar to this text (Enter)")
         self.find_button = iconed(theme, tool(self, tr("Search by meaning"), self._search, tip=find_tip), "search")
         self.scope = self._combo(tr("Whose memories"), (tr("This chat"), tr("All chats")))

@@ -15,13 +15,12 @@ from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
     QIcon,
-    QKeyEvent,
     QPainter,
     QPaintEvent,
     QPixmap,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QMenu, QSizePolicy, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QSizePolicy, QSlider, QToolButton, QWidget
 
 from lorestudio.studio.graph.graph import EdgeKind
 from lorestudio.ui.features.graph.looks import (
@@ -37,19 +36,10 @@ from lorestudio.ui.features.graph.looks import (
 from lorestudio.ui.shell.qt import HORIZONTAL, plain
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.layouts import Slot, combo, iconed, label, named, row, tool
+from lorestudio.ui.widgets.layouts import SearchField, Slot, combo, iconed, label, named, row, tool
 from lorestudio.ui.widgets.paint import draw_glyph, draw_words, hairline
 
 DEEPEST = 3
-
-
-class _Search(QLineEdit):
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: Escape empties the field."""
-        if event.key() == Qt.Key.Key_Escape and self.text():
-            self.clear()
-        else:
-            super().keyPressEvent(event)
 
 
 class GraphBar(QWidget):
@@ -96,11 +86,9 @@ class GraphBar(QWidget):
 
     def _fill(self) -> None:
         tip = tr("Hits are marked in the graph; Enter goes to the next one")
-        self.search = named(_Search(self), tr("Find entries in the graph"), tip)
-        self.search.setPlaceholderText(tr("Find title, key or tag"))
-        self.search.setClearButtonEnabled(True)
+        name, placeholder = tr("Find entries in the graph"), tr("Find title, key or tag")
+        self.search = SearchField(self, name, placeholder, self.searched, tip)
         self.search.setMinimumWidth(90)
-        self.search.textChanged.connect(self.searched)
         self.search.returnPressed.connect(self.next_hit)
         self.hits = label(self, kind="small", wrap=False)
         name, words = tr("What colours stand for"), {value.value: tr(COLOUR_WORDS[value]) for value in ColourBy}

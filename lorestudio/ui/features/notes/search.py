@@ -34,7 +34,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, shorten, tr
 from lorestudio.ui.state.note_changes import NoteWork
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import button, column, iconed, label, named, row, search_field, stack, tool
+from lorestudio.ui.widgets.layouts import SearchField, button, column, iconed, label, named, row, stack, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree, PlaceView
 
@@ -134,7 +134,7 @@ class SearchPane(Pane):
     def _build(self) -> None:
         name, placeholder = tr("Search in all notes"), tr("Titles, properties, texts")
         tip = tr("Words, “phrases”, OR, -word, path:, file:, tag:, key:")
-        self.field = search_field(self, name, placeholder, lambda _text: self._delay.start(), tip)
+        self.field = SearchField(self, name, placeholder, lambda _text: self._delay.start(), tip)
         self.replacement = named(QLineEdit(self, placeholderText=tr("Replace by")), tr("Replace by"))
         self.case, self.word, self.regex = (
             tool(self, name, text=text, checkable=True)

@@ -35,13 +35,13 @@ from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
+    SearchField,
     button,
     column,
     combo,
     label,
     named,
     row,
-    search_field,
     split,
     stack,
     tight,
@@ -275,7 +275,7 @@ class ProblemFilter(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         name, placeholder = tr("Filter the problems"), tr("Words, code or file")
-        self.words = search_field(self, name, placeholder, lambda _text: self.changed.emit())
+        self.words = SearchField(self, name, placeholder, lambda _text: self.changed.emit())
         choices = {
             Severity.INFO: tr("All"), Severity.WARNING: tr("Warnings and errors"), Severity.ERROR: tr("Errors"),
         }  # fmt: skip

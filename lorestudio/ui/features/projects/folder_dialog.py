@@ -15,7 +15,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import column, label, search_field
+from lorestudio.ui.widgets.layouts import SearchField, column, label
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
@@ -70,7 +70,7 @@ class FolderDialog(Dialog):
         self.model = RecordTable(columns, text=lambda each: f"{each.kind} {each.name} {each.of}".lower(), parent=self)
         self.list = RecordView(theme, self.model, tr("What the folder has"), self)
         tip = tr("Filter by kind, name or character")
-        self.field = search_field(self, tip, tip, self._filter)
+        self.field = SearchField(self, tip, tip, self._filter)
         self.open_button = QPushButton(tr("Open"), self)
         chats, books = count(len(folder.chats), "chat", "chats"), count(len(folder.books), "lorebook", "lorebooks")
         more = tr("A chat brings its card or group, persona, preset, settings and the lorebooks in play. "

@@ -42,6 +42,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.layouts import (
+    SearchField,
     button,
     column,
     combo,
@@ -49,7 +50,6 @@ from lorestudio.ui.widgets.layouts import (
     label,
     named,
     row,
-    search_field,
     small_button,
     stack,
     tight,
@@ -409,7 +409,7 @@ class SettingsView(QWidget):
         super().__init__(parent)
         self.model = model
         self._name, self._opened = "", opened
-        self.search = search_field(self, tr("Search settings"), tr("Words, keys, stages"), lambda _text: self._filter())
+        self.search = SearchField(self, tr("Search settings"), tr("Words, keys, stages"), lambda _text: self._filter())
         self.grouping = combo(self, tr("Grouping"), {by: tr(title) for by, title in _GROUPINGS.items()})
         tip = tr("Show only settings that differ from their default")
         self.changed_only = tool(

@@ -38,6 +38,7 @@ from lorestudio.ui.state.replay_worker import LiveRun
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.find_line import go_to, mark_all
 from lorestudio.ui.widgets.layouts import (
+    SearchField,
     column,
     combo,
     holding,
@@ -46,7 +47,6 @@ from lorestudio.ui.widgets.layouts import (
     named,
     one_of,
     row,
-    search_field,
     stack,
     text_view,
     tight,
@@ -218,7 +218,7 @@ class AiPage(QWidget):
         self.parts = one_of(self, ((tr(name), tr("Show: {part}", part=tr(name))) for name in PARTS))
         self.parts.idClicked.connect(self._part_chosen)
         self.found = label(self, kind="small", wrap=False)
-        self.finder = search_field(
+        self.finder = SearchField(
             self, tr("Find in the text of the call"), tr("Find in text"), lambda _text: self._search()
         )
         self.finder.setMinimumWidth(60)  # a wide one would make the whole window wider

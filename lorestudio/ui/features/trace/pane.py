@@ -37,13 +37,13 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import CellDelegate
 from lorestudio.ui.widgets.layouts import (
+    SearchField,
     column,
     holding,
     iconed,
     letters,
     named,
     row,
-    search_field,
     split,
     stack,
     text_view,
@@ -249,7 +249,7 @@ class TracePane(Pane):
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _make_answers_page(self) -> QWidget:
-        self.filter = search_field(self, tr("Filter the answers"), tr("Filter rows"), self._filter)
+        self.filter = SearchField(self, tr("Filter the answers"), tr("Filter rows"), self._filter)
         wanted = partial(self.wanted.emit, "trace.all_stages")
         tip = tr("Unfold all phases into their stages (Q)")
         stages = tool(self, tr("Unfold the phases"), wanted, tip=tip, checkable=True)

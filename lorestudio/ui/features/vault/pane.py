@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QSettings, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QLineEdit, QTreeView, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QTreeView, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.state import Usage
@@ -30,7 +30,7 @@ from lorestudio.ui.state.expected import ExpectedMarks
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
-from lorestudio.ui.widgets.layouts import column, iconed, label, named, row, stack, tool
+from lorestudio.ui.widgets.layouts import SearchField, column, iconed, label, named, row, stack, tool
 from lorestudio.ui.widgets.paint import Mark, fate_mark
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordView
@@ -43,7 +43,7 @@ _Rows: TypeAlias = tuple[VaultIndex, Mapping[str, Usage] | None]
 """What the rows are made of: the notes, and what DeepLore has counted."""
 
 
-class _Filter(QLineEdit):
+class _Filter(SearchField):
     """Says as much of what it finds as there is room for."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -52,13 +52,6 @@ class _Filter(QLineEdit):
         forms = (tr("Filter by title, key, tag or file"), tr("Filter by title or key"), tr("Filter"))
         room, metrics = event.size().width() - 24, self.fontMetrics()
         self.setPlaceholderText(next((one for one in forms if metrics.horizontalAdvance(one) <= room), forms[-1]))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: Escape empties the field."""
-        if event.key() == Qt.Key.Key_Escape and self.text():
-            self.clear()
-        else:
-            super().keyPressEvent(event)
 
 
 class VaultPane(Pane):
@@ -95,7 +88,7 @@ class VaultPane(Pane):
         self.model.set_marks(self._mark, self._is_dirty, held)
         self.table_model = VaultTable(self, self._firing.of, self._mark, self._is_dirty, held)
         expected.changed.connect(self._repaint_marks)
-        self.filter = named(_Filter(self, clearButtonEnabled=True), tr("Filter the vault"))
+        self.filter = _Filter(self, tr("Filter the vault"))
         self.matches = label(self, kind="small", wrap=False)
         self.totals = named(label(self, kind="small"), tr("Tokens of the vault, or of what is chosen"))
         self.tree = self._made_tree()
