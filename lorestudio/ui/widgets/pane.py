@@ -79,12 +79,12 @@ class EmptyState(QWidget):
     pressed = Signal(str)
     SIDE = 24
 
-    def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None, *, large: bool = False) -> None:
+    def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._made: list[QPushButton] = []
-        self._theme, self._icon_name, self._large = theme, icon, large
+        self._theme, self._icon_name = theme, icon
         self._icon, self.title, self.text = QLabel(self), QLabel(self, wordWrap=True), QLabel(self, wordWrap=True)
-        self.title.setProperty("kind", "hero" if large else "title")
+        self.title.setProperty("kind", "title")
         self.text.setProperty("kind", "muted")
         for part in (self.title, self.text):
             part.setTextFormat(Qt.TextFormat.PlainText)
@@ -132,8 +132,7 @@ class EmptyState(QWidget):
         self._buttons.setDirection(QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom)
 
     def _paint(self) -> None:
-        size, color = (56, "accent") if self._large else (28, "text_faint")
-        self._icon.setPixmap(glyph(self._icon_name, getattr(self._theme.palette, color), size))
+        self._icon.setPixmap(glyph(self._icon_name, self._theme.palette.text_faint, 28))
 
 
 class ElidedLabel(QLabel):

@@ -175,17 +175,14 @@ def test_a_message_goes_with_its_cross_and_is_answered_by_its_buttons(
 
 
 def test_an_empty_pane_shows_its_sign_in_the_colours_of_its_theme(qtbot: QtBot, theme: Theme) -> None:
-    for large in (False, True):
-        empty = EmptyState(theme, "trace", large=large)
-        qtbot.addWidget(empty)
-        size, tone = (56, "accent") if large else (28, "text_faint")
-        shown = empty._icon.pixmap().toImage()
-        assert shown == glyph("trace", getattr(theme.palette, tone), size).toImage()
-        theme.palette = load_palettes()["dark"]
-        theme.changed.emit()
-        assert empty._icon.pixmap().toImage() == glyph("trace", getattr(theme.palette, tone), size).toImage() != shown
-        theme.palette = load_palettes()["light"]
-        assert empty.title.property("kind") == ("hero" if large else "title")
+    empty = EmptyState(theme, "trace")
+    qtbot.addWidget(empty)
+    shown = empty._icon.pixmap().toImage()
+    assert shown == glyph("trace", theme.palette.text_faint, 28).toImage()
+    theme.palette = load_palettes()["dark"]
+    theme.changed.emit()
+    assert empty._icon.pixmap().toImage() == glyph("trace", theme.palette.text_faint, 28).toImage() != shown
+    assert empty.title.property("kind") == "title"
 
 
 def test_an_empty_pane_has_the_ground_of_what_it_lies_in(qtbot: QtBot, theme: Theme) -> None:
