@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFormLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QPushButton, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.replay.ranges import MessageRange, time_left_words
@@ -17,7 +17,7 @@ from lorestudio.ui.shell.words import Notice, Tone, count, number, tr
 from lorestudio.ui.state.replay_worker import Finished, ReplayNews, Tallied
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, label, number_field, row
+from lorestudio.ui.widgets.layouts import column, label, number_field
 
 
 class RangeDialog(Dialog):
@@ -41,9 +41,8 @@ class RangeDialog(Dialog):
         self.meaning.setMinimumWidth(360)
         self.meaning.setMinimumHeight(3 * self.meaning.fontMetrics().height())
         self.meaning.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.go = button(self, tr("Replay"), self.accept, kind="primary")
-        self.go.setDefault(True)
-        column(form, (self.meaning, 1), row(1, button(self, tr("Cancel"), self.reject), self.go), of=self)
+        self.go = QPushButton(tr("Replay"), self)
+        column(form, (self.meaning, 1), self.answers(self.go), of=self)
         for box in (self.first, self.last):
             box.valueChanged.connect(self._explain)
         self._explain()
