@@ -40,9 +40,16 @@ class Dialog(QDialog):
         if size is not None:
             resize_for_letters(self, *size)
 
+    def lost(self) -> str:
+        """What of a person's would be lost if it were closed now, as a sentence; empty where nothing would."""
+        return ""
+
     def reject(self) -> None:
-        """Qt: close it, unless it is writing."""
-        if not self.writing:
+        """Qt: close it, unless it is writing; what a person wrote here is not lost without a question."""
+        lost = "" if self.writing else self.lost()
+        if lost:
+            confirm(self, tr("Close without keeping it?"), lost, tr("Close"), lambda: QDialog.reject(self))
+        elif not self.writing:
             super().reject()
 
     def answers(self, accept: QPushButton | str = "") -> QDialogButtonBox:

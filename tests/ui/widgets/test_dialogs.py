@@ -278,3 +278,34 @@ def test_what_this_is_and_the_size_of_what_is_read(parent: QWidget) -> None:
     page = dialogs.show_markdown(parent, "Help", "# Help")
     assert page.findChild(QTextBrowser).toPlainText() == "Help"
     page.reject()
+
+
+class Written(dialogs.Dialog):
+    """A dialog with a field."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, "Notebook")
+        self.field = QLineEdit(self)
+        column(self.field, of=self)
+
+    def lost(self) -> str:
+        return "The text would be lost." if self.field.text() else ""
+
+
+@pytest.mark.parametrize("answer", ["Cancel", "Close"])
+def test_escape_asks_before_what_was_written_is_lost(parent: QWidget, answer: str) -> None:
+    dialog = Written(parent)
+    dialog.open()
+    QTest.keyClicks(dialog.field, "Fog")
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    (box,) = dialog.findChildren(QMessageBox)
+    assert (dialog.isVisible(), box.text(), default(box)) == (True, "The text would be lost.", "Cancel")
+    buttons(box)[answer].click()
+    drain()
+    assert isValid(dialog) is (answer == "Cancel")
+    if answer == "Cancel":
+        assert (dialog.isVisible(), dialog.field.text()) == (True, "Fog")
+        dialog.field.clear()
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        drain()
+        assert not isValid(dialog)

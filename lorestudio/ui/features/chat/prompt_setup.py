@@ -189,6 +189,7 @@ class PromptSetupDialog(Dialog):
         column(label(self, intro), (self.tabs, 1), self.problem, self.answers(tr("OK")), of=self)
         self._fill()
         self._show_sources()
+        self._before = self._current()
 
     def take(self, content: object, path: Path) -> None:
         """Use what was read from a file: a card, a preset, a group or regex scripts."""
@@ -207,6 +208,10 @@ class PromptSetupDialog(Dialog):
         """Say why a file cannot be used; everything stays as it was."""
         self.problem.setText(sentence_of(error))
         self.problem.show()
+
+    def lost(self) -> str:
+        """See `Dialog`."""
+        return tr("What you changed here would be lost.") if self._current() != self._before else ""
 
     def accept(self) -> None:
         """Qt: hand the texts over."""

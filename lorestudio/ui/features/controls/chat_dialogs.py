@@ -67,6 +67,10 @@ class ChatTextDialog(Dialog):
         self._show_amount()
         self.text.setFocus()
 
+    def lost(self) -> str:
+        """See `Dialog`."""
+        return tr("What you changed in the text would be lost.") if self.text.toPlainText() != self._before else ""
+
     def accept(self) -> None:
         """Qt: hand the text over and close."""
         text, on = self.text.toPlainText(), self.on.isChecked()

@@ -399,6 +399,10 @@ class PasteDialog(Dialog):
         self.accepted.connect(lambda: taken(self.field.toPlainText(), self._chat))
         self._read()
 
+    def lost(self) -> str:
+        """See `Dialog`."""
+        return tr("The text would be lost.") if self.field.toPlainText().strip() else ""
+
     def _read(self) -> None:
         text, self._chat = self.field.toPlainText(), None
         try:

@@ -30,7 +30,6 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
 from lorestudio.ui.state.choices import source_help, source_title
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row, split
 from lorestudio.ui.widgets.pane import MessageBar
@@ -174,22 +173,19 @@ class ProposalsDialog(Dialog):
         self.work.prepare(source=source)
         self._fill_sources()
 
-    def reject(self) -> None:
-        """Qt: close; what the person has changed and not decided is not lost without a question."""
+    def lost(self) -> str:
+        """See `Dialog`: what was changed and not decided."""
         edited = [row for row in self.work.rows if row.edited]
-        if not edited and not self.detail.is_edited:
-            self._leave()
-            return
         many = count(max(1, len(edited)), "proposal that you changed", "proposals that you changed")
-        lost = tr("{many} would be lost.", many=many)
-        dialogs.confirm(self, tr("Close without writing?"), lost, tr("Close"), self._leave)
+        return tr("{many} would be lost.", many=many) if edited or self.detail.is_edited else ""
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
-    def _leave(self) -> None:
+    def done(self, result: int) -> None:
+        """Qt: nobody is asked any more."""
         self._rest.stop()
         self.work.stop()
-        super().reject()
+        super().done(result)
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _stop(self) -> None:
         self.stop.setEnabled(False)

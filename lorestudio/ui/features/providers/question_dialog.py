@@ -67,10 +67,14 @@ class QuestionDialog(Dialog):
         self._settle(self.reply.toPlainText())
         super().accept()
 
-    def reject(self) -> None:
-        """Qt: decline; the pipeline goes on with its fallback."""
+    def lost(self) -> str:
+        """See `Dialog`: a reply that was begun."""
+        return tr("Your reply would be lost.") if not self._settled and self.reply.toPlainText().strip() else ""
+
+    def done(self, result: int) -> None:
+        """Qt: without a reply it is declined; the pipeline goes on with its fallback."""
         self._settle(None)
-        super().reject()
+        super().done(result)
 
     def start_from_stand_in(self) -> None:
         """Put the stand-in's reply into the field, to be edited."""

@@ -45,6 +45,14 @@ def dialog(qtbot: QtBot) -> PromptSetupDialog:
     return made
 
 
+def test_what_was_changed_is_not_lost_without_a_question(dialog: PromptSetupDialog) -> None:
+    assert dialog.lost() == ""
+    dialog.persona.setPlainText("A keeper of lamps")
+    assert dialog.lost() == "What you changed here would be lost."
+    dialog.persona.clear()
+    assert dialog.lost() == ""
+
+
 def chosen(dialog: PromptSetupDialog) -> PromptSetup:
     found: list[Any] = []
     dialog.chosen.connect(found.append)

@@ -68,11 +68,12 @@ def test_a_text_is_emptied_and_comes_back_and_is_handed_over_once_it_is_another(
     dialog.activateWindow()
     dialog.clear.click()
     assert (dialog.text.toPlainText(), dialog.text.tabChangesFocus()) == ("", True)
+    assert dialog.lost() == "What you changed in the text would be lost."
     qtbot.waitUntil(dialog.text.hasFocus)
     qtbot.waitUntil(lambda: not dialog.clear.isEnabled())
     assert dialog.amount.text().startswith("≈ 0 tokens")
     dialog.text.undo()
-    assert dialog.text.toPlainText() == "lamp"
+    assert (dialog.text.toPlainText(), dialog.lost()) == ("lamp", "")
     dialog.accept()
     assert saved == []
     again = text_dialog(NOTEBOOK, "lamp")

@@ -161,6 +161,7 @@ def test_a_text_that_is_no_chat_is_not_opened(window: MainWindow) -> None:
         dialog.field.setPlainText(text)
         assert said in dialog.said.text()
         assert dialog.open_button.isEnabled() is can
+        assert bool(dialog.lost()) is bool(text)
     dialog.reject()
     drain()
 

@@ -96,7 +96,7 @@ def _closed(window, wait):
     yield
     for widget in QApplication.topLevelWidgets():
         if isinstance(widget, ProposalsDialog):
-            widget._leave()
+            widget.done(0)
     drain()
     wait()
 
@@ -370,7 +370,7 @@ def test_locking_from_the_dialog_and_from_the_menu(window, wait, tmp_path) -> No
     dialog.detail.lock.click()
     wait()
     assert states(dialog)["Bell"] == "left out"
-    dialog._leave()
+    dialog.done(0)
     wait()
     window.selection.choose_entry(entry(window, "Bell"))
     drain()
@@ -389,7 +389,7 @@ def test_locking_from_the_dialog_and_from_the_menu(window, wait, tmp_path) -> No
 def test_a_provider_is_asked_only_when_the_cost_was_told(window, wait, client) -> None:
     dialog = window.features.proposals.summaries()
     wait()
-    dialog._leave()
+    dialog.done(0)
     wait()
     window.session.replays.choose(source=LOCAL)
     wait()
@@ -420,7 +420,7 @@ def test_recorded_answers_cost_nothing_the_next_time(window, wait, client) -> No
         dialog.begin.click()
         wait()
         assert row_of(dialog, "Bell").proposal.after == "From the provider."
-        dialog._leave()
+        dialog.done(0)
         wait()
     assert len(client.asked) == 2
 
