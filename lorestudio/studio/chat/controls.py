@@ -28,7 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.file_names import underscored_name
 from lorestudio.domain.javascript import Json, to_string
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.exchange.problems import InputError
@@ -51,6 +51,21 @@ class ControlsPart(StrEnum):
 
 IN_CHAT_FILE = frozenset(ControlsPart) - {ControlsPart.CHARACTER}
 """The parts that a chat file can hold; the active character is SillyTavern's to know."""
+
+
+def choices_moved(now: ChatControls, source: ChatControls, target: ChatControls) -> ChatControls:
+    """The choices of now with those that differ between `source` and `target` as `target` has them."""
+    changes = {
+        name: getattr(target, name)
+        for name in field_names(ChatControls)
+        if getattr(source, name) != getattr(target, name)
+    }
+    return replace(now, **changes) if changes else now
+
+
+def choices_clash(known: ChatControls, mine: ChatControls, read: ChatControls) -> bool:
+    """Whether `mine` and `read` have both made another thing of the same choice since `known`."""
+    return choices_moved(mine, known, read) != choices_moved(read, known, mine)
 
 
 # ---- pins and blocks -------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ Everything here waits for the disk, so a window calls it from a worker.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -15,8 +15,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.chat import Chat
+from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Folder
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.document import (
@@ -26,11 +27,12 @@ from lorestudio.exchange.chats.document import (
     LineKind,
     file_date,
     keep_version,
+    message_record,
     new_header,
 )
 from lorestudio.exchange.chats.loading import lost_as_text
 from lorestudio.exchange.chats.metadata import with_controls
-from lorestudio.exchange.json_file import spell_record
+from lorestudio.exchange.json_file import same_value, spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.studio.chat.editing import ChatBranch
@@ -180,14 +182,51 @@ def _there(path: Path) -> bytes | None:
     return None
 
 
-def gone_on(known: Chat | None, mine: Chat | None, read: Chat | None) -> Chat | None:
-    """`mine`, which was made of `known`, with the messages that the file has by now behind those, as `read`.
+def going_on(known: Chat | None, read: Chat | None) -> Callable[[Chat], Chat | None]:
+    """What becomes of chats that were made of `known`, now that their file has gone on from that to `read`.
 
-    None where the file has not only gone on.
+    Each keeps what was changed in it, on the lines and beside the fields that the file has by now, with the new
+    messages behind its own. None where the file has not only gone on, or where both have changed the same.
     """
-    if known is None or mine is None or read is None or read.messages[: len(known.messages)] != known.messages:
+    if known is None or read is None or read.messages[: len(known.messages)] != known.messages:
+        return lambda _mine: None
+    pairs = [*zip(known.messages, read.messages, strict=False)]
+    same = {id(old): new for old, new in pairs}
+    lines = {old.line: (old, new) for old, new in pairs if old.line is not None}
+    altered = {new.line for old, new in pairs if old.raw != new.raw}
+
+    def gone_on(mine: Chat) -> Chat | None:
+        messages: list[Message] = []
+        for message in mine.messages:
+            now = same.get(id(message))
+            if now is None and message.line in lines:
+                now = _message_moved(message, *lines[message.line])
+                if now is None:
+                    return None
+            messages.append(now or replace(message, line=None))
+        metadata = _fields_moved(mine.metadata, known.metadata, read.metadata)
+        if metadata is None or not altered <= {message.line for message in messages}:
+            return None
+        return replace(read, messages=(*messages, *read.messages[len(pairs) :]), metadata=metadata)
+
+    return gone_on
+
+
+def _message_moved(mine: Message, known: Message, read: Message) -> Message | None:
+    """`mine`, which was made of `known`, on the line that the file has by now; None where both have changed a field."""
+    record = _fields_moved(*map(message_record, (mine, known, read)))
+    return None if record is None else replace(mine, raw=record, line=read.line)
+
+
+def _fields_moved(
+    mine: Mapping[str, Json], known: Mapping[str, Json], read: Mapping[str, Json]
+) -> Mapping[str, Json] | None:
+    """`read` with the fields that `mine` has changed since `known`; None where both have changed one."""
+    changed = {key for key in (*known, *mine) if not same_value(mine.get(key), known.get(key))}
+    if any(not same_value(read.get(key), known.get(key)) for key in changed):
         return None
-    return replace(mine, messages=(*mine.messages, *read.messages[len(known.messages) :]))
+    kept = {key: value for key, value in read.items() if key in mine or key not in changed}
+    return {**kept, **{key: value for key, value in mine.items() if key in changed}}
 
 
 def with_chat_reread(project: Project) -> Project | None:

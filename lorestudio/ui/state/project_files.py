@@ -24,7 +24,8 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.chat.saving import gone_on, with_chat_reread
+from lorestudio.studio.chat.controls import choices_clash, choices_moved
+from lorestudio.studio.chat.saving import going_on, with_chat_reread
 from lorestudio.studio.project.answering import Connections
 from lorestudio.studio.project.library import Library, LibraryListener, LibraryNews, changes_text
 from lorestudio.studio.project.places import keep_key, vault_sources
@@ -137,18 +138,21 @@ class ChatFollower(QObject):
         session, now, disk = self._session, self._session.project, self._parts.on_disk
         if now is None or disk is None or now.chat_path != read.chat_path or now.document is not project.document:
             return  # another chat is shown, or this one was saved meanwhile
-        if now.chat is None or read.chat is None or read.chat == now.chat:
-            session.project = replace(now, document=read.document)
+        if now.chat is None or read.chat is None or disk.chat is None:
             return
-        more = len(read.chat.messages) - len(disk.chat.messages) if disk.chat is not None else 0
-        chat = read.chat if now.chat == disk.chat else gone_on(disk.chat, now.chat, read.chat)
-        if chat is None:
+        alike = now.chat == read.chat
+        chat = read.chat if alike or now.chat == disk.chat else going_on(disk.chat, read.chat)(now.chat)
+        if chat is None or choices_clash(disk.controls, now.controls, read.controls):
             session.notice.emit(changed_on_both_sides(now))
             return
-        controls = read.controls if now.controls == disk.controls else now.controls
-        changed = replace(now, chat=chat, document=read.document, controls=controls, basis=read.basis)
-        self._parts.chat_went_on(changed, read)
-        self.went_on.emit(more)
+        more = len(read.chat.messages) - len(disk.chat.messages)
+        controls = choices_moved(read.controls, disk.controls, now.controls)
+        changed = replace(now, chat=chat, document=read.document, controls=controls)
+        if alike and controls == now.controls:
+            self._parts.chat_went_on(changed, read, alike=True)
+        else:
+            self._parts.chat_went_on(replace(changed, basis=read.basis), read)
+            self.went_on.emit(more)
 
 
 class Opened(Struct, frozen=True):
@@ -364,17 +368,21 @@ class Reading(QObject):
             self._opened(read)
             now = session.project
             if now is not None and kept.before != kept.after:
+                before, mine = kept.before, kept.after
                 parts = kept.forward(Parts.of(now))
-                if kept.before.chat != kept.after.chat:
-                    chat = gone_on(kept.before.chat, kept.after.chat, now.chat)
-                    parts = replace(parts, chat=chat or kept.after.chat)
-                    if chat is None:  # saving must find the file to be another one than what was changed here
-                        session.project = replace(now, document=project.document)
-                        self._parts.saved(chat=kept.before.chat)
-                        session.notice.emit(changed_on_both_sides(now))
+                chat = now.chat
+                if mine.chat is not None and mine.chat != before.chat:
+                    chat = going_on(before.chat, now.chat)(mine.chat)
+                clash = choices_clash(before.controls, mine.controls, now.controls)
+                if clash or (chat is None and mine.chat is not None):
+                    # Saving must find the file to be another one than what was changed here.
+                    chat = mine.chat
+                    session.project = replace(now, document=project.document)
+                    self._parts.saved(chat=before.chat, controls=before.controls)
+                    session.notice.emit(changed_on_both_sides(now))
                 self._parts.adjust(
                     kept.title, settings=parts.settings, controls=parts.controls, behaviour=parts.behaviour,
-                    chat=parts.chat, basis=parts.basis,
+                    chat=chat, basis=parts.basis,
                 )  # fmt: skip
 
         self._start(project.name, lambda _job: project.reloaded(), take)

@@ -12,6 +12,7 @@ from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.sillytavern import LoadedChat
+from lorestudio.studio.chat.saving import going_on
 from lorestudio.studio.project.basis import KeptBasis, basis_path, keep_basis
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.setup import PromptSetup, scripts_of
@@ -215,12 +216,20 @@ class ProjectParts:
             session.project = changed
             session.state_changed.emit()
 
-    def chat_went_on(self, project: Project, read: Project) -> None:
-        """Another program wrote the chat's file, as it was `read`: show that, and run what is new."""
-        if self.on_disk is not None:
-            self.on_disk = replace(self.on_disk, chat=read.chat, controls=read.controls, basis=read.basis)
-        self.adjustments.forget_chats()
-        self._session.set_project(project, renewed=tr("The chat went on after this run."))
+    def chat_went_on(self, project: Project, read: Project, *, alike: bool = False) -> None:
+        """Another program wrote the chat's file, as it was `read`: show that, and run what is new.
+
+        With `alike` nothing is, because only what no run looks at was written.
+        """
+        session, known = self._session, self.on_disk
+        if known is not None:
+            self.adjustments.rebase(going_on(known.chat, read.chat))
+            self.on_disk = replace(known, chat=read.chat, controls=read.controls, basis=read.basis)
+        if alike:
+            session.project = project
+            session.state_changed.emit()
+        else:
+            session.set_project(project, renewed=tr("The chat went on after this run."))
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 

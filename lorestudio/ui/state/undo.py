@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Generic, Self, TypeAlias, TypedDict, TypeVar
+from typing import Generic, Self, TypeAlias, TypedDict, TypeGuard, TypeVar
 
 from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.records import field_names, replace
+from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.chat.controls import choices_moved
 from lorestudio.studio.project.basis import KeptBasis
 from lorestudio.studio.project.project import Project
 
@@ -121,24 +122,26 @@ class Adjustments:
             return self._done[-1]
         return None
 
-    def rebase(self, chat_of: Callable[[Chat], Chat]) -> None:
-        """What the chats of all steps are by now; `chat_of` gives the same object for the same one."""
+    def rebase(self, chat_of: Callable[[Chat], Chat | None]) -> None:
+        """What the chats of the steps are by now; where there is none, the steps that changed the chat are forgotten.
 
-        def moved(parts: Parts) -> Parts:
-            return parts if parts.chat is None else replace(parts, chat=chat_of(parts.chat))
+        Such a step would take back what another program has written.
+        """
+        chats = (each.chat for step in (*self._done, *self._undone) if _changes_chat(step)
+                 for each in (step.before, step.after))  # fmt: skip
+        moved = {id(chat): chat_of(chat) for chat in {id(chat): chat for chat in chats if chat is not None}.values()}
+        if None in moved.values():
+            moved.clear()
+
+        def of_now(parts: Parts) -> Parts:
+            return replace(parts, chat=moved.get(id(parts.chat), parts.chat))
 
         for steps in (self._done, self._undone):
             steps[:] = [
-                replace(step, before=moved(step.before), after=moved(step.after))
-                if isinstance(step, Adjustment)
-                else step
+                replace(step, before=of_now(step.before), after=of_now(step.after)) if _changes_chat(step) else step
                 for step in steps
+                if moved or not _changes_chat(step)
             ]
-
-    def forget_chats(self) -> None:
-        """The chat is another program's now: steps that changed it would take that back, too."""
-        for steps in (self._done, self._undone):
-            steps[:] = [step for step in steps if isinstance(step, SystemStep) or step.before.chat is step.after.chat]
 
     def clear(self) -> None:
         """Another project is shown."""
@@ -146,12 +149,16 @@ class Adjustments:
         self._undone.clear()
 
 
+def _changes_chat(step: UndoStep) -> TypeGuard[Adjustment]:
+    return isinstance(step, Adjustment) and step.before.chat is not step.after.chat
+
+
 def _moved(now: Parts, source: Parts, target: Parts) -> Parts:
     changes = {name: getattr(target.settings, name) for name in DeepLoreSettings.model_fields}
     changes = {name: value for name, value in changes.items() if getattr(source.settings, name) != value}
     return Parts(
         now.settings.model_copy(update=changes) if changes else now.settings,
-        _fields_moved(now.controls, source.controls, target.controls),
+        choices_moved(now.controls, source.controls, target.controls),
         target.behaviour if source.behaviour != target.behaviour else now.behaviour,
         target.chat if source.chat is not target.chat else now.chat,
         target.basis if source.basis != target.basis else now.basis,
@@ -163,12 +170,3 @@ def _section_moved(now: Section | None, source: Section, target: Section) -> Sec
         return target
     names = [name for name in type(target).model_fields if getattr(source, name) != getattr(target, name)]
     return now.model_copy(update={name: getattr(target, name) for name in names})
-
-
-def _fields_moved(now: ChatControls, source: ChatControls, target: ChatControls) -> ChatControls:
-    changes = {
-        name: getattr(target, name)
-        for name in field_names(ChatControls)
-        if getattr(source, name) != getattr(target, name)
-    }
-    return replace(now, **changes) if changes else now

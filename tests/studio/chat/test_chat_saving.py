@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Folder
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
@@ -17,6 +22,7 @@ from lorestudio.studio.chat.saving import (
     ChatChangedError,
     ChatLosesError,
     ChatToSave,
+    going_on,
     new_chat,
     save_branch,
     save_chat,
@@ -209,3 +215,105 @@ def test_a_folder_that_cannot_be_written_is_said_and_nothing_is_lost(path: Path,
     with pytest.raises(InputError, match="could not be kept"):
         save_chat(edited(path), path, blocked, NOW)
     assert path.read_text() == FILE
+
+
+# ---- what another program writes meanwhile ---------------------------------------------------------------------------
+
+HERE = ("edit", "hide", "delete", "write after")
+THERE = ("field", "spelling", "blank line after")
+
+
+def spelled(number: int) -> str:
+    """A line as no program of ours spells it."""
+    return f'{{"name":"Ada","mes": "said \\u0023{number}","is_system":false,"n":1.0,"extra":{{}}}}'
+
+
+@given(
+    st.lists(st.tuples(st.sets(st.sampled_from(HERE)), st.sets(st.sampled_from(THERE))), min_size=1, max_size=5),
+    st.booleans(),
+    st.integers(0, 2),
+)
+def test_what_was_changed_on_either_side_is_in_the_file_or_the_person_is_asked(
+    changes: list[tuple[set[str], set[str]]], header: bool, more: int
+) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "chat.jsonl"
+        path.write_text("\n".join((HEADER, *map(spelled, range(len(changes))))), "utf-8")
+        known = load_chat(path)
+        theirs = [HEADER.replace('"x":1.0', '"x":2.0,"log":[1]') if header else HEADER]
+        wanted_lines = [*theirs]
+        mine, place = known.chat, 0
+        for number, (here, there) in enumerate(changes):
+            line = spelled(number)
+            line = line.replace('"n":1.0', '"n":1.0,"gen_started":"then"') if "field" in there else line
+            line = line.replace(":", " : ") if "spelling" in there else line
+            after = [" "] if "blank line after" in there and "delete" not in here else []
+            theirs += [line, *after]
+            if "delete" in here:
+                mine = editing.delete(mine, place)
+                continue
+            if "edit" in here:
+                mine = editing.edit(mine, place, f"mine {number}")
+                line = line.replace(f'"said \\u0023{number}"', f'"mine {number}"')
+            if "hide" in here:
+                mine = editing.hide(mine, place, hidden=True)
+                line = line.replace("false", "true")
+            wanted_lines += [line, *after]
+            place += 1
+            if "write after" in here:
+                made = editing.new_message(mine, f"new {number}", editing.Voice.YOU, NOW)
+                mine = editing.insert(mine, place, made)
+                wanted_lines.append(json.dumps(dict(made.raw), separators=(",", ":")))
+                place += 1
+        new = [spelled(100 + number) for number in range(more)]
+        path.write_text("\n".join((*theirs, *new)), "utf-8")
+        read = load_chat(path)
+        chat = going_on(known.chat, read.chat)(mine)
+        both = any("delete" in here and "field" in there for here, there in changes)
+        assert (chat is None) is both
+        if chat is not None:
+            save_chat(ChatToSave(read.document, chat, ChatControls(pins=(EntryRule("Lamp"),))), path, None, NOW)
+            assert path.read_text("utf-8").split("\n") == [*wanted_lines, *new]
+
+
+def gone_on(known: LoadedChat, mine: Chat, path: Path, *more: tuple[str, str]) -> LoadedChat | None:
+    """The chat and the document of its file, in which another program has replaced texts."""
+    text = path.read_text("utf-8")
+    for old, new in more:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text, "utf-8")
+    read = load_chat(path)
+    chat = going_on(known.chat, read.chat)(mine)
+    return None if chat is None else replace(read, chat=chat)
+
+
+def test_a_field_that_both_sides_changed_is_asked_about(path: Path) -> None:
+    infos = '"swipes":["Hi."],"swipe_id":0,"swipe_info":[{"extra":{}}]'
+    path.write_text(FILE.replace('"mes":"Hi."', f'"mes":"Hi.",{infos}'), "utf-8")
+    known = load_chat(path)
+    swiped = editing.add_swipe(known.chat, 1, "Hey.", NOW)
+    edited = editing.edit(known.chat, 1, "Hello!")
+    thought = ('[{"extra":{}}]', '[{"extra":{"reasoning":"Hm."}}]')
+    assert gone_on(known, swiped, path, thought) is None
+    path.write_text(path.read_text().replace(*reversed(thought)), "utf-8")
+    now = gone_on(known, edited, path, thought)
+    assert now is not None
+    assert now.chat.messages[1].text == "Hello!"
+    assert now.chat.messages[1].raw["swipe_info"] == [{"extra": {"reasoning": "Hm."}}]
+
+
+def test_metadata_are_those_of_both_sides_and_one_that_both_changed_is_asked_about(path: Path) -> None:
+    known = load_chat(path)
+    mine = replace(known.chat, metadata={**known.chat.metadata, "mine": 1})
+    now = gone_on(known, mine, path, ('"x":1.0', '"theirs":2'))
+    assert now is not None
+    assert now.chat.metadata == {"deeplore_pins": ["Lamp"], "theirs": 2, "mine": 1}
+    assert gone_on(known, mine, path, ('"theirs":2', '"mine":3')) is None
+
+
+def test_what_is_no_longer_the_chat_that_was_known_is_asked_about(path: Path) -> None:
+    known = load_chat(path)
+    assert gone_on(known, known.chat, path, ("Welcome.", "Who are you?")) is None
+    assert going_on(None, known.chat)(known.chat) is None
+    assert going_on(known.chat, None)(known.chat) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,8 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.studio.chat import editing
+from lorestudio.studio.chat.saving import ChatChangedError, ChatToSave, save_chat
 from lorestudio.studio.project.library import LibraryNews, RefreshReason
 from lorestudio.studio.project.project import open_project
 from lorestudio.ui.state import project_files
@@ -137,8 +140,106 @@ def test_a_file_whose_lines_are_written_otherwise_is_known_so_and_nothing_is_run
     assert session.project is not None
     assert project is not None
     assert session.project.document != project.document
-    assert session.project.chat is project.chat
+    assert session.project.chat == project.chat
+    assert session.parts.on_disk is not None
+    assert session.parts.on_disk.chat is session.project.chat
     assert replaced == []
+
+
+def save(session: Session, path: Path) -> None:
+    """Write the chat into its file, as “Save chat” does."""
+    project = session.project
+    assert project is not None
+    assert project.chat is not None
+    assert project.document is not None
+    wanted = ChatToSave(project.document, project.chat, project.controls)
+    save_chat(wanted, path, None, datetime(2024, 9, 28, tzinfo=UTC))
+
+
+def edit(session: Session, place: int, text: str) -> None:
+    assert session.project is not None
+    assert session.project.chat is not None
+    session.parts.adjust(f"edit of #{place}", chat=editing.edit(session.project.chat, place, text))
+
+
+def test_what_only_its_lines_say_stays_when_another_message_is_edited_and_saved(
+    session: Session, follower: ChatFollower, chat: Path, qtbot: QtBot
+) -> None:
+    edit(session, 1, "A bell.")
+    save(session, chat)
+    chat.write_text(chat.read_text().replace('"mes": "Who', '"gen_started":"then", "mes" : "Who') + "\n \n", "utf-8")
+    session.parts.saved(chat=session.project.chat if session.project is not None else None)
+    theirs = chat.read_text()
+    assert look(session, follower, qtbot) == []
+    session.parts.undo()
+    assert texts(session) == ["Who rings?", "The bell."]
+    save(session, chat)
+    assert chat.read_text() == theirs.replace("A bell.", "The bell.")
+
+
+def test_what_the_chat_goes_on_with_stays_when_what_was_changed_here_is_saved(
+    session: Session, follower: ChatFollower, chat: Path, qtbot: QtBot
+) -> None:
+    edit(session, 1, "A bell.")
+    session.parts.adjust("pin Bell", controls=PINS)
+    write_chat(chat, {**LINES[0], "swipe_info": [{"extra": {}}]}, LINES[1], MORE)
+    header = {**HEADER, "chat_metadata": {"note_prompt": "new", "deeplore_notebook": "Mind."}}
+    chat.write_text(chat.read_text().replace(json.dumps(HEADER), json.dumps(header)), "utf-8")
+    theirs = chat.read_text()
+    assert look(session, follower, qtbot) == [1]
+    assert session.project is not None
+    assert session.project.controls == replace(PINS, notebook="Mind.")
+    save(session, chat)
+    pinned = '"Mind.", "deeplore_pins": [{"title": "Bell", "vaultSource": null}]'
+    assert chat.read_text() == theirs.replace("The bell.", "A bell.").replace('"Mind."', pinned)
+
+
+def test_a_choice_that_both_sides_changed_is_asked_about(
+    session: Session, follower: ChatFollower, chat: Path, qtbot: QtBot
+) -> None:
+    session.parts.adjust("pin Bell", controls=PINS)
+    pinned = {**HEADER, "chat_metadata": {"deeplore_pins": ["Skarn"]}}
+    chat.write_text(chat.read_text().replace(json.dumps(HEADER), json.dumps(pinned)), "utf-8")
+    for read_again in (follower.look, session.reading.reload, follower.look):
+        read_again()
+        ready(session, qtbot)
+        assert session.project is not None
+        assert session.project.controls == PINS
+        with pytest.raises(ChatChangedError):
+            save(session, chat)
+
+
+def test_steps_go_along_with_a_chat_that_goes_on(
+    session: Session, follower: ChatFollower, chat: Path, qtbot: QtBot
+) -> None:
+    edit(session, 0, "Who?")
+    edit(session, 1, "A bell.")
+    session.parts.undo()
+    write_chat(chat, {**LINES[0], "gen_started": "then"}, LINES[1], MORE)
+    theirs = chat.read_text()
+    look(session, follower, qtbot)
+    session.parts.redo()
+    assert texts(session) == ["Who?", "A bell.", "Again?"]
+    session.parts.undo()
+    assert session.parts.adjustments.undo_title == "edit of #0"
+    session.parts.undo()
+    assert session.parts.on_disk is not None
+    assert session.project is not None
+    assert session.project.chat == session.parts.on_disk.chat
+    save(session, chat)
+    assert chat.read_text() == theirs
+
+
+def test_steps_that_would_take_back_what_another_program_wrote_are_forgotten(
+    session: Session, follower: ChatFollower, chat: Path, qtbot: QtBot
+) -> None:
+    session.parts.adjust("pin Bell", controls=PINS)
+    edit(session, 1, "A bell.")
+    session.parts.saved(chat=session.project.chat if session.project is not None else None)
+    write_chat(chat, {**LINES[0], "mes": "Theirs."}, {**LINES[1], "mes": "A bell."})
+    look(session, follower, qtbot)
+    assert texts(session) == ["Theirs.", "A bell."]
+    assert session.parts.adjustments.undo_title == "pin Bell"
 
 
 def test_what_was_chosen_here_for_the_chat_stays(

@@ -225,7 +225,7 @@ def test_a_chat_of_another_program_takes_the_steps_that_changed_it() -> None:
     steps.add(SystemStep("system", {"hybrid": HybridSettings()}, {"hybrid": HybridSettings()}))
     steps.add(Adjustment("text", parts(one), parts(two)))
     steps.add(Adjustment("setting", parts(two), parts(two)))
-    steps.forget_chats()
+    steps.rebase(lambda _chat: None)
     assert [step.title for step in iter(steps.undo, None)] == ["setting", "system"]
     assert [step.title for step in iter(steps.redo, None)] == ["system", "setting"]
 
