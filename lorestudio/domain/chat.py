@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_number
-from lorestudio.domain.records import replace, same_start
+from lorestudio.domain.records import replace, same_ends, same_start
 
 NOTE_TAG: Final = "2_floating_prompt"
 """The name under which SillyTavern holds the note (rules: sillytavern 5.7)."""
@@ -158,6 +160,30 @@ class Chat:
 def first_difference(before: Chat | None, after: Chat | None) -> int:
     """The first message that is not the same in both chats; where one goes on from the other, the shorter's length."""
     return same_start(before.messages if before is not None else (), after.messages if after is not None else ())
+
+
+def places_in(after: Sequence[Message], before: Sequence[Message]) -> dict[int, int]:
+    """Where the messages of a chat stand after it was changed, in order; those that were taken out are not in it.
+
+    A message is the same one where all that changed is beside its words, or where as many stand in the place of it and
+    its changed neighbours.
+    """
+    was, now = ([(each.name, each.is_user, each.send_date, each.text) for each in chat] for chat in (before, after))
+    head, tail = same_ends(was, now)
+    edges = [(place, place) for place in range(-1, head)]
+    end, new_end = len(was) - tail, len(now) - tail
+    counts, new_counts = Counter(was[head:end]), Counter(now[head:new_end])
+    found = {words: place for place, words in enumerate(now[head:new_end], head)}
+    for place, words in enumerate(was[head:end], head):
+        if counts[words] == new_counts[words] == 1 and found[words] > edges[-1][1]:
+            edges.append((place, found[words]))
+    edges += [(end + place, new_end + place) for place in range(tail + 1)]
+    places: dict[int, int] = {}
+    for (above, new_above), (below, new_below) in pairwise(edges):
+        first = above + 1 if below - above == new_below - new_above else below
+        places |= {place: new_below - below + place for place in range(first, below + 1)}
+    places.pop(len(before))
+    return places
 
 
 class Generation(Struct, frozen=True, order=True):

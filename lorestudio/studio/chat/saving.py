@@ -193,7 +193,7 @@ def going_on(known: Chat | None, read: Chat | None) -> Callable[[Chat], Chat | N
     pairs = [*zip(known.messages, read.messages, strict=False)]
     same = {id(old): new for old, new in pairs}
     lines = {old.line: (old, new) for old, new in pairs if old.line is not None}
-    altered = {new.line for old, new in pairs if old.raw != new.raw}
+    altered = {new.line for old, new in pairs if old is not new and old.raw != new.raw}
 
     def gone_on(mine: Chat) -> Chat | None:
         messages: list[Message] = []
@@ -242,4 +242,24 @@ def with_chat_reread(project: Project) -> Project | None:
     except (OSError, InputError):
         return None
     lines = read.document.lines if read.document is not None else ()
-    return None if not lines or lines[-1].kind is LineKind.BROKEN else read
+    return None if not lines or lines[-1].kind is LineKind.BROKEN else _with_known_lines(read, project)
+
+
+def _with_known_lines(read: Project, project: Project) -> Project:
+    """`read` with the lines and messages of `project` where they are the same, so that comparing the two is quick."""
+    if read.chat is None or read.document is None or project.chat is None or project.document is None:
+        return read
+    known = project.document.lines
+    here = {each.line: each for each in project.chat.messages}
+    lines = [
+        known[place] if place < len(known) and known[place] == line else line
+        for place, line in enumerate(read.document.lines)
+    ]
+
+    def known_one(message: Message) -> Message:
+        same = here.get(message.line)
+        stands = same is not None and message.line is not None and same.raw is lines[message.line].record
+        return same if stands and same == message else message
+
+    chat = replace(read.chat, messages=tuple(map(known_one, read.chat.messages)))
+    return replace(read, chat=chat, document=replace(read.document, lines=tuple(lines)))

@@ -146,6 +146,27 @@ def test_a_file_whose_lines_are_written_otherwise_is_known_so_and_nothing_is_run
     assert replaced == []
 
 
+def test_messages_whose_lines_are_the_same_are_the_ones_that_are_known(
+    session: Session, follower: ChatFollower, chat: Path, qtbot: QtBot
+) -> None:
+    def messages() -> tuple[Message, ...]:
+        assert session.project is not None
+        assert session.project.chat is not None
+        return session.project.chat.messages
+
+    edit(session, 1, "A bell.")
+    before = messages()
+    write_chat(chat, *LINES, MORE)
+    look(session, follower, qtbot)
+    assert [one is other for one, other in zip(before, messages(), strict=False)] == [True, False]
+    assert session.parts.on_disk is not None
+    assert session.parts.on_disk.chat is not None
+    assert [each.text for each in session.parts.on_disk.chat.messages] == ["Who rings?", "The bell.", "Again?"]
+    write_chat(chat, {**LINES[0], "gen_started": "then"}, *LINES[1:], MORE)
+    look(session, follower, qtbot)
+    assert messages()[0].raw["gen_started"] == "then"
+
+
 def save(session: Session, path: Path) -> None:
     """Write the chat into its file, as “Save chat” does."""
     project = session.project

@@ -25,6 +25,7 @@ from lorestudio.ui.features.chat.reply import ReplyCost, ReplyWork, StreamingRep
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
+from lorestudio.ui.state.undo import Adjustment
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import iconed
 from lorestudio.ui.widgets.picker import Choice
@@ -89,7 +90,12 @@ class ChatFeature(Feature):
             lambda text: context.say(Notice(text, "warning", actions=("chat.setup",), key="reply"))
         )
         self.replies.cost_known.connect(self._ask_cost)
+        self._unwritten = False
         self.pane.delegate.edited.connect(self._edited)
+        self.pane.delegate.given_up.connect(self._given_up)
+        self.pane.edit_overtaken.connect(self._tell_overtaken)
+        # Once the chat as it is now is shown everywhere.
+        self.pane.edit_orphaned.connect(self._put_back, Qt.ConnectionType.QueuedConnection)
         context.keep_chat = self.files.ask_before_leaving
         context.findable.append(self._findable)
         context.place.restored.connect(self._look_at_last_reply)
@@ -306,9 +312,9 @@ class ChatFeature(Feature):
         if look_at is not None:
             self.pane.choose(max(0, min(look_at, len(chat.messages))))
 
-    def edit(self) -> None:
-        """Edit the chosen message in its place."""
-        place = self._chosen
+    def edit(self, *, new: bool = False) -> None:
+        """Edit the chosen message in its place; `new` says that there was nothing of it before, see `_given_up`."""
+        place, self._unwritten = self._chosen, new
         if place is not None:
             view = self.pane.view
             view.scrollTo(self.pane.model.index(place))
@@ -333,6 +339,32 @@ class ChatFeature(Feature):
             made = editing.edit(chat, place, text, swipe if chat.messages[place].swipes else None)
             self.change(tr("edit of #{number}", number=place), made, place)
 
+    def _tell_overtaken(self, place: int) -> None:
+        text = tr(
+            "Message #{number} was changed while you edit it. Your text takes the place of the new one; Escape leaves "
+            "that as it is.", number=place,
+        )  # fmt: skip
+        self.context.say(Notice(text, "warning", key="chat"))
+
+    def _put_back(self, place: int, message: Message) -> None:
+        """A message was taken out while it was being edited: what was written is a step that brings it back."""
+        chat = self._chat
+        if chat is not None:
+            place = min(place, len(chat.messages))
+            self.change(tr("edit of #{number}", number=place), editing.insert(chat, place, message), place)
+            text = tr("Message #{number} was taken out while you edited it. It is back with your text.", number=place)
+            self.context.say(Notice(text, "warning", key="chat"))
+
+    def _given_up(self) -> None:
+        """Escape while a new message or swipe is written takes the empty one back, and nothing else."""
+        chat, place, newest = self._chat, self._chosen, self._session.parts.adjustments.newest
+        if not self._unwritten or chat is None or place is None or not isinstance(newest, Adjustment):
+            return
+        before, after = newest.before.chat, newest.after.chat
+        if before is not None and before != after == chat and not chat.messages[place].text:
+            self._session.parts.undo()
+            self.pane.choose(place - (len(chat.messages) - len(before.messages)))
+
     def _insert(self) -> None:
         chat, place = self._chat, self._chosen
         if chat is None or place is None:
@@ -340,7 +372,7 @@ class ChatFeature(Feature):
         voice = Voice.CHARACTER if chat.messages[place].is_user else Voice.YOU
         made = editing.insert(chat, place + 1, editing.new_message(chat, "", voice, local_now()))
         self.change(tr("message after #{number}", number=place), made, place + 1)
-        self.edit()
+        self.edit(new=True)
 
     def _hide(self) -> None:
         chat, place = self._chat, self._chosen
@@ -385,7 +417,7 @@ class ChatFeature(Feature):
         if chat is not None and place is not None:
             made = editing.add_swipe(chat, place, local_now())
             self.change(tr("another swipe of #{number}", number=place), made, place)
-            self.edit()
+            self.edit(new=True)
 
     def _delete_swipe(self) -> None:
         chat, place = self._chat, self._chosen

@@ -10,7 +10,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QObject,
+    QPersistentModelIndex,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -341,9 +352,29 @@ LEAST_HEIGHT = 110
 
 
 class MessageDelegate(ChatDelegate):
-    """`edited` carries the row and the text that it is to have; Ctrl+Enter or leaving the field finishes an edit."""
+    """`edited` carries the row and the text that it is to have; Ctrl+Enter or leaving the field finishes an edit.
+
+    `given_up` says that Escape has ended one.
+    """
 
     edited = Signal(int, str)
+    given_up = Signal()
+
+    def __init__(self, theme: Theme, view: QListView, parent: QObject | None = None) -> None:
+        super().__init__(theme, view, parent)
+        self._field: MessageField | None = None
+        self._place = QPersistentModelIndex()
+
+    def unfinished(self) -> tuple[int, str] | None:
+        """The row that is being edited and the text in its field, None where there is none or nothing was typed."""
+        if self._field is None or not self._field.document().isModified():
+            return None
+        return self._place.row(), self._field.toPlainText()
+
+    def give_up(self) -> None:
+        """Close the field; the message stays as it was."""
+        if self._field is not None:
+            self.closeEditor.emit(self._field, self.EndEditHint.NoHint)
 
     def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, index: Index) -> QWidget:
         """Qt: a field over the message."""
@@ -354,19 +385,29 @@ class MessageDelegate(ChatDelegate):
         field.setToolTip(tr("Ctrl+Enter takes the text, Escape leaves it as it was"))
         field.setTabChangesFocus(True)
         field.finished.connect(lambda: self._finish(field))
-        field.given_up.connect(lambda: self.closeEditor.emit(field, self.EndEditHint.NoHint))
+        field.given_up.connect(self.give_up)
+        field.given_up.connect(self.given_up)
+        self._field, self._place = field, QPersistentModelIndex(index)
         return field
 
+    def destroyEditor(self, editor: QWidget, index: Index) -> None:
+        """Qt: an edit has ended."""
+        if editor is self._field:
+            self._field = None
+        super().destroyEditor(editor, index)
+
     def setEditorData(self, editor: QWidget, index: Index) -> None:
-        """Qt: the text as it is."""
+        """Qt: the text as it is, until something is typed."""
         row = index.data(ITEM)
-        if isinstance(editor, MessageField) and isinstance(row, ChatRow) and not editor.toPlainText():
+        written = isinstance(editor, MessageField) and editor.document().isModified()
+        if isinstance(editor, MessageField) and isinstance(row, ChatRow) and not written:
             editor.setPlainText(row.text)
 
     def setModelData(self, editor: QWidget, _model: QAbstractItemModel, index: Index) -> None:
         """Qt: the model is never changed here; whoever owns the chat does that."""
         row = index.data(ITEM)
         if isinstance(editor, MessageField) and isinstance(row, ChatRow) and editor.toPlainText() != row.text:
+            editor.document().setModified(False)  # from here on the text is the chat's
             self.edited.emit(index.row(), editor.toPlainText())
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, _index: Index) -> None:

@@ -82,6 +82,16 @@ class MessageList(QListView):
         self._stale = True
         self.viewport().update()
 
+    def _follow_rows(self, first: int, gone: int, new: int) -> None:
+        """Rows are gone or new at a place: what is in sight stays where it is."""
+        row, above = self._anchor()
+        end, more = first + gone, new - gone
+        self._heights[first:end] = [0] * new
+        self._true = {each if each < first else each + more for each in self._true if not first <= each < end}
+        self._place()
+        self._scroll(self._tops[row if row < first else max(first, row + more)] - above)
+        self._forget()
+
     def _prepare(self) -> None:
         """Guess all heights where they are not known any more, keeping what is on top in its place."""
         if not self._stale or self.model() is None:
@@ -247,14 +257,10 @@ class MessageList(QListView):
         """Qt: show another model."""
         super().setModel(model)
         if model is not None:
-            for signal in (
-                model.rowsInserted,
-                model.rowsRemoved,
-                model.rowsMoved,
-                model.modelReset,
-                model.layoutChanged,
-            ):
+            for signal in (model.rowsMoved, model.modelReset, model.layoutChanged):
                 signal.connect(self._forget)
+            model.rowsInserted.connect(lambda _parent, first, last: self._follow_rows(first, 0, last - first + 1))
+            model.rowsRemoved.connect(lambda _parent, first, last: self._follow_rows(first, last - first + 1, 0))
         self._forget()
 
     def reset(self) -> None:
@@ -291,6 +297,7 @@ class MessageList(QListView):
         """Qt: the scroll bar follows the rows."""
         self._settle()
         self._scroll(self.verticalScrollBar().value())
+        self.updateEditorGeometries()
 
     def scrollContentsBy(self, _across: int, _down: int) -> None:
         """Qt: the scroll bar was moved."""

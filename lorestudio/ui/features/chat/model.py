@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 
 from msgspec import Struct
 from PySide6.QtCore import QAbstractListModel, QObject, Qt, Signal
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.history import ranges_of
 from lorestudio.domain.records import replace
 from lorestudio.trace.model import AS_STORED, SeenChat, Trace
 from lorestudio.ui.shell.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, Index
@@ -129,6 +131,28 @@ class ChatList(QAbstractListModel):
         self._viewed, self._expanded, self._rows, self._query = {}, set(), {}, KeyQuery()
         self.endResetModel()
 
+    def change_chat(self, chat: Chat, places: Mapping[int, int]) -> None:
+        """Show what became of the chat; `places` say where its messages stand now (see `places_in`).
+
+        Of these, what is unfolded stays so, and so does the swipe that is shown where the swipes are the same.
+        """
+        before = self._chat.messages
+        edges = [(-1, -1), *places.items(), (len(before), len(chat.messages))]
+        for (above, new_above), (below, new_below) in reversed([*pairwise(edges)]):
+            self._take_rows(above + 1, below - above - 1)
+            self._put_rows(above + 1, chat.messages[new_above + 1 : new_below])
+        self._chat, self._query = chat, KeyQuery()
+        self._rows.clear()
+        changed: list[int] = []
+        for was, now in places.items():
+            one, other = before[was], chat.messages[now]
+            if one is not other and one != other:
+                changed.append(now)
+                if (one.swipe_id, len(one.swipes)) != (other.swipe_id, len(other.swipes)):
+                    self._viewed.pop(now, None)
+        for first, last in ranges_of(changed):
+            self.dataChanged.emit(self.index(first), self.index(last))
+
     def set_traces(self, trace_of: Callable[[int, int], Trace | None]) -> None:
         """Where the run of a message and swipe comes from."""
         self._trace_of = trace_of
@@ -235,6 +259,29 @@ class ChatList(QAbstractListModel):
         return self._rows[message]
 
     # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _take_rows(self, first: int, count: int) -> None:
+        if count:
+            self.beginRemoveRows(NO_INDEX, first, first + count - 1)
+            messages = self._chat.messages
+            self._renumber((*messages[:first], *messages[first + count :]), first + count, -count)
+            self.endRemoveRows()
+
+    def _put_rows(self, first: int, new: Sequence[Message]) -> None:
+        if new:
+            self.beginInsertRows(NO_INDEX, first, first + len(new) - 1)
+            messages = self._chat.messages
+            self._renumber((*messages[:first], *new, *messages[first:]), first, len(new))
+            self.endInsertRows()
+
+    def _renumber(self, messages: tuple[Message, ...], since: int, more: int) -> None:
+        """Take these messages; the old ones from `since` on have another number, and those just before may be gone."""
+        kept = {place: place for place in {*self._viewed, *self._expanded} if place < since + min(more, 0)}
+        kept |= {place: place + more for place in {*self._viewed, *self._expanded} if place >= since}
+        self._viewed = {kept[place]: swipe for place, swipe in self._viewed.items() if place in kept}
+        self._expanded = {kept[place] for place in self._expanded if place in kept}
+        self._chat = replace(self._chat, messages=messages)
+        self._rows.clear()
 
     def _changed(self, message: int) -> None:
         self._rows.pop(message, None)

@@ -5,16 +5,18 @@ How the chat is run: the system, its mode, who answers where a model decides, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFontMetricsF, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QSizePolicy, QToolButton, QWidget
 
-from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.chat import Chat, Generation, Message, places_in
+from lorestudio.domain.records import replace
 from lorestudio.settings.sections import dump_section
+from lorestudio.studio.chat.editing import edit
 from lorestudio.studio.project.answering import AnswerKind, Profile, Source
 from lorestudio.studio.project.settings import Mode
 from lorestudio.systems.registry import KINDS
@@ -262,9 +264,15 @@ class _Number(QLineEdit):
 
 
 class ChatPane(Pane):
-    """Follows and sets the chosen message. `wanted` carries the id of an action that a button asks for."""
+    """Follows and sets the chosen message. `wanted` carries the id of an action that a button asks for.
+
+    Of a message that is being edited, `edit_overtaken` says that its text is another one by now, with its place;
+    `edit_orphaned` that it is gone, with the place it had, and the message with the text that was written.
+    """
 
     wanted = Signal(str)
+    edit_overtaken = Signal(int)
+    edit_orphaned = Signal(int, object)  # Message
 
     def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
         super().__init__("chat", tr("Chat and replay"), theme)
@@ -447,15 +455,36 @@ class ChatPane(Pane):
         self._line.setVisible(project is not None)
 
     def _show_chat(self, chat: Chat | None) -> None:
-        """Show another chat; where it is the same one changed, the message that was looked at is looked at again."""
-        message = self._selection.message if self._session.renewed else None
-        self.model.set_chat(chat)
-        if message is not None and self.model.rowCount():
-            self.choose(min(message, self.model.rowCount() - 1))
+        """Show another chat; where it is the same one changed, what was looked at and written in it stays."""
+        before, message = self.model.chat, self._selection.message
+        if not self._session.renewed or before is None or chat is None:
+            self.model.set_chat(chat)
+            return
+        places = places_in(chat.messages, before.messages)
+        self._follow_edit(before, chat, places)
+        with QSignalBlocker(self.view.selectionModel()):  # a row that is gone chooses no other one
+            self.model.change_chat(chat, places)
+        if message is not None:
+            below = next((now for was, now in places.items() if message <= was), message)
+            self.choose(min(below, len(chat.messages)))
             # Also where it is the same one: a list without a current row goes to its first. Nothing moves for it.
             self.view.setAutoScroll(False)
             self.view.setCurrentIndex(self.model.index(self._selection.message or 0))
             self.view.setAutoScroll(True)
+
+    def _follow_edit(self, before: Chat, after: Chat, places: Mapping[int, int]) -> None:
+        """The field over a message that is the same one stays open; of one that is gone the text is handed on."""
+        unfinished = self.delegate.unfinished()
+        if unfinished is None:
+            return
+        row, text = unfinished
+        if row not in places:
+            self.delegate.give_up()
+            alone = replace(before, messages=(replace(before.messages[row], line=None),))
+            swipe = self.model.viewed_swipe(row) if before.messages[row].swipes else None
+            self.edit_orphaned.emit(row, edit(alone, 0, text, swipe).messages[0])
+        elif _texts(after.messages[places[row]]) != _texts(before.messages[row]):
+            self.edit_overtaken.emit(places[row])
 
     def _traces_changed(self, generations: tuple[Generation, ...] | None) -> None:
         self.model.refresh(tuple({item.message for item in generations}) if generations is not None else None)
@@ -501,3 +530,7 @@ class ChatPane(Pane):
             self.model.highlight(KeyQuery(keys_of(trace, entry), generation.message, title))
         else:
             self.model.highlight(KeyQuery())
+
+
+def _texts(message: Message) -> tuple[str, ...]:
+    return message.text, *message.swipes

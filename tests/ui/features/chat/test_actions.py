@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -27,6 +28,7 @@ from lorestudio.ui.features.chat.composer import Composer
 from lorestudio.ui.features.chat.prompt_setup import PromptSetupDialog
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.words import Notice
+from lorestudio.ui.state import project_files
 from lorestudio.ui.widgets import dialogs
 from lorestudio.vault.file_lock import OpenVaults
 from tests.ui.conftest import drain
@@ -787,6 +789,131 @@ def test_who_leaves_the_field_has_finished_the_edit(opened: MainWindow, qtbot: Q
     drain()
     assert texts(opened)[1] == "The crown?"
     assert opened.chat.view.viewport().findChild(QPlainTextEdit) is None
+
+
+def field_over(window: MainWindow, place: int, qtbot: QtBot) -> QPlainTextEdit:
+    """The field over a message, with a word typed in front of its text."""
+    window.activateWindow()
+    window.chat.choose(place)
+    window.run("message.edit")
+    field = window.chat.view.viewport().findChild(QPlainTextEdit)
+    assert isinstance(field, QPlainTextEdit)
+    qtbot.waitUntil(field.hasFocus)
+    qtbot.keyClicks(field, "Well: ")
+    return field
+
+
+@pytest.fixture
+def file_becomes(
+    opened: MainWindow, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], None]:
+    """Another program writes the chat's file, and it is read again."""
+    monkeypatch.setattr(project_files, "watch_file", lambda *_given: SimpleNamespace(cancel=lambda: None))
+    follower = project_files.ChatFollower(opened.session, opened.session.parts, opened)
+
+    def write(text: str) -> None:
+        path.write_text(text, "utf-8")
+        follower.look()
+        settle(opened, qtbot)
+        drain()
+
+    return write
+
+
+def test_a_message_is_edited_on_while_the_chat_goes_on(
+    opened: MainWindow, file_becomes: Callable[[str], None], path: Path, qtbot: QtBot
+) -> None:
+    field = field_over(opened, 1, qtbot)
+    file_becomes(CHAT + '\n{"name":"Wren","is_user":true,"mes":"Go."}')
+    assert texts(opened) == ["Welcome.", "The fortress?", "b", "Go."]
+    file_becomes(path.read_text().replace('{"name":"Ada","mes":"Welcome."}\n', ""))
+    assert texts(opened) == ["The fortress?", "b", "Go."]
+    assert field.hasFocus()
+    qtbot.keyClicks(field, "yes. ")
+    qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    settle(opened, qtbot)
+    assert texts(opened) == ["Well: yes. The fortress?", "b", "Go."]
+    assert opened.selection.message == 0
+    assert not any("changed while you edit it" in text for text in opened.bars.texts)
+
+
+def test_a_text_for_a_message_that_was_changed_meanwhile_stays_and_that_is_said(
+    opened: MainWindow, file_becomes: Callable[[str], None], qtbot: QtBot
+) -> None:
+    field = field_over(opened, 1, qtbot)
+    file_becomes(CHAT.replace("The fortress?", "The tower?"))
+    assert field.toPlainText() == "Well: The fortress?"
+    assert any("Message #1 was changed while you edit it." in text for text in opened.bars.texts)
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    drain()
+    assert texts(opened)[1] == "The tower?"
+    opened.run("message.edit")  # nothing is typed yet, so the newest text is the one to edit
+    file_becomes(CHAT.replace("The fortress?", "The gate?"))
+    field = opened.chat.view.viewport().findChild(QPlainTextEdit)
+    assert isinstance(field, QPlainTextEdit)
+    assert field.toPlainText() == "The gate?"
+
+
+def test_a_message_that_was_taken_out_while_it_was_edited_comes_back_with_the_text(
+    opened: MainWindow, file_becomes: Callable[[str], None], qtbot: QtBot
+) -> None:
+    field_over(opened, 1, qtbot)
+    gone = CHAT.replace('{"name":"Wren","is_user":true,"mes":"The fortress?"}\n', "")
+    file_becomes(gone)
+    assert texts(opened) == ["Welcome.", "Well: The fortress?", "b"]
+    assert opened.chat.view.viewport().findChild(QPlainTextEdit) is None
+    assert any("It is back with your text." in text for text in opened.bars.texts)
+    assert opened.features.chat.files.unsaved
+    opened.run("adjust.undo")
+    settle(opened, qtbot)
+    assert texts(opened) == ["Welcome.", "b"]
+
+
+@pytest.mark.parametrize(("command", "place"), [("message.insert", 1), ("swipe.write", 2), ("swipe.write", 0)])
+def test_escape_takes_the_empty_message_or_swipe_back_that_was_to_be_written(
+    opened: MainWindow, qtbot: QtBot, command: str, place: int
+) -> None:
+    project = opened.session.project
+    assert project is not None
+    before = project.chat
+    opened.chat.choose(place)
+    opened.run("message.hide")
+    opened.run("message.hide")
+    opened.run(command)
+    settle(opened, qtbot)
+    field = opened.chat.view.viewport().findChild(QPlainTextEdit)
+    assert isinstance(field, QPlainTextEdit)
+    qtbot.keyClicks(field, "Nothing of this.")
+    for _twice in range(2):
+        qtbot.keyClick(field, Qt.Key.Key_Escape)
+        settle(opened, qtbot)
+        drain()
+        assert opened.session.project is not None
+        assert opened.session.project.chat == before
+        assert opened.session.parts.adjustments.undo_title == f"show #{place}"  # what was done before stays done
+        assert opened.selection.message == place
+        opened.run("message.edit")  # giving that up takes nothing back
+        field = opened.chat.view.viewport().findChild(QPlainTextEdit)
+        assert isinstance(field, QPlainTextEdit)
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    drain()
+
+
+def test_an_empty_text_that_was_taken_stays(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.chat.choose(2)
+    opened.run("message.insert")
+    settle(opened, qtbot)
+    for key, modifier in (
+        (Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier),
+        (Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier),
+    ):
+        field = opened.chat.view.viewport().findChild(QPlainTextEdit)
+        assert isinstance(field, QPlainTextEdit)
+        qtbot.keyClick(field, key, modifier)
+        drain()
+        assert texts(opened) == ["Welcome.", "The fortress?", "b", ""]
+        opened.run("message.edit")
+    drain()
 
 
 def test_the_menu_on_a_message_is_about_it(opened: MainWindow) -> None:

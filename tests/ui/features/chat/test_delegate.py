@@ -423,7 +423,8 @@ def test_the_field_lies_over_the_text_and_has_room_to_write(qtbot: QtBot, theme:
     told: list[tuple[int, str]] = []
     delegate.edited.connect(lambda row, words: told.append((row, words)))
     delegate.setModelData(field, view.model(), index)
-    field.setPlainText("Other.")
+    field.selectAll()
+    field.insertPlainText("Other.")
     delegate.setEditorData(field, index)  # what is being written stays
     delegate.setModelData(field, view.model(), index)
     assert told == [(0, "Other.")]

@@ -314,3 +314,28 @@ def test_rows_that_come_and_go_have_their_place(qtbot: QtBot) -> None:
         assert not view.indexAt(QPoint(5, 30 * rows)).isValid()
     view.setModel(None)
     assert not view.indexAt(QPoint(5, 5)).isValid()
+
+
+def test_what_is_in_sight_stays_there_where_rows_above_come_and_go(view: MessageList) -> None:
+    window = view.window()
+    assert isinstance(window, MainWindow)
+    session, chat = window.session, long_chat()
+    window.chat.choose(1001)
+    view.scrollTo(view.model().index(1000), view.ScrollHint.PositionAtTop)
+    drain()
+
+    def in_sight() -> tuple[str, int, str]:
+        row, above = view.top()
+        return view.model().index(row).data(), above, view.currentIndex().data()
+
+    before = in_sight()
+    for after in (
+        replace(chat, messages=chat.messages[7:]),
+        chat,
+        replace(chat, messages=(*chat.messages, Message("Ann", "More."))),
+    ):
+        project = session.project
+        assert project is not None
+        session.set_project(replace(project, chat=after), renewed="The chat went on.")
+        drain()
+        assert in_sight() == before

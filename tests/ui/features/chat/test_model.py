@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 
+from lorestudio.domain.chat import Chat, Message, places_in
 from lorestudio.domain.records import replace
 from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.model import SeenChat
@@ -170,3 +173,50 @@ def test_new_runs_are_asked_for_anew() -> None:
     assert (model.row(5).chip, model.row(7).chip) == ("3 entries · 100 tokens", "")
     model.refresh()
     assert model.row(7).chip == "3 entries · 100 tokens"
+
+
+letters = st.lists(st.sampled_from("abcdef"), max_size=6)
+
+
+@given(letters, letters)
+def test_a_changed_chat_is_shown_as_if_it_were_another_and_what_is_unfolded_stays(before: str, after: str) -> None:
+    one, two = (Chat(tuple(Message("Ada", text, send_date=text) for text in texts)) for texts in (before, after))
+    model = ChatList()
+    check(model)
+    model.set_chat(one)
+    for place in range(0, len(before), 2):
+        model.toggle_expanded(place)
+    places = places_in(two.messages, one.messages)
+    rows_before = [model.row(place).text for place in range(model.rowCount())]
+    kept = [QPersistentModelIndex(model.index(place)) for place in range(len(before))]
+    assert [model.data(index) for index in map(QModelIndex, kept)] == rows_before[:-1]
+    model.change_chat(two, places)
+    shown = ChatList()
+    shown.set_chat(two)
+    assert [model.row(place).text for place in range(model.rowCount())] == [
+        shown.row(place).text for place in range(shown.rowCount())
+    ]
+    assert {was: index.row() for was, index in enumerate(kept) if index.isValid()} == places
+    unfolded = {place for place in range(len(after)) if model.row(place).expanded}
+    assert unfolded == {now for was, now in places.items() if was % 2 == 0}
+
+
+def test_the_swipe_that_is_shown_stays_while_the_swipes_are_the_same() -> None:
+    model, chat = ChatList(), make_chat()
+    model.set_chat(chat)
+    model.view_swipe(2, 0)
+    changed: list[tuple[int, int]] = []
+    model.dataChanged.connect(lambda first, last: changed.append((first.row(), last.row())))
+
+    def change(after: Chat) -> None:
+        assert model.chat is not None
+        model.change_chat(after, places_in(after.messages, model.chat.messages))
+
+    hidden = chat.with_message(2, replace(chat.messages[2], is_system=True))
+    change(replace(hidden, messages=(Message("Ada", "First."), *hidden.messages)))
+    assert (model.viewed_swipe(3), model.row(3).text, changed) == (0, "It fell.", [(3, 3)])
+    change(hidden)
+    assert model.viewed_swipe(2) == 0
+    swiped = replace(chat.messages[2], text="c", swipes=("It fell.", "Dawnkeep stands.", "c"), swipe_id=2)
+    change(chat.with_message(2, swiped))
+    assert (model.viewed_swipe(2), model.row(2).text) == (2, "c")

@@ -197,6 +197,32 @@ def test_where_messages_were_changed_the_one_that_was_looked_at_is_so_again(
     assert pane.empty.isVisibleTo(pane)
 
 
+def test_what_is_looked_at_is_the_same_message_and_swipe_wherever_it_stands_now(
+    make_window: Callable[..., MainWindow],
+) -> None:
+    window = make_window(make_project())
+    pane, project = window.chat, window.session.project
+    assert project is not None
+    assert project.chat is not None
+    pane.choose(2)
+    pane.step_swipe(2, -1)
+    messages = project.chat.messages
+    for place, changed in (
+        (2, (*messages, Message("Ada", "More."))),
+        (1, messages[1:]),
+        (2, messages),
+        (1, (messages[0], *messages[2:])),
+        (1, (messages[0], *messages[3:])),  # it is gone, so the one behind it is looked at
+    ):
+        chat = replace(project.chat, messages=changed)
+        window.session.set_project(replace(project, chat=chat), renewed="It went on.")
+        assert (window.selection.message, pane.view.currentIndex().row()) == (place, place)
+        if messages[2] in changed:
+            assert window.selection.generation == Generation(place, 0)
+            assert pane.model.row(place).text == "It fell."
+    assert pane.model.row(1).text == messages[3].text
+
+
 # ---- dialogs alone --------------------------------------------------------------------------------------------------
 
 GENERATIONS = (Generation(2, 0), Generation(2, 1), Generation(5), Generation(7))
