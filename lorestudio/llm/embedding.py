@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.lifecycle import Closing
+from lorestudio.domain.sqlite_file import connect, is_damage, set_aside, transaction
 
 Vector: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -150,53 +151,32 @@ class VectorCache(Closing):
             self._write(rows)
 
     def _write(self, rows: Sequence[tuple[str, str, bytes]]) -> None:
-        with self._lines:
+        with transaction(self._lines):
             self._lines.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
 
     def _go_on_in_memory(self, error: Exception) -> None:
         logger.warning("The cache of vectors %s cannot be used now: %s", self._path, error)
         self._lines.close()
-        self._lines = self._prepared(":memory:")
+        self._lines = connect(None, _prepare)
 
     def close(self) -> None:
         """Close the file."""
         self._lines.close()
 
     def _open(self) -> sqlite3.Connection:
-        if self._path is None:
-            return self._prepared(":memory:")
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            return self._prepared(str(self._path))
+            return connect(self._path, _prepare)
         except (OSError, sqlite3.Error) as error:
-            if not _is_unusable(error):
+            if self._path is None or not is_damage(error, or_other_tables=True):
                 logger.warning("The cache of vectors %s cannot be used now: %s", self._path, error)
-                return self._prepared(":memory:")
-        for ending in ("", "-wal", "-shm"):  # the log of one file must not be taken for that of the next
-            part = self._path.with_name(self._path.name + ending)
-            if part.exists():
-                part.replace(self._path.with_name(f"{self._path.stem}.damaged{ending}"))
-        return self._prepared(str(self._path))
-
-    @staticmethod
-    def _prepared(path: str) -> sqlite3.Connection:
-        lines = sqlite3.connect(path, check_same_thread=False)
-        try:
-            lines.execute("PRAGMA journal_mode=WAL")
-            lines.execute("PRAGMA synchronous=NORMAL")
-            lines.execute(_SCHEMA)
-            lines.execute(_READ, ("", "")).fetchone()
-        except sqlite3.Error:
-            lines.close()
-            raise
-        return lines
+                return connect(None, _prepare)
+        set_aside(self._path)
+        return connect(self._path, _prepare)
 
 
-def _is_unusable(error: Exception) -> bool:
-    """Whether the file is damaged or not ours, and not only locked, out of reach or on a full disk."""
-    if not isinstance(error, sqlite3.DatabaseError):
-        return False
-    return not isinstance(error, sqlite3.OperationalError) or "no such column" in str(error)
+def _prepare(lines: sqlite3.Connection) -> None:
+    lines.execute(_SCHEMA)
+    lines.execute(_READ, ("", "")).fetchone()
 
 
 async def cached_vectors(texts: Sequence[str], embedder: Embedder, cache: VectorCache) -> dict[str, Vector]:

@@ -30,6 +30,7 @@ import regex
 from msgspec import Struct
 
 from lorestudio.domain.resources import resource
+from lorestudio.domain.sqlite_file import connect, delete, is_damage, transaction
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4, GrowingText, ScriptEstimate, TokenCounter
 from lorestudio.settings.files import read_whole, unpacked
 
@@ -87,11 +88,11 @@ class KnownCounts:
         if not place.exists():
             return
         try:
-            with closing(sqlite3.connect(place, timeout=5)) as connection:
+            with closing(_opened(place)) as connection:
                 rows = connection.execute(
                     "SELECT text, tokens FROM counts WHERE counter = ? LIMIT ?", (self._counter, MOST)
                 ).fetchall()
-        except sqlite3.Error:
+        except (sqlite3.Error, OSError):
             return
         with self._lock:
             self._counts = dict(rows) | self._counts
@@ -105,19 +106,19 @@ class KnownCounts:
         place = path or default_path()
         try:
             if place.exists() and place.stat().st_size > MOST_BYTES:
-                place.unlink()
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(place, timeout=5)) as connection, connection:
-                connection.execute(_SCHEMA)
+                delete(place)
+            with closing(_opened(place)) as connection, transaction(connection):
                 name = self._counter
                 connection.executemany(
                     "INSERT OR REPLACE INTO counts VALUES (?, ?, ?)", ((name, key, tokens) for key, tokens in rows)
                 )
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-                place.unlink(missing_ok=True)
-        except OSError:
-            pass
+        except (sqlite3.Error, OSError) as error:
+            if is_damage(error):
+                delete(place)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    return connect(path, lambda connection: connection.execute(_SCHEMA))
 
 
 if TYPE_CHECKING:

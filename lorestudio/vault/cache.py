@@ -21,6 +21,7 @@ import platformdirs
 from lorestudio.domain.entry import EMPTY, Entry, LeftOutNote, NoteProblem, ParserWarning, Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Closing
+from lorestudio.domain.sqlite_file import connect, delete, is_damage, transaction
 from lorestudio.vault.folder import KnownFile, KnownVault, Stamp
 
 FILE_NAME: Final = "vaults-1.sqlite"
@@ -62,9 +63,6 @@ ON CONFLICT (vault, filename) DO UPDATE SET place = excluded.place, digest = exc
     modified_ns = excluded.modified_ns, changed_ns = excluded.changed_ns, size = excluded.size,
     payload = excluded.payload, checksum = excluded.checksum
 """
-_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
-"""A statement of ours that fails as such (SQLITE_ERROR) met a file of another layout."""
-
 _PASSING: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 # The order of a note's values in its row; the vault's name is not stored, because it can change.
@@ -156,7 +154,8 @@ class VaultCache(Closing):
                     self._give_up(error)
                 return None
             try:
-                self._throw_away()
+                self.close()
+                delete(self.path)
                 return self._work(work)
             except (sqlite3.Error, OSError, _DamagedCacheError) as error:
                 self._give_up(error)
@@ -166,17 +165,11 @@ class VaultCache(Closing):
         try:
             if self._connection is None:
                 self._connection = _open(self.path)
-            with self._connection as connection:
-                return work(connection)
+            return work(self._connection)
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode & 0xFF in _DAMAGE:
+            if is_damage(error, or_other_tables=True):
                 raise _DamagedCacheError(str(error)) from error
             raise
-
-    def _throw_away(self) -> None:
-        self.close()
-        for path in self._paths():
-            path.unlink(missing_ok=True)
 
     def _give_up(self, error: Exception) -> None:
         """Go on without: a full disk or a missing permission does not mend itself between two calls."""
@@ -187,29 +180,19 @@ class VaultCache(Closing):
             "can be written to and that the disk is not full."
         )
 
-    def _paths(self) -> tuple[Path, ...]:
-        return tuple(self.path.with_name(self.path.name + suffix) for suffix in ("-wal", "-shm", ""))
-
     def _report(self, problem: str) -> None:
         with self._lock:
             self._problems[problem] = None
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False)
-    try:
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        with connection:
-            for statement in _SCHEMA:
-                connection.execute(statement)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    pragmas = ("auto_vacuum = INCREMENTAL", "foreign_keys = ON")
+    return connect(path, _prepare, pragmas=pragmas, busy_s=_BUSY_SECONDS)
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    for statement in _SCHEMA:
+        connection.execute(statement)
 
 
 def _text(connection: sqlite3.Connection, vault_id: str, filename: str) -> str | None:
@@ -250,6 +233,16 @@ def _hydrate(connection: sqlite3.Connection, vault_id: str, name: str, parser: s
 def _store(
     connection: sqlite3.Connection, vault_id: str, vault: KnownVault, folder: Path | None, max_bytes: int
 ) -> None:
+    with transaction(connection):
+        new = _write(connection, vault_id, vault, folder)
+        if new:
+            _prune(connection, max_bytes)
+    if new:
+        _shrink(connection)
+
+
+def _write(connection: sqlite3.Connection, vault_id: str, vault: KnownVault, folder: Path | None) -> bool:
+    """Write what differs; whether the vault is new here, or was parsed with other rules."""
     left_out = _bytes([[note.filename, note.problem, note.message] for note in vault.left_out])
     number, parser = connection.execute(
         """
@@ -279,8 +272,7 @@ def _store(
     gone = stored.keys() - {file.filename for file in vault.files}
     connection.executemany("DELETE FROM files WHERE vault = ? AND filename = ?", ((number, name) for name in gone))
     connection.execute("UPDATE vaults SET parser = ? WHERE number = ?", (vault.parser, number))
-    if parser != vault.parser:
-        _prune(connection, max_bytes)
+    return bool(parser != vault.parser)
 
 
 def _row(number: int, place: int, file: KnownFile) -> tuple[object, ...]:
@@ -301,7 +293,6 @@ def _prune(connection: sqlite3.Connection, max_bytes: int) -> None:
         total += size
         if place and total > max_bytes:  # the vault in use stays, however large
             _drop(connection, (number,))
-    _shrink(connection)
 
 
 def _drop(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
@@ -309,7 +300,7 @@ def _drop(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
 
 
 def _shrink(connection: sqlite3.Connection) -> None:
-    """Give the space of dropped vaults back. It ends the transaction, so it comes last."""
+    """Give the space of dropped vaults back."""
     if connection.execute("PRAGMA freelist_count").fetchone()[0]:
         # `execute` would take one step and so free one page.
         connection.executescript("PRAGMA incremental_vacuum")

@@ -191,7 +191,16 @@ def test_a_damaged_cache_is_laid_aside(tmp_path):
     with VectorCache(file) as cache:
         cache.keep("m", [("a", np.array([1.0]))])
         assert cache.find("m", ["a"])["a"].tolist() == [1]
-    assert (tmp_path / "vectors.damaged").exists()
+    assert (tmp_path / "vectors.sqlite.damaged-1").exists()
+
+
+def test_no_damaged_cache_is_written_over(tmp_path):
+    file = tmp_path / "vectors.sqlite"
+    for text in ("one", "two"):
+        file.write_text(f"no database at all, number {text}" * 100)
+        VectorCache(file).close()
+    kept = [(tmp_path / f"vectors.sqlite.damaged-{number}").read_text() for number in (1, 2)]
+    assert ["number one" in kept[0], "number two" in kept[1]] == [True, True]
 
 
 def test_another_programs_file_is_laid_aside(tmp_path):
@@ -202,7 +211,7 @@ def test_another_programs_file_is_laid_aside(tmp_path):
         cache.keep("m", [("a", np.array([1.0]))])
     with VectorCache(file) as cache:
         assert cache.find("m", ["a"])["a"].tolist() == [1]
-    assert (tmp_path / "vectors.damaged").exists()
+    assert (tmp_path / "vectors.sqlite.damaged-1").exists()
 
 
 def test_a_cache_that_another_program_holds_stays_where_it_is(tmp_path):
@@ -215,7 +224,7 @@ def test_a_cache_that_another_program_holds_stays_where_it_is(tmp_path):
         cache.keep("m", [("b", np.array([2.0]))])  # in memory
         assert cache.find("m", ["b"])["b"].tolist() == [2]
         other.execute("ROLLBACK")
-    assert not (tmp_path / "vectors.damaged").exists()
+    assert not (tmp_path / "vectors.sqlite.damaged-1").exists()
     with VectorCache(file) as cache:
         assert set(cache.find("m", ["a", "b"])) == {"a"}
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import math
 import sqlite3
+import stat
+import sys
 import threading
 import zlib
 from contextlib import closing
@@ -212,6 +214,12 @@ def test_a_damaged_file_is_thrown_away(path: Path, kind: str) -> None:
         target.store("v", vault)
         assert plain(target.hydrate("v", "V", vault.parser)) == plain(vault)
         assert len(target.problems) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+def test_the_texts_of_notes_are_for_their_owner_only(path: Path) -> None:
+    stored(path, a="what nobody else may read")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:

@@ -13,9 +13,11 @@ from lorestudio.systems.deeplore.stages.budget import budget_stage
 from lorestudio.systems.deeplore.stages.candidates import (
     active_character_stage,
     bootstrap_stage,
+    cascade_links_stage,
     constants_stage,
     keywords_stage,
     whole_vault_stage,
+    wiki_links_stage,
 )
 from lorestudio.systems.deeplore.stages.gates import (
     RequiresExcludesStage,
@@ -28,7 +30,6 @@ from lorestudio.systems.deeplore.stages.gates import (
     reinjection_cooldown_stage,
     selection_gating_stage,
 )
-from lorestudio.systems.deeplore.stages.links import cascade_links_stage, wiki_links_stage
 from lorestudio.systems.deeplore.stages.order import match_order_stage, priority_order_stage
 from lorestudio.systems.deeplore.stages.placement import notes_stage, placement_stage
 from lorestudio.systems.deeplore.stages.recursion import recursion_stage

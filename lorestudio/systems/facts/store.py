@@ -8,13 +8,12 @@ The SQLite file of fact memory: its tables, rows to and fro, reading, and writin
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sqlite3
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -26,6 +25,7 @@ from msgspec import Struct, structs
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.records import replace
+from lorestudio.domain.sqlite_file import connect, transaction
 from lorestudio.llm.embedding import Vector
 from lorestudio.systems.facts.profile import changed, empty_profile
 from lorestudio.systems.facts.records import (
@@ -252,7 +252,7 @@ class Database:
         """Different once this or another program has written what `version` counts."""
         return self.version, int(self.read("PRAGMA data_version")[0][0])
 
-    @contextlib.contextmanager
+    @contextmanager
     def transaction(self, *, counts: bool = True) -> Iterator[None]:
         """Write everything inside, or nothing; `counts` makes another `stamp`. Raises FactError."""
         self.version += counts
@@ -260,13 +260,8 @@ class Database:
             yield
             return
         try:
-            self._lines.execute("BEGIN IMMEDIATE")
-            try:
+            with transaction(self._lines):
                 yield
-            except BaseException:
-                self._lines.execute("ROLLBACK")
-                raise
-            self._lines.execute("COMMIT")
         except sqlite3.Error as error:
             raise self._problem(error) from None
 
@@ -288,31 +283,22 @@ class Database:
         return MemoryFileError(f"The memories in {self._path or 'this session'} cannot be read or written: {error}.")
 
     def _open(self) -> sqlite3.Connection:
-        lines: sqlite3.Connection | None = None
+        page = "page_size = 16384"  # for a new file: a vector fits into one page
         try:
-            if self._path is not None:
-                self._path.parent.mkdir(0o700, parents=True, exist_ok=True)
-                if not self._path.exists():
-                    self._path.touch(0o600)
-            lines = sqlite3.connect(self._path or ":memory:", timeout=10, isolation_level=None, check_same_thread=False)
-            lines.execute("PRAGMA page_size=16384")  # for a new file: a vector fits into one page
-            lines.execute("PRAGMA journal_mode=WAL")
-            lines.execute("PRAGMA synchronous=NORMAL")
-            version = int(lines.execute("PRAGMA user_version").fetchone()[0])
-            if version < VERSION:
-                lines.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+            return connect(self._path, self._prepare, pragmas=(page,), busy_s=10)
         except (sqlite3.Error, OSError) as error:
-            if lines is not None:
-                lines.close()
             raise MemoryFileError(
                 f"{self._path} cannot be opened as memories ({error}). Move it away, or name another file."
             ) from None
+
+    def _prepare(self, lines: sqlite3.Connection) -> None:
+        version = int(lines.execute("PRAGMA user_version").fetchone()[0])
         if version > VERSION:
-            lines.close()
             raise MemoryFileError(
                 f"{self._path} was written by a newer lorestudio. Use that one, or name another file."
             )
-        return lines
+        if version < VERSION:
+            lines.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
 
 
 FILE_NAME: Final = "memories.sqlite"

@@ -4,9 +4,8 @@
 steps, so that whoever refers to a run from another file can write that file in between and never loses what it names.
 The room of a dropped run is used for the next ones, so the file stays as large as it was at its largest.
 
-The file is in WAL mode with `synchronous = NORMAL`: what `add` has returned for survives the end of the process, also
-by `kill -9`. One connection serves all threads, behind a lock, so a store may be handed to worker threads freely.
-Opening reads the whole file once to check it; do that in a worker.
+What `add` has returned for survives the end of the process. One connection serves all threads, behind a lock, so a
+store may be handed to worker threads freely. Opening reads the whole file once to check it; do that in a worker.
 
 A damaged file is moved aside to `<name>.damaged-1`, `-2`, ... together with its `-wal` and `-shm`, and a new one is
 begun; `TraceStore.problems` says so. Nothing is ever deleted but by `prune` and `clear`.
@@ -28,6 +27,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from lorestudio.domain.lifecycle import Closing
+from lorestudio.domain.sqlite_file import connect, is_damage, set_aside, transaction
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import PackedTrace, TraceFormatError
 from lorestudio.trace.vocabulary import Vocabulary, plain
@@ -84,7 +84,6 @@ _NEWEST: Final = """ AND run = (
     AND system = t.system
 )"""
 _MARK: Final = 5  # its place in a row
-_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
 class StoreError(OSError):
@@ -144,11 +143,10 @@ class TraceStore(Closing):
         self._lock = threading.RLock()
         self._problems: dict[str, StoreProblem] = {}
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 self._connection = _open(self.path)
             except _DamagedError as damage:
-                moved_to = _set_aside(self.path)
+                moved_to = set_aside(self.path)
                 message = (
                     f"{self.path.name} was damaged ({damage}); it is now {moved_to.name}, and a new store was begun."
                 )
@@ -259,15 +257,8 @@ class TraceStore(Closing):
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
         """The connection within a transaction: all or nothing."""
-        with self._using() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+        with self._using() as connection, transaction(connection):
+            yield connection
 
     def _read(self, query: str, *values: str | int) -> Iterator[Trace]:
         """The traces of a query, unpacked one by one; those that cannot be read are reported and passed over."""
@@ -317,60 +308,35 @@ def _beside(run: StoredRun) -> str:
 
 def _open(path: Path) -> sqlite3.Connection:
     """A connection to a sound store at `path`, new or old; raises `_DamagedError` where the file is none."""
-    if not path.exists():
-        path.touch(0o600)  # what was said is for its owner's eyes only
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
-        try:
-            _prepare(connection, path)
-        except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode & 0xFF in _DAMAGE:
-                raise _DamagedError(str(error)) from error
-            raise
-    except BaseException:
-        connection.close()
+        return connect(path, lambda connection: _prepare(connection, path), busy_s=_BUSY_SECONDS)
+    except sqlite3.Error as error:
+        if is_damage(error):
+            raise _DamagedError(str(error)) from error
         raise
-    return connection
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
     findings = [str(row[0]) for row in connection.execute("PRAGMA quick_check(1)")]
     if findings != ["ok"]:
         raise _DamagedError(findings[0] if findings else "the check found nothing")
-    connection.execute("BEGIN IMMEDIATE")  # two programs may open a new store at the same time
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if version > SCHEMA_VERSION:
-        raise StoreError(
-            f"{path}: this trace store was written by a newer version (schema {version}, this one knows "
-            f"{SCHEMA_VERSION}). Update the program, or move the file away."
-        )
-    if version == 0 and not tables:
-        connection.execute(_SCHEMA)
-        connection.execute(_INDEX)
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-    elif "traces" not in tables:
-        raise _DamagedError("it has no table of traces")
-    elif version < SCHEMA_VERSION:
+    with transaction(connection):  # two programs may open a new store at the same time
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if version > SCHEMA_VERSION:
+            raise StoreError(
+                f"{path}: this trace store was written by a newer version (schema {version}, this one knows "
+                f"{SCHEMA_VERSION}). Update the program, or move the file away."
+            )
+        if version == 0 and not tables:
+            connection.execute(_SCHEMA)
+        elif "traces" not in tables:
+            raise _DamagedError("it has no table of traces")
+        elif version == SCHEMA_VERSION:
+            return
         known = {row[1] for row in connection.execute("PRAGMA table_info(traces)")}
         for column, kind in _ADDED.items():
             if column not in known:
                 connection.execute(f"ALTER TABLE traces ADD COLUMN {column} {kind}")
         connection.execute(_INDEX)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-    connection.execute("COMMIT")
-
-
-def _set_aside(path: Path) -> Path:
-    """Move the file and its journals to the first free `.damaged-N`."""
-    number = 1
-    while (target := path.with_name(f"{path.name}.damaged-{number}")).exists():
-        number += 1
-    path.rename(target)
-    for suffix in ("-wal", "-shm"):
-        journal = path.with_name(path.name + suffix)
-        if journal.exists():
-            journal.rename(target.with_name(target.name + suffix))
-    return target

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.systems.deeplore.stages.links import cascade_links_stage
+from lorestudio.systems.deeplore.stages.candidates import cascade_links_stage
 from tests.systems.worlds import World, entry, run_stage, world
 
 
