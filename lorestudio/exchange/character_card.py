@@ -18,9 +18,8 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.containers import opened
-from lorestudio.exchange.json_file import parse_document, read_file
+from lorestudio.exchange.json_file import parse_document, parse_text, read_file
 from lorestudio.exchange.problems import Flag, InputError, Text, Texts, checked, unless_null
 from lorestudio.exchange.regex_scripts import RegexScripts, scripts_within
 from lorestudio.settings.files import real_path
@@ -98,11 +97,7 @@ def load_card(path: Path) -> CharacterCard:
 def parse_card(data: bytes, source: Path | str) -> CharacterCard:
     """The card in the bytes of a PNG, CharX or JSON file. Raises InputError naming the field that is wrong."""
     text = opened(data, source).text
-    try:
-        document = parse_json(text)
-    except ValueError as error:
-        message = f"the card is no valid JSON ({error}). Export it again from the program that made it."
-        raise InputError(source, message) from error
+    document = parse_text(text, source, "Export the card again from the program that made it.")
     if not isinstance(document, dict):
         raise InputError(source, "the card is no JSON object. Choose a character card (PNG or JSON).")
     version, fields, where = _fields(document, source)

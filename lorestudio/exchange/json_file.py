@@ -58,12 +58,31 @@ def read_file(path: Path, what: str = "") -> bytes:
 
 def parse_document(data: bytes, source: Path | str, what: str) -> Json:
     """The value of a JSON file from outside. Raises InputError; `what` names the thing for the sentence."""
+    text = utf8_text(data, source, f"Choose the {what}'s JSON file.")
+    return parse_text(text, source, f"Correct this place, or export the {what} again.")
+
+
+def utf8_text(data: bytes, source: Path | str, advice: str) -> str:
+    """The text of a file. Raises InputError naming the line that is none, with what to do about it."""
     try:
-        return parse_json(data.decode("utf-8-sig"))
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(source, f"this is no text in UTF-8. Choose the {what}'s JSON file.") from error
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(source, f"byte {error.start} of the file is not UTF-8. {advice}", line) from error
+
+
+def parse_text(text: str, source: Path | str, advice: str, line: int | None = None) -> Json:
+    """The value of a JSON text, which is a whole file or the line of one.
+
+    Raises InputError naming the line, with what to do about it.
+    """
+    try:
+        return parse_json(text)
+    except json.JSONDecodeError as error:
+        message = f"this is no valid JSON ({error.msg}, column {error.colno}). {advice}"
+        raise InputError(source, message, line or error.lineno) from error
     except ValueError as error:
-        raise InputError(source, f"the {what} is no valid JSON ({error}). Export it again.") from error
+        raise InputError(source, f"this is no valid JSON ({error}). {advice}", line) from error
 
 
 def change_of(path: Path, before: bytes, after: bytes) -> FileChange:

@@ -21,7 +21,7 @@ from lorestudio.domain.records import field_names
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.chats.metadata import STATE_KEYS, written
-from lorestudio.exchange.json_file import read_file
+from lorestudio.exchange.json_file import parse_text, read_file, utf8_text
 from lorestudio.exchange.lorebooks.entry import BookError
 from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, read_lorebook
 from lorestudio.exchange.problems import InputError
@@ -310,42 +310,29 @@ def _text(path: Path) -> str:
         data = unpacked(read_whole(path))
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(path, f"the file cannot be read: {getattr(error, 'strerror', None) or error}.") from error
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        message = f"byte {error.start} of the file is not UTF-8. Save it as UTF-8."
-        raise InputError(path, message, line) from error
+    text = utf8_text(data, path, "Save it as UTF-8.")
     if not text.strip():
         raise InputError(path, "the file is empty. A scenario is a JSON object with vaults, messages and generations.")
     return text
+
+
+_ADVICE: Final = "Correct this place."
 
 
 def _documents(path: Path, text: str) -> Iterator[tuple[int | None, str, object]]:
     """Line, beginning of field paths, and record, of one JSON document or of JSON lines."""
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     try:
-        whole = _value(path, text)
+        whole = parse_text(text, path, _ADVICE)
     except InputError:
         if not _are_json_lines([line for _, line in lines]):
             raise
-        yield from ((number, "", _value(path, line, number)) for number, line in lines)
+        yield from ((number, "", parse_text(line, path, _ADVICE, number)) for number, line in lines)
     else:
         if isinstance(whole, list):
             yield from ((None, f"{place}.", record) for place, record in enumerate(whole))
         else:
             yield None, "", whole
-
-
-def _value(path: Path, text: str, line: int | None = None) -> object:
-    """The value of a JSON text, which is the whole file or a line of it. Raises InputError."""
-    try:
-        return parse_json(text)
-    except json.JSONDecodeError as error:
-        message = f"this is no JSON: {error.msg}, column {error.colno}. Correct this place."
-        raise InputError(path, message, line or error.lineno) from error
-    except ValueError as error:
-        raise InputError(path, f"this is no JSON: {error}. A scenario has a handful of levels.", line) from error
 
 
 def _are_json_lines(lines: list[str]) -> bool:

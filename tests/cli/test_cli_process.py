@@ -67,7 +67,7 @@ def test_bad_input_ends_with_2_and_writes_nothing(tmp_path: Path, scenario: dict
     done = program(tmp_path, "run", path, "-o", "out.jsonl")
     assert done.returncode == 2
     assert done.stdout == b""
-    assert done.stderr.decode().startswith(f"lorestudio: {path}, line 2: this is no JSON")
+    assert done.stderr.decode().startswith(f"lorestudio: {path}, line 2: this is no valid JSON")
     assert not (tmp_path / "out.jsonl").exists()
 
 

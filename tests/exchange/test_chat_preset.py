@@ -90,13 +90,13 @@ def test_how_speakers_are_named(fields: dict[str, Any], names: int) -> None:
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (b"{", "no valid JSON"),
+        (b"{\n}x", "line 2: this is no valid JSON (Extra data, column 2)"),
         (b"[]", "no JSON object"),
         (b'{"story_string": ""}', "no preset of chat completion"),
         (b'{"prompts": [{"content": []}]}', "prompts.0.content"),
         (b'{"prompts": [], "openai_max_context": -1}', "openai_max_context"),
         (b'{"oai_settings": {"prompts": 3}}', "oai_settings.prompts"),
-        (b"\xff\xfe", "no text in UTF-8"),
+        (b"\xff\xfe", "line 1: byte 0 of the file is not UTF-8"),
     ],
 )
 def test_files_that_cannot_be_used(data: bytes, told: str) -> None:

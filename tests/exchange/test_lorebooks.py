@@ -40,7 +40,7 @@ def test_the_book_in_a_card_is_the_characters(tmp_path: Path) -> None:
     ("name", "content", "words"),
     [
         ("none.json", None, "no such file"),
-        ("word.json", b"word", "line 1: not valid JSON"),
+        ("word.json", b"word", "line 1: this is no valid JSON"),
         ("bytes.json", b"\xff\xfe\x00", "neither a PNG picture nor JSON"),
         ("other.json", {"a": 1}, "entries: a lorebook"),
         ("entry.json", {"entries": {"3": 1}}, r"entries\.3"),

@@ -93,7 +93,7 @@ def test_an_empty_list(tmp_path: Path) -> None:
 def test_a_broken_line_is_named(tmp_path: Path) -> None:
     error = refused(tmp_path, TWO + '{"id": "three", "vaults": [\n')
     assert error.line == 3
-    assert "this is no JSON" in error.message
+    assert "this is no valid JSON" in error.message
 
 
 def test_a_broken_first_line_is_named(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ Files that are neither a lorebook nor a chat that can be opened: what they are, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -21,7 +20,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.containers import CARD_MEMBER, SIGNATURE, OpenedContainer, archive, is_archive, opened
-from lorestudio.exchange.json_file import changed_text, read_file
+from lorestudio.exchange.json_file import changed_text, parse_text, read_file
 from lorestudio.exchange.lorebooks.crossing import EntryForm, Raw, mapping, text
 from lorestudio.exchange.lorebooks.documents import Found, Lore, Written, read_book, write_book
 from lorestudio.exchange.lorebooks.kinds import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu
@@ -433,13 +432,11 @@ def _look(data: bytes, path: Path) -> Looked | None:
         return None
     inside = opened(data, path, "lorebook or a card with one")
     try:
-        document = parse_json(inside.text)
-    except json.JSONDecodeError as error:
+        document = parse_text(inside.text, path, "Export the file again.")
+    except InputError:
         if CHAT_FIELDS & _first_line(inside.text).keys():
             raise WrongFileError(path, _A_CHAT, Belongs.CHAT) from None
-        raise InputError(path, f"not valid JSON ({error.msg}). Export the file again.", error.lineno) from None
-    except ValueError as error:
-        raise InputError(path, f"not valid JSON ({error}). Export the file again.") from None
+        raise
     known = kind_of(document)
     if known is not None:
         return *known, inside, document

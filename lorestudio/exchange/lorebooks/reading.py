@@ -9,7 +9,6 @@ SillyTavern takes them (rules: sillytavern 5.1, 5.3, 5.5).
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,11 +20,10 @@ from msgspec import Struct
 from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.javascript import Json, key_order, trim, truthy
-from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.containers import SIGNATURE, is_archive
-from lorestudio.exchange.json_file import read_file
+from lorestudio.exchange.json_file import parse_text, read_file
 from lorestudio.exchange.lorebooks.entry import (
     NEW_ENTRY,
     USED,
@@ -400,13 +398,10 @@ def lorebook_in(data: bytes, path: Path, role: BookRole | None = None) -> Lorebo
     if data.startswith(SIGNATURE) or is_archive(data):
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
     try:
-        document = parse_json(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(path, f"this is neither a PNG picture nor JSON in UTF-8. {ADVICE}") from None
-    except json.JSONDecodeError as error:
-        raise InputError(path, f"not valid JSON ({error.msg}). {ADVICE}", error.lineno) from None
-    except ValueError as error:
-        raise InputError(path, f"not valid JSON ({error}). {ADVICE}") from None
+    document = parse_text(text, path, ADVICE)
     if wrong := what_document(document, path):
         raise wrong
     if isinstance(document, Mapping) and _is_card(document):

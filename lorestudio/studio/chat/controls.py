@@ -23,7 +23,7 @@ from typing import Any, Final
 
 import platformdirs
 from msgspec import Struct, field
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.file_names import underscored_name
@@ -31,8 +31,9 @@ from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
-from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes, write_atomically
+from lorestudio.exchange.json_file import parse_document, read_file
+from lorestudio.exchange.problems import InputError, checked
+from lorestudio.settings.files import SettingsError, json_bytes, write_atomically
 from lorestudio.studio.project.project import Project
 from lorestudio.vault.data_folder import reason_of, refused
 
@@ -350,22 +351,13 @@ class _File(BaseModel):
 
 def read_preset(path: Path) -> Preset:
     """The preset of one file. Raises InputError naming the file and the field where it is none."""
-    try:
-        document = parse_json(read_bytes(path), path)
-    except SettingsError as error:
-        raise InputError(path, str(error).removeprefix(f"{path}").lstrip(":, ") or "it cannot be read.") from error
+    document = parse_document(read_file(path), path, "preset")
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise InputError(path, f"it is no preset: “format” is not “{FORMAT}”.")
     version = document.get("version")
     if version != VERSION:
         raise InputError(path, f"it is of version {version}, and this lorestudio reads version {VERSION}. Update it.")
-    try:
-        file = _File.model_validate(dict(document))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(path, f"{first['msg'].lower()}.", field=place) from error
-    return _preset_of(file)
+    return _preset_of(checked(_File, dict(document), path, "Correct the file, or delete it."))
 
 
 def _preset_of(file: _File) -> Preset:

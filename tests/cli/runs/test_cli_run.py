@@ -111,7 +111,7 @@ def test_a_second_scenario_that_fails_while_it_runs_writes_nothing(
     ("text", "said"),
     [
         ("", "the file is empty"),
-        ('{"id": "x",\n "vaults": [}', "line 2: this is no JSON"),
+        ('{"id": "x",\n "vaults": [}', "line 2: this is no valid JSON"),
         ('{"id": "x", "messages": [], "generations": []}', "field “vaults”: Field required"),
         ("[]", "there is no scenario in it"),
     ],

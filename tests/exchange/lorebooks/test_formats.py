@@ -295,7 +295,7 @@ def test_a_text_that_a_program_may_refuse_is_said() -> None:
         (b"", "empty"),
         (b"null", "only “null”"),
         ((DATA / "19-risu-module.risum").read_bytes(), "packed form"),
-        (b"word", "line 1: not valid JSON"),
+        (b"word", "line 1: this is no valid JSON"),
         (b'{"a": 1}', "no lore that is known"),
         (b'{"power_user": {}}', "settings file"),
         (b'{"user_name": "U"}\n{"mes": "x"}\n', "this is a chat"),

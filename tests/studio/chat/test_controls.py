@@ -280,7 +280,7 @@ HEAD = {"format": "lorestudio-preset", "version": 1, "name": "P"}
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{", "not valid JSON"),
+        ("{", "line 1: this is no valid JSON"),
         ("[]", "no preset"),
         ('{"format": "other"}', "no preset"),
         (json.dumps(HEAD | {"version": 2}), "version 2"),

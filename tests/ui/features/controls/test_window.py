@@ -554,7 +554,7 @@ def test_presets_are_renamed_deleted_and_broken_ones_shown(shown, qtbot) -> None
     ]
     assert "Pins: Silent" in dialog.told.text()
     dialog.list.setCurrentRow(1)
-    assert "not valid JSON" in dialog.told.text()
+    assert "line 1: this is no valid JSON" in dialog.told.text()
     assert not dialog.apply.isEnabled()
     dialog.renamed.emit("Storm", "Gale")
     settle(window, qtbot)

@@ -91,7 +91,7 @@ def test_a_file_that_cannot_be_used_is_said_and_can_be_removed(real: MainWindow,
     dialog.add([tmp_path / "broken.json", tmp_path / "broken.json"])
     settled(qtbot, real)
     assert rows(dialog) == [["broken.json", "Global", "", "cannot be used"]]
-    assert "not valid JSON" in dialog.about.toPlainText()
+    assert "line 1: this is no valid JSON" in dialog.about.toPlainText()
     assert "broken.json cannot be used" in dialog.state.text()
     assert not dialog.apply.isEnabled()
     dialog.accept()
