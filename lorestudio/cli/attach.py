@@ -28,7 +28,6 @@ from lorestudio.studio.attach.captures import (
     default_folder,
     load_attachment,
     steps,
-    time_words,
 )
 from lorestudio.studio.attach.comparing import (
     ComparedCapture,
@@ -40,7 +39,7 @@ from lorestudio.studio.attach.endpoint import new_token
 from lorestudio.studio.attach.finding import FoundLore
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of
-from lorestudio.trace.wording import plural
+from lorestudio.trace.wording import plural, time_words
 
 captures = command_group(
     "What went through “lorestudio attach”: real prompts and answers, kept on this computer for you alone."

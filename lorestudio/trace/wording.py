@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from string import Formatter
 from typing import Final, TypeGuard
@@ -95,6 +96,14 @@ def number_words(value: float) -> str:
 def signed_words(value: int) -> str:
     """A whole difference for reading: `+1,264`, `−284`, `+0`."""
     return f"{value:+,}".replace("-", "−")
+
+
+def time_words(ms: float | None, form: str = "%Y-%m-%d %H:%M:%S") -> str:
+    """A moment, in ms since 1970, by this computer's clock; "" for one not known or beyond all calendars."""
+    try:
+        return f"{datetime.fromtimestamp(ms / 1000, UTC).astimezone():{form}}" if ms else ""
+    except (OSError, OverflowError, ValueError):
+        return ""
 
 
 def ordinal(place: int) -> str:

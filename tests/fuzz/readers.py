@@ -32,7 +32,7 @@ from lorestudio.settings import store
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.recap import load_recap_settings
 from lorestudio.studio.attach import exchange
-from lorestudio.studio.attach.captures import Captures, load_attachment, time_words
+from lorestudio.studio.attach.captures import Captures, load_attachment
 from lorestudio.studio.chat.controls import read_preset
 from lorestudio.studio.graph.layout import LayoutStore
 from lorestudio.studio.lorebooks.importing import ImportChoice, plan_import, read_books
@@ -57,6 +57,7 @@ from lorestudio.systems.recap.queue import HopelessError, load_queue
 from lorestudio.systems.recap.scenes import break_search
 from lorestudio.systems.recap.scenes import breaks as scene_breaks
 from lorestudio.systems.registry import KINDS
+from lorestudio.trace.wording import time_words
 from lorestudio.vault.data_folder import place_key
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import VaultError

@@ -1,4 +1,5 @@
 import math
+from datetime import datetime
 
 import pytest
 
@@ -13,6 +14,7 @@ from lorestudio.trace.wording import (
     plural,
     quoted,
     signed_words,
+    time_words,
 )
 
 
@@ -108,6 +110,17 @@ def test_places_in_words(where, words):
 
 def test_differences_have_a_true_minus():
     assert [signed_words(value) for value in (1264, -2840, 0)] == ["+1,264", "\u22122,840", "+0"]
+
+
+def test_a_moment_is_told_by_the_clock_of_this_computer():
+    at = datetime(2026, 3, 4, 5, 6, 7).astimezone()
+    assert time_words(at.timestamp() * 1000) == "2026-03-04 05:06:07"
+    assert time_words(at.timestamp() * 1000, "%H:%M") == "05:06"
+
+
+@pytest.mark.parametrize("ms", [None, 0, 1e15, -1e15, 1e30, math.inf, math.nan])
+def test_a_moment_that_no_calendar_has_is_none(ms):
+    assert time_words(ms) == ""
 
 
 def test_a_place_in_a_row_has_its_ending() -> None:

@@ -15,7 +15,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.changes.snapshots import NoteSnapshot
-from lorestudio.trace.wording import plural
+from lorestudio.trace.wording import plural, time_words
 from lorestudio.vault.data_folder import default_folder
 
 NoteArgument = Annotated[Path, typer.Argument(metavar="NOTE", help="The file of the note; it may be deleted by now.")]
@@ -97,7 +97,7 @@ def _table(found: tuple[NoteSnapshot, ...]) -> Table:
 
 
 def _when(snapshot: NoteSnapshot) -> str:
-    return f"{snapshot.time.astimezone():%Y-%m-%d %H:%M:%S}"
+    return time_words(snapshot.time.timestamp() * 1000)
 
 
 def _no_versions(log: ChangeLog, path: Path) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -32,7 +31,7 @@ from lorestudio.systems.recap.worker import QueueProgress
 from lorestudio.trace.storage.serialize import to_json
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_text
-from lorestudio.trace.wording import plural
+from lorestudio.trace.wording import plural, time_words
 from lorestudio.vault.data_folder import default_folder
 
 _LOGGED = 12
@@ -86,7 +85,7 @@ def running_table(session: RecapSession) -> Table:
         (
             (
                 "*" if each.number == store.current else "", str(each.number),
-                _when(each.timestamp) if each.timestamp else "", str(each.scene_count), str(each.reaches),
+                time_words(each.timestamp), str(each.scene_count), str(each.reaches),
                 _short(each.content),
             )
             for each in store.versions
@@ -102,7 +101,7 @@ def queue_table(session: RecapSession) -> Table:
             operation.id, str(operation.status), operation.words, f"{operation.priority:g}", Text(operation.error or "")
         )
     for item in session.queue.log[-_LOGGED:]:
-        table.add_row(_when(item.at), item.outcome, item.words, "", Text(_short(item.summary)), style="dim")
+        table.add_row(time_words(item.at), item.outcome, item.words, "", Text(_short(item.summary)), style="dim")
     return table
 
 
@@ -146,10 +145,6 @@ def prompt_text(session: RecapSession) -> str:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
-
-
-def _when(ms: float) -> str:
-    return f"{datetime.fromtimestamp(ms / 1000, UTC).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 recap = command_group("Recaps of a chat's messages and scenes, and the running recap that goes into its prompt.")

@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -76,11 +75,6 @@ class Capture:
     def replies(self) -> tuple[str, ...]:
         """What was answered, one text for each choice."""
         return read_replies(self.answer)
-
-
-def time_words(at_ms: int) -> str:
-    """A moment by this machine's clock."""
-    return datetime.fromtimestamp(at_ms / 1000, tz=UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def capture_words(capture: Capture) -> str:

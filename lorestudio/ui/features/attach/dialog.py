@@ -36,13 +36,13 @@ from lorestudio.studio.attach.captures import (
     keep_attachment,
     load_attachment,
     steps,
-    time_words,
 )
 from lorestudio.studio.attach.comparing import ComparedCapture, beside_replies, captured_answers
 from lorestudio.studio.attach.endpoint import Endpoint, new_token
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of, system_of
+from lorestudio.trace.wording import time_words
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr

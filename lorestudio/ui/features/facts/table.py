@@ -6,7 +6,6 @@ Memories and who draws them out, in words.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from operator import attrgetter
 from typing import Final
 
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.systems.facts.picture import MemoryRow
+from lorestudio.trace.wording import time_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
 from lorestudio.ui.state.choices import source_title
@@ -42,12 +42,7 @@ def usual_direction(column: int) -> bool:
 
 def day_words(moment: int | None) -> str:
     """The day of a moment on this computer's calendar, "" where it is not known."""
-    if moment is None:
-        return ""
-    try:
-        return datetime.fromtimestamp(moment / 1000).astimezone().strftime("%Y-%m-%d")
-    except (OSError, OverflowError, ValueError):
-        return ""
+    return time_words(moment, "%Y-%m-%d")
 
 
 def state_words(row: MemoryRow) -> str:

@@ -8,7 +8,6 @@ What the reply that is looked at is given, and the walk over the recaps with its
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime
 from typing import Final
 
 from PySide6.QtCore import Signal
@@ -19,6 +18,7 @@ from lorestudio.systems.recap.overview import MessageRow, PromptAt, RecapPicture
 from lorestudio.systems.recap.running import RunningVersion
 from lorestudio.trace.explain import explain
 from lorestudio.trace.model import Trace, Verdict
+from lorestudio.trace.wording import time_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, shorten, tr
 from lorestudio.ui.widgets.cells import Column, state_column
@@ -141,7 +141,7 @@ class RunningPage(RowsPage):
             Column("Version", lambda row: str(row.number), numeric=True, width=56),
             Column("", self._state, icon=lambda row: ("check", "good") if self._is_used(row) else None, width=96),
             Column("Up to", lambda row: tr("#{number}", number=row.reaches), numeric=True, width=52),
-            Column("Made", lambda row: _when(row.timestamp), width=112),
+            Column("Made", lambda row: time_words(row.timestamp, "%Y-%m-%d %H:%M"), width=112),
             Column("Text", lambda row: shorten(row.content, 160)),
         )
         super().__init__(
@@ -199,10 +199,6 @@ class RunningPage(RowsPage):
 
     def _state(self, row: RunningVersion) -> str:
         return tr("in use") if self._is_used(row) else ""
-
-
-def _when(ms: float | None) -> str:
-    return f"{datetime.fromtimestamp(ms / 1000, UTC).astimezone():%Y-%m-%d %H:%M}" if ms else ""
 
 
 _PROMPT_STATES: Final = {

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import time
-from datetime import UTC, datetime
 from typing import Final
 
 from msgspec import Struct
@@ -18,6 +17,7 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.systems.recap.overview import QueuePicture, RecapPicture, SceneRow
+from lorestudio.trace.wording import time_words
 from lorestudio.ui.features.recap.memory import NoRecaps
 from lorestudio.ui.features.recap.pages import MessagePage, RecapPromptPage, RunningPage
 from lorestudio.ui.shell.theme import Theme
@@ -103,7 +103,7 @@ class QueuePage(RowsPage):
             )
         ]  # fmt: skip
         over = [
-            QueueRow(f"{place} {item.id}", item.outcome, item.words, f"{_when(item.at)} {item.summary}".strip(), False)
+            QueueRow(f"{place} {item.id}", item.outcome, item.words, f"{_clock(item.at)} {item.summary}".strip(), False)
             for place, item in reversed(list(enumerate(queue.state.log)))
         ]
         self.model.set_rows([*waiting, *over[:LOGGED]])
@@ -165,8 +165,8 @@ def _tone(row: QueueRow) -> str:
     return _STATES[row.state][3]
 
 
-def _when(ms: float) -> str:
-    return f"{datetime.fromtimestamp(ms / 1000, UTC).astimezone():%H:%M:%S}" if ms else ""
+def _clock(ms: float) -> str:
+    return time_words(ms, "%H:%M:%S")
 
 
 class ScenePage(RowsPage):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeAlias
 
-from PySide6.QtCore import QDateTime, QLocale, QObject
+from PySide6.QtCore import QObject
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.domain.records import replace
@@ -17,6 +17,7 @@ from lorestudio.domain.state import Usage
 from lorestudio.studio.notes.usage import UNUSED
 from lorestudio.trace.model import rank
 from lorestudio.trace.timeline import NEVER, Fired
+from lorestudio.trace.wording import time_words
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.cells import Column, Glyph, Look, Marked, Piece, Words, one_line, titled
@@ -265,4 +266,4 @@ def _tip(note: Note, column: Column) -> str:
 
 def when_words(seconds: float) -> str:
     """A time, in seconds since 1970, as a date and a time of day."""
-    return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(seconds)), "yyyy-MM-dd HH:mm")
+    return time_words(seconds * 1000, "%Y-%m-%d %H:%M")

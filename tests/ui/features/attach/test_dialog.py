@@ -15,8 +15,9 @@ from PySide6.QtWidgets import QLabel, QMessageBox, QPushButton, QWidget
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.settings.studio import AttachSettings
-from lorestudio.studio.attach.captures import Captures, time_words
+from lorestudio.studio.attach.captures import Captures
 from lorestudio.studio.attach.endpoint import Endpoint
+from lorestudio.trace.wording import time_words
 from lorestudio.ui.features.attach import dialog as attach_dialog
 from lorestudio.ui.features.attach.dialog import CaptureDialog, LiveCapture, LiveCaptureDialog, capture_text
 from lorestudio.ui.shell.theme import Theme
