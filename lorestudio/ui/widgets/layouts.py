@@ -35,6 +35,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.paint import draw_focus, hairline
 
 Item: TypeAlias = QWidget | QLayout | tuple[QWidget | QLayout, int] | int
@@ -137,6 +138,17 @@ def label(parent: QWidget, text: str = "", kind: str = "", *, wrap: bool = True,
     made = named(QLabel(text, parent, wordWrap=wrap, textFormat=Qt.TextFormat.PlainText), "", kind=kind)
     if selectable:
         made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return made
+
+
+def story_label(parent: QWidget) -> QLabel:
+    """The place beside a table where the reasons for its chosen row stand, to be copied, too."""
+    made = named(label(parent), tr("Why, for the chosen row"))
+    made.setContentsMargins(10, 5, 10, 5)
+    made.setAlignment(Qt.AlignmentFlag.AlignTop)
+    made.setTextInteractionFlags(
+        Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+    )
     return made
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.studio.tuning.checking import CheckedChat, CheckedExpectation
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.layouts import holding, label, named, row, split, stack, tight, tool
+from lorestudio.ui.widgets.layouts import holding, label, row, split, stack, story_label, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
@@ -84,12 +84,7 @@ class ExpectationsPane(Pane):
         tip = tr("Remove the chosen expectation from the file")
         self.remove = tool(self, "", text=tr("Remove"), tip=tip, kind="text")
         self.remove.clicked.connect(lambda: self.wanted.emit("expect.remove"))
-        self.story = named(label(self), tr("Why, for the chosen row"))
-        self.story.setContentsMargins(10, 5, 10, 5)
-        self.story.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.story.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
+        self.story = story_label(self)
         self.empty = EmptyState(theme, "check", self)
         self.empty.pressed.connect(self.wanted)
         self.pages = stack(split(self.view, self.story), self.empty)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.lifecycle import Progress
@@ -13,7 +13,7 @@ from lorestudio.studio.verify.causes import Cause, Verified
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.layouts import holding, label, named, row, split, stack, tight, tool
+from lorestudio.ui.widgets.layouts import holding, label, row, split, stack, story_label, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
@@ -99,12 +99,7 @@ class VerifyPane(Pane):
         self.state = label(self, kind="small")
         self.again = self._tool("verify.compare", tr("Compare again"), tr("Run the chat again beside its records"))
         self.take = self._tool("verify.take", tr("Take over"), tr("Make the chosen cause hold here, as one step"))
-        self.story = named(label(self), tr("Why, for the chosen row"))
-        self.story.setContentsMargins(10, 5, 10, 5)
-        self.story.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.story.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
+        self.story = story_label(self)
         self.empty = EmptyState(theme, "columns", self)
         self.empty.pressed.connect(self.wanted)
         self.pages = stack(split(self.cause_view, self.reply_view, self.story), self.empty)
