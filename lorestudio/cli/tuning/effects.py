@@ -23,7 +23,7 @@ from lorestudio.settings.sections import assigned
 from lorestudio.studio.compare.comparison import simulator_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.project_changes import ProjectChanges, edited_text
-from lorestudio.studio.tuning.effects import Effects, StepEffect, TurnEffect, WholeChat, sensitivity
+from lorestudio.studio.tuning.effects import Effects, StepEffect, TurnEffect, WholeChat, moving_steps, sensitivity
 from lorestudio.systems.ideas import NoteEdit
 from lorestudio.trace.wording import joined, signed_words
 from lorestudio.vault.edited_vaults import NoteText
@@ -184,8 +184,7 @@ def print_effects(console: Console, title: str, told: Effects) -> None:
 
 
 def _print_rows(console: Console, title: str, rows: Sequence[StepEffect]) -> None:
-    moving = [row for row in rows if row.effects.changed]
-    moving.sort(key=lambda row: (row.effects.lost - row.effects.won, -len(row.effects.changed)))
+    moving = moving_steps(rows)
     shown = table(
         fold("setting"), fold("step"), *map(figure, ("replies", "expected", "broken", "tokens a reply")), title=title,
         caption=f"{len(rows) - len(moving)} other steps change nothing.",

@@ -259,6 +259,12 @@ class StepEffect(Struct, frozen=True):
     effects: Effects
 
 
+def moving_steps(steps: Iterable[StepEffect]) -> list[StepEffect]:
+    """The steps that change something, those first that win most."""
+    moving = [each for each in steps if each.effects.changed]
+    return sorted(moving, key=lambda each: (each.effects.lost - each.effects.won, -len(each.effects.changed)))
+
+
 def one_step(known: Declaration, value: Value) -> tuple[Value, ...]:
     """The values that a setting is tried with: the other one, the other choices, or half as much less and more.
 

@@ -12,7 +12,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QTabWidget, QWidget
 
-from lorestudio.studio.tuning.effects import Effects, StepEffect, TurnEffect
+from lorestudio.studio.tuning.effects import Effects, StepEffect, TurnEffect, moving_steps
 from lorestudio.studio.tuning.scores import METRICS, Scores
 from lorestudio.studio.tuning.scoring import ScoredChat, value_words
 from lorestudio.trace.wording import signed_words
@@ -172,8 +172,7 @@ class ScoresPane(Pane):
 
     def show_steps(self, steps: Sequence[StepEffect], words: str, *, running: bool = False) -> None:
         """Show what the steps do that change something, those that win most first."""
-        moving = [each for each in steps if each.effects.changed]
-        moving.sort(key=lambda each: (each.effects.lost - each.effects.won, -len(each.effects.changed)))
+        moving = moving_steps(steps)
         self.steps.model.set_rows(moving)
         judged = any(each.effects.won or each.effects.lost for each in moving)
         self.chart.set_bars(_bars(moving, judged=judged))
