@@ -14,7 +14,7 @@ Keeping the version of a chat file that is about to be overwritten.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -316,21 +316,21 @@ def _joined(pieces: Sequence[str], newline: str, ends: tuple[str, ...], *, final
 
 def _header_text(line: ChatLine, chat: Chat) -> str:
     record = header_record(chat, line.record or {})
-    return line.text if record is line.record else _rewritten(line.text, lambda text: changed_text(text, record))
+    return line.text if record is line.record else rewritten(line.text, record)
 
 
 def _spell_line(message: Message, old: ChatLine | None, _newline: str) -> str:
     record = message_record(message)
     if old is None:
         return spell_record(record)
-    return old.text if record is old.record else _rewritten(old.text, lambda line: changed_text(line, record))
+    return old.text if record is old.record else rewritten(old.text, record)
 
 
-def _rewritten(text: str, change: Callable[[str], str]) -> str:
+def rewritten(text: str, record: Mapping[str, Json]) -> str:
     """The line with another record; its line end and what white space is around it stay."""
     body = text.strip(" \t\r\n")
     start = text.index(body)
-    return text[:start] + change(body) + text[start + len(body) :]
+    return text[:start] + changed_text(body, record) + text[start + len(body) :]
 
 
 def _spell_text(message: Message, old: ChatLine | None, newline: str) -> str:

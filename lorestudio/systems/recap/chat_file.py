@@ -26,9 +26,10 @@ from lorestudio.exchange.chats.document import (
     message_record,
     new_header,
     read_message,
+    rewritten,
 )
 from lorestudio.exchange.chats.loading import load_chat
-from lorestudio.exchange.json_file import changed_text, spell_record
+from lorestudio.exchange.json_file import spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapChat
@@ -73,7 +74,7 @@ class ChatFile:
         texts = [line.text for line in self.document.lines]
         for place, before, after in zip(places, self.chat.messages, chat.messages, strict=True):
             if before is not after and before != after:
-                texts[place] = _rewritten(texts[place], after)
+                texts[place] = rewritten(texts[place], after)
         if chat.metadata != self.chat.metadata:
             texts = self._with_metadata(texts, chat.metadata)
         return ((BOM if self.document.bom else "") + "".join(texts)).encode("utf-8", "surrogateescape")
@@ -83,7 +84,7 @@ class ChatFile:
         for place, line in enumerate(self.document.lines):
             if line.kind is LineKind.HEADER:
                 header = {**self.source.header, METADATA: metadata}
-                return [*texts[:place], _rewritten(texts[place], header), *texts[place + 1 :]]
+                return [*texts[:place], rewritten(texts[place], header), *texts[place + 1 :]]
         created = replace(self.source, metadata=metadata)
         dates = (message.send_date for message in self.source.messages if message.send_date)
         return [spell_record(new_header(created, next(dates, ""))) + self.document.newline, *texts]
@@ -187,13 +188,6 @@ def _extra(theirs: Mapping[str, Json], ours: Mapping[str, Json]) -> Mapping[str,
     names = (NAMESPACE, OLD_NAMESPACE)
     kept = {key: value for key, value in theirs.items() if key not in names}
     return {**kept, **{name: ours[name] for name in names if name in ours}}
-
-
-def _rewritten(text: str, record: Mapping[str, Json]) -> str:
-    """A line with another record; its line end and the white space around it stay."""
-    body = text.strip(" \t\r\n")
-    start = text.index(body)
-    return text[:start] + changed_text(body, record) + text[start + len(body) :]
 
 
 _ATTEMPTS: Final = 3
