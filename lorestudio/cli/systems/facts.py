@@ -24,7 +24,15 @@ from lorestudio.settings.sections import assigned, read_section
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project, read_chat
 from lorestudio.systems.facts.picture import profile_fields
-from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, Thread
+from lorestudio.systems.facts.records import (
+    ExtractionRun,
+    FactAction,
+    FactDecision,
+    Memory,
+    Profile,
+    Thread,
+    counts_words,
+)
 from lorestudio.systems.facts.records import day as day_of
 from lorestudio.systems.facts.session import MOST_ATTEMPTS, Drawn, FactsSession
 from lorestudio.systems.facts.threads import Passage, chat_name, owner_of
@@ -63,7 +71,7 @@ def memory_lines(memory: Memory, run: ExtractionRun | None) -> list[str]:
     whose = f" of {memory.origin.chat}" if memory.origin.chat else ""
     lines.append(f"from      {_messages(memory, ' to #') or 'no chat'}{whose}")
     if run is not None:
-        lines.append(f"run       {run.id}, {run.model}: {_counters(run.counters)}")
+        lines.append(f"run       {run.id}, {run.model}: {counts_words(run.counters)}")
     size = "none" if memory.embedding is None else f"{len(memory.embedding)} numbers"
     lines.append(f"vector    {size}{f' by {memory.vector_model}' if memory.vector_model else ''}")
     return lines
@@ -89,7 +97,7 @@ def drawn_lines(drawn: Sequence[Drawn]) -> list[str]:
             lines.append(f"{place}: {each.problem}")
             continue
         result = each.result
-        lines.append(f"{place}: {f'no facts: {result.problem}' if result.problem else _counters(result.data)}")
+        lines.append(f"{place}: {f'no facts: {result.problem}' if result.problem else counts_words(result.data)}")
         lines += [_decision(decision) for decision in result.decisions]
         if result.stale:
             lines.append(f"  {plural(result.stale, '# vector|# vectors')} of another model could not be compared")
@@ -133,14 +141,6 @@ def profile_lines(profile: Profile | None) -> list[str]:
 def _messages(memory: Memory, between: str) -> str:
     origin = memory.origin
     return "" if origin.first is None or origin.last is None else f"#{origin.first}{between}{origin.last}"
-
-
-def _counters(data: Mapping[str, Json]) -> str:
-    names = {
-        "totalExtracted": "extracted", "memoriesSaved": "saved", "memoriesSuperseded": "superseded",
-        "memoriesDeduped": "known already", "profileFieldsUpdated": "into the profile",
-    }  # fmt: skip
-    return ", ".join(f"{data[key]} {word}" for key, word in names.items() if data.get(key)) or "nothing to keep"
 
 
 facts = command_group("Facts drawn out of chats: kept as memories with their vectors, and found again by similarity.")

@@ -213,6 +213,16 @@ class ExtractionRun(Struct, frozen=True):
     problem: str = ""
 
 
+def counts_words(counters: Mapping[str, object]) -> str:
+    """The counters of a run in words."""
+    words = {
+        "totalExtracted": "drawn out", "memoriesSaved": "new", "memoriesSuperseded": "with newer words",
+        "memoriesDeduped": "known already", "profileFieldsUpdated": "into the profile",
+    }  # fmt: skip
+    told = [f"{counters[name]} {word}" for name, word in words.items() if counters.get(name)]
+    return ", ".join(told) or "nothing to keep"
+
+
 class MemoryMatch(Struct, frozen=True):
     """A memory that was found, with its score; 1 for a pinned one (rules: fact-memory 1.4)."""
 

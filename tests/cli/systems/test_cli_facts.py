@@ -29,7 +29,7 @@ def listed(lorestudio, *more):
 def test_facts_are_drawn_out_once(lorestudio, told):
     first = lorestudio("facts", "extract", told)
     assert first.exit_code == 0
-    assert "#0 to #3: 2 extracted, 2 saved" in first.stdout
+    assert "#0 to #3: 2 drawn out, 2 new" in first.stdout
     assert "Nothing is waiting" in lorestudio("facts", "extract", told).stdout
     again = lorestudio("facts", "extract", told, "--again", "--json")
     assert json.loads(again.stdout)[0]["result"]["memoriesDeduped"] == 2
@@ -67,7 +67,7 @@ def test_a_memory_is_searched_shown_edited_pinned_and_deleted(lorestudio, told):
     assert found[0]["id"] == road["id"]
     shown = lorestudio("facts", "show", lantern["id"][:8]).stdout
     assert f"#0 to #3 of {told.parent.name}/story" in shown
-    assert "plain rules: 2 extracted, 2 saved" in shown
+    assert "plain rules: 2 drawn out, 2 new" in shown
     assert lorestudio("facts", "edit", lantern["id"], "Wren carries a bell").exit_code == 0
     assert lorestudio("facts", "pin", road["id"]).exit_code == 0
     assert [memory["content"] for memory in listed(lorestudio, "--pinned")] == ["I want the north road"]

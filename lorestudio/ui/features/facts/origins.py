@@ -7,7 +7,6 @@ One memory: its text and tags to write, its pin, and where it came from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from operator import attrgetter, itemgetter
 from typing import Final
 
@@ -16,7 +15,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QTabWidget, QWidget
 
 from lorestudio.systems.facts.picture import FactsPicture, MemoryRow, PassageRow, Provenance
-from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory
+from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, counts_words
 from lorestudio.ui.features.facts.table import day_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
@@ -131,17 +130,6 @@ def _where(memory: Memory) -> str:
     if origin.first is None or origin.last is None:
         return ""
     return tr("#{first} to #{last}", first=origin.first, last=origin.last)
-
-
-def counts_words(data: Mapping[str, object]) -> str:
-    """The counters of a run in words."""
-    names = {
-        "totalExtracted": tr("{n} drawn out"), "memoriesSaved": tr("{n} new"),
-        "memoriesSuperseded": tr("{n} with newer words"), "memoriesDeduped": tr("{n} known already"),
-        "profileFieldsUpdated": tr("{n} into the profile"),
-    }  # fmt: skip
-    told = [words.format(n=data[name]) for name, words in names.items() if data.get(name)]
-    return ", ".join(told) or tr("nothing to keep")
 
 
 def _what(row: _Row) -> tuple[str, str, str, str]:

@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
 from lorestudio.systems.facts.picture import FactHappening, FactsPicture, MemoryRow, PassageRow, Provenance, memory_row
-from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, MemoryOrigin
-from lorestudio.ui.features.facts.origins import HistoryPage, MemoryDetail, PassagePage, ProfilePage, counts_words
+from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, MemoryOrigin, counts_words
+from lorestudio.ui.features.facts.origins import HistoryPage, MemoryDetail, PassagePage, ProfilePage
 from lorestudio.ui.features.facts.pane import FilterBar, MemoriesPane, MemoryPage
 from lorestudio.ui.features.facts.store import Hits
 from lorestudio.ui.features.facts.table import SIMILARITY, STATE, TAGS, TEXT, USES, WHEN, as_markdown, day_words
