@@ -22,7 +22,7 @@ from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, TokenUsage
-from lorestudio.settings.files import read_whole
+from lorestudio.settings.files import append_line, read_whole
 
 FORMAT_VERSION: Final = 1
 OTHER_FIGURES: Final = "The question was recorded with another tokenizer: it differs in the tokens of entries only."
@@ -183,22 +183,12 @@ def read_recording(path: Path) -> Recording:
 
 
 def _append(path: Path, line: bytes) -> None:
-    """Add a line in a single write. A line that was cut off by a crash before is ended first, so it spoils no other."""
+    """Add a line; a new file is for its owner only, and its folder names it for good."""
     path.parent.mkdir(parents=True, exist_ok=True)
     is_new = not path.exists()
     if is_new:
         path.touch(0o600)
-    with path.open("ab+", buffering=0) as stream:
-        end = stream.seek(0, os.SEEK_END)
-        if end:
-            stream.seek(end - 1)
-            if stream.read(1) != b"\n":
-                line = b"\n" + line
-        written = stream.write(line)
-        if written != len(line):
-            stream.truncate(end)
-            raise OSError(0, "the disk took only a part of the answer")
-        os.fsync(stream.fileno())
+    append_line(path, line)
     if is_new and hasattr(os, "O_DIRECTORY"):
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:

@@ -1,4 +1,4 @@
-"""Reading JSON that people may have edited, and replacing a file in one step."""
+"""Reading JSON that people may have edited, and replacing a file, or adding a line to it, in one step."""
 
 from __future__ import annotations
 
@@ -159,6 +159,29 @@ def write_atomically(path: Path, data: bytes, *, private: bool = False, expected
             temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def append_line(path: Path, line: bytes, *, sync: bool = True) -> None:
+    """Add a line at the end of a file, all of it or nothing; `sync` waits until the disk has it.
+
+    A line that was cut off by a crash is ended first, so that it spoils nothing but itself. Raises OSError; then the
+    file is as it was.
+    """
+    with path.open("ab+", buffering=0) as file:
+        size = file.seek(0, os.SEEK_END)
+        if size:
+            file.seek(size - 1)
+            if file.read(1) != b"\n":
+                line = b"\n" + line
+        try:
+            while line:  # a disk that is full takes a part first
+                line = line[file.write(line) :]
+            if sync:
+                os.fsync(file.fileno())
+        except OSError:
+            with suppress(OSError):
+                file.truncate(size)
+            raise
 
 
 _ALONE_S: Final = 1.0

@@ -6,9 +6,7 @@ Files that grow by a line of JSON at a time; a damaged line is told and passed o
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -17,7 +15,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
-from lorestudio.settings.files import write_atomically
+from lorestudio.settings.files import append_line, write_atomically
 from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
 
@@ -37,30 +35,6 @@ class JsonLines(Struct, frozen=True):
 def json_line(record: Mapping[str, Json]) -> bytes:
     """One object as a line; halves of surrogate pairs stay as escapes."""
     return json.dumps(record, separators=(",", ":")).encode() + b"\n"
-
-
-def append_lines(path: Path, records: Sequence[Mapping[str, Json]], *, sync: bool = True) -> None:
-    """Add the records at the end of the file, all or none of them; `sync` waits until the disk has them.
-
-    A line that was cut off by a crash is ended first, so that it spoils nothing but itself. Raises OSError; then the
-    file is as it was.
-    """
-    data = b"".join(json_line(record) for record in records)
-    with path.open("ab+") as file:
-        size = file.seek(0, os.SEEK_END)
-        if size:
-            file.seek(size - 1)
-            if file.read(1) != b"\n":
-                data = b"\n" + data
-        try:
-            file.write(data)
-            file.flush()
-            if sync:
-                os.fsync(file.fileno())
-        except OSError:
-            with suppress(OSError):
-                os.ftruncate(file.fileno(), size)
-            raise
 
 
 def read_lines(path: Path) -> JsonLines:
@@ -219,7 +193,7 @@ class Journal:
         self._seen = None
 
     def _append(self, record: Mapping[str, Json]) -> None:
-        append_lines(self.file, [record])
+        append_line(self.file, json_line(record))
         self._seen = self._stamp()
 
     def _stamp(self) -> tuple[int, int, int] | None:

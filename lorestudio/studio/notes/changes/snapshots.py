@@ -23,10 +23,10 @@ from msgspec import Struct
 
 from lorestudio.domain.digests import text_digest
 from lorestudio.domain.javascript import Json
-from lorestudio.settings.files import write_atomically
+from lorestudio.settings.files import append_line, write_atomically
 from lorestudio.studio.notes.book_entries import read_text, save_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, HistoryError, NoteFileChange
-from lorestudio.studio.notes.changes.journal import append_lines, json_line, read_lines
+from lorestudio.studio.notes.changes.journal import json_line, read_lines
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
 from lorestudio.vault.data_folder import place_key, refused, utc_now
 from lorestudio.vault.file_lock import locked
@@ -181,7 +181,7 @@ class Snapshots:
             return
         record = record_to_json(NoteSnapshot(path, time, digest, len(data), reason))
         # The blob is what counts; a line that a power cut swallows is not worth waiting for the disk a thousand times.
-        append_lines(self._file(place_key(path)), [record], sync=False)
+        append_line(self._file(place_key(path)), json_line(record), sync=False)
 
     def list(self, path: Path) -> tuple[NoteSnapshot, ...]:
         """The snapshots of the note that lies, or lay last, at `path`, newest first.
@@ -236,8 +236,8 @@ class Snapshots:
                 move = secrets.token_hex(8)
                 come: dict[str, Json] = {_FROM: str(old), "move": move, "time": time}
                 gone: dict[str, Json] = {_TO: str(new), "move": move, "time": time}
-                append_lines(self._file(place_key(new)), [come], sync=False)
-                append_lines(self._file(place_key(old)), [gone], sync=False)
+                append_line(self._file(place_key(new)), json_line(come), sync=False)
+                append_line(self._file(place_key(old)), json_line(gone), sync=False)
 
     def prune(self, pinned: Collection[str] = frozenset()) -> int:
         """Forget snapshots by the rule of `thinned`, for each place by itself; returns how many.
