@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -19,6 +18,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.records import field_names
 from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.domain.texts import meant
 from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.chats.metadata import STATE_KEYS, written
 from lorestudio.exchange.json_file import parse_text, read_file, utf8_text
@@ -383,9 +383,7 @@ def _unheeded(scenario: Mapping[str, Any]) -> Iterator[str]:
     parts += [("the note", ScenarioNote, scenario.get("note") or {})]
     for what, kind, values in parts:
         for key in sorted(values.keys() - kind.model_fields.keys() - _FOR_PEOPLE):
-            near = get_close_matches(key, kind.model_fields, 1)
-            hint = f" Did you mean “{near[0]}”?" if near else ""
-            yield f"“{key}”: {what} has no such field, so it has no effect.{hint}"
+            yield f"“{key}”: {what} has no such field, so it has no effect.{meant(key, kind.model_fields)}"
         for settings in (values.get("settings", {}), values.get("settings_patch", {})):
             read = sanitise(settings)
             unknown = read.unknown.keys() - read.corrected.keys()

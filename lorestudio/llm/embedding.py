@@ -21,9 +21,9 @@ import numpy as np
 import platformdirs
 from msgspec import Struct
 
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.sqlite_file import connect, is_damage, set_aside, transaction
+from lorestudio.domain.texts import text_digest
 
 Vector: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json, number, round_half_up, to_number, to_string, trim, truthy
+from lorestudio.domain.texts import shorten
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
 from lorestudio.settings.deeplore_retrieval import (
     InjectionSettings,
@@ -328,8 +329,7 @@ def _told_rules(raw: Mapping[str, Json]) -> list[str]:
 
 
 def _shown(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 60 else text[:59] + "…"
+    return shorten(json.dumps(value, ensure_ascii=False, default=str), 60)
 
 
 def _correction(declaration: Declaration, before: Json, after: Json) -> str:

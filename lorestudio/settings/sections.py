@@ -5,13 +5,13 @@ and which settings differ between two sets of them, and how a value is written f
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, TypeVar
 
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, number_text
+from lorestudio.domain.texts import meant, shorten
 from lorestudio.settings.declaration import Declaration, Section, Unit, Value, declared
 from lorestudio.settings.deeplore import same, setting_value
 from lorestudio.settings.files import SettingsError, parse_json, read_bytes
@@ -37,9 +37,7 @@ def section_of(values: Mapping[str, Json], kind: type[SectionT], where: str) -> 
     for key, value in values.items():
         declaration = known.get(key)
         if declaration is None:
-            near = get_close_matches(key, known, 1)
-            hint = f" Did you mean “{near[0]}”?" if near else ""
-            raise SettingsError(f"{where}, “{key}”: there is no such setting.{hint}")
+            raise SettingsError(f"{where}, “{key}”: there is no such setting.{meant(key, known)}")
         used[declaration.name] = _checked(declaration, value, where)
     return kind.model_validate(used)
 
@@ -146,9 +144,7 @@ def value_text(declaration: Declaration, value: Json) -> str:
     if isinstance(value, str):
         if declaration.choices:
             return value or "(empty)"
-        line = " ".join(value.split())
-        short = line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
-        return f"“{short}”" if value else "(empty)"
+        return f"“{shorten(value, SHOWN)}”" if value else "(empty)"
     return "null" if value is None else type(value).__name__
 
 

@@ -7,12 +7,12 @@ examples use the small world that comes with the program. `import lorestudio` ha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import run_whole
+from lorestudio.domain.texts import meant
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section
@@ -205,8 +205,7 @@ def find_entry(project: Project, name: str) -> Entry:
     for entry in project.index.entries:
         if wanted in {entry.title.casefold(), entry.filename.casefold()}:
             return entry
-    near = get_close_matches(name, [entry.title for entry in project.index.entries], 1)
-    hint = f" Did you mean “{near[0]}”?" if near else ""
+    hint = meant(name, (entry.title for entry in project.index.entries))
     raise InputError(project.name, f"no entry is called “{name}”.{hint}")
 
 

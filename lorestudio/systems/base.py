@@ -20,12 +20,12 @@ from msgspec import Struct
 from pydantic import BaseModel
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
+from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.character_card import CharacterCard
 from lorestudio.exchange.chats.recorded import RecordedEntry

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.entries import ParseRules, parse_note

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.digests import text_digest
+from lorestudio.domain.texts import text_digest
 from lorestudio.vault.data_folder import place_key, refused
 from lorestudio.vault.files import SaveError
 from lorestudio.vault.writer import process_runs

@@ -22,10 +22,10 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.resources import VERSION
+from lorestudio.domain.texts import text_digest
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.data_folder import reason_of
 from lorestudio.vault.entries import ParseRules

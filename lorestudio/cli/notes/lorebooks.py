@@ -18,6 +18,7 @@ from lorestudio.cli.output import FAILED, ask_first, echo, json_bytes, print_jso
 from lorestudio.cli.screen import Screen, filled, fixed, fold, table
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
+from lorestudio.domain.texts import shorten
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.crossing import EntryFate, FateCount, LoreReport, told_once
 from lorestudio.exchange.lorebooks.formats import BY_NAME
@@ -323,8 +324,7 @@ def _say_sync(plan: SyncPlan) -> None:
 
 
 def _short(value: Json) -> str:
-    text = spell(value)
-    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}…"
+    return shorten(spell(value), _WIDTH)
 
 
 def _say_tried(tried: Tried) -> None:

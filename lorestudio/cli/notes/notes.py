@@ -5,7 +5,6 @@ notes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Final
 
@@ -15,6 +14,7 @@ from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.options import JsonOption, SettingsOption
 from lorestudio.cli.output import FAILED, echo, git_diff, picked, print_json, say, say_all
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.texts import meant
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.batch_edit import STEP, plan_priorities, stepped_priorities
@@ -300,9 +300,7 @@ def _check_folder(notes: VaultNotes, folder: str) -> None:
     """Raises InputError where no note of the vault lies in a folder of that name."""
     known = {parent.as_posix() for filename in notes.index.notes for parent in PurePosixPath(filename).parents}
     if (name := folder.strip("/")) and name not in known:
-        near = get_close_matches(name, known, 1)
-        hint = f" Did you mean “{near[0]}”?" if near else ""
-        raise InputError("--folder", f"there are no notes in a folder “{name}” of the vault.{hint}")
+        raise InputError("--folder", f"there are no notes in a folder “{name}” of the vault.{meant(name, known)}")
 
 
 def _print(found: Sequence[PlainNote], shown: Sequence[PlainNote], limit: int, entry_tag: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +13,7 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.domain.texts import meant
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.chat.controls import (
     ContextField,
@@ -143,7 +143,7 @@ def _entries(project: Project, title: str, option: str) -> tuple[Entry, ...]:
     entries = fitting(EntryRule(title), project.index)
     if not entries:
         raise InputError(
-            option, f"no entry is called “{title}”.{_near(title, [entry.title for entry in project.index.entries])}"
+            option, f"no entry is called “{title}”.{meant(title, [entry.title for entry in project.index.entries], 3)}"
         )
     return entries
 
@@ -159,9 +159,3 @@ def _folder(project: Project, folder: str) -> str:
         return wanted
     there = f" There are: {', '.join(sorted(paths))}." if paths else " The vault has no folders."
     raise InputError("--folder", f"the vault has no folder “{folder}” with entries.{there}")
-
-
-def _near(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name.lower(), [each.lower() for each in known], 3, 0.6)
-    shown = [next(each for each in known if each.lower() == lower) for lower in near]
-    return f" Did you mean {', '.join(f'“{each}”' for each in shown)}?" if shown else ""

@@ -19,6 +19,7 @@ from lorestudio.cli.options import DoItOption, JsonOption, TokenizerOption, YesO
 from lorestudio.cli.output import FAILED, ask_first, echo, print_json, read_text, say, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fold, listing
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.texts import shorten
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import real_path
@@ -71,7 +72,7 @@ def scenes_table(session: RecapSession) -> Table:
     return filled(
         listing(figure("messages"), fold("name"), figure("version"), "", fold("recap")),
         (
-            (f"{row.where[0]}-{row.where[1]}", row.name, row.versions, state, _short(row.recap))
+            (f"{row.where[0]}-{row.where[1]}", row.name, row.versions, state, shorten(row.recap, _SHOWN))
             for row, state in zip(rows, states, strict=True)
         ),
     )
@@ -86,7 +87,7 @@ def running_table(session: RecapSession) -> Table:
             (
                 "*" if each.number == store.current else "", str(each.number),
                 time_words(each.timestamp), str(each.scene_count), str(each.reaches),
-                _short(each.content),
+                shorten(each.content, _SHOWN),
             )
             for each in store.versions
         ),
@@ -101,7 +102,9 @@ def queue_table(session: RecapSession) -> Table:
             operation.id, str(operation.status), operation.words, f"{operation.priority:g}", Text(operation.error or "")
         )
     for item in session.queue.log[-_LOGGED:]:
-        table.add_row(time_words(item.at), item.outcome, item.words, "", Text(_short(item.summary)), style="dim")
+        table.add_row(
+            time_words(item.at), item.outcome, item.words, "", Text(shorten(item.summary, _SHOWN)), style="dim"
+        )
     return table
 
 
@@ -140,11 +143,6 @@ def prompt_text(session: RecapSession) -> str:
     if not trace.prompt:
         return summary(trace)
     return f"({where[0] if where else ''})\n{trace.prompt[0].text}"
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
 
 
 recap = command_group("Recaps of a chat's messages and scenes, and the running recap that goes into its prompt.")

@@ -25,10 +25,10 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.json_file import changed_text, same_value, spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically

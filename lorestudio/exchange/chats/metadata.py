@@ -19,6 +19,7 @@ from lorestudio.domain.entry import Folder, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
 from lorestudio.domain.json_text import text_in, texts_in
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule, LoggedGeneration, LoggedInjection
+from lorestudio.domain.texts import shorten
 from lorestudio.exchange.chats.document import METADATA
 from lorestudio.exchange.chats.notepad import NOTEPAD_KEY, PINS_KEY
 from lorestudio.exchange.chats.sillytavern import is_header
@@ -284,8 +285,7 @@ def shown(value: object) -> str:
         names = [item.title + (f" ({item.vault})" if item.vault else "") if isinstance(item, EntryRule) else str(item)
                  for item in value]  # fmt: skip
         return ", ".join(names) or "none"
-    line = " ".join(str(value).split())
-    return (line if len(line) <= 80 else f"{line[:79]}…") or "none"
+    return shorten(str(value), 80) or "none"
 
 
 def _plain(value: object) -> str:

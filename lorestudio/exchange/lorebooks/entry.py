@@ -17,10 +17,10 @@ from typing import Final, TypeVar
 
 from msgspec import Struct
 
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.javascript import WS, Json, to_number, to_string, truthy
 from lorestudio.domain.json_text import stringified, text_in, texts_in
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import text_digest
 
 DEFAULT_DEPTH: Final = 4
 DEFAULT_WEIGHT: Final = 100

@@ -36,6 +36,7 @@ from lorestudio.exchange.lorebooks.entry import (
 from lorestudio.exchange.lorebooks.keys import broken_patterns
 from lorestudio.exchange.lorebooks.kinds.card_book import EXTENSIONS
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
+from lorestudio.trace.wording import first_few
 
 
 class BookRole(StrEnum):
@@ -361,8 +362,7 @@ def _entries(amount: int) -> str:
 
 
 def _named(entries: Sequence[BookEntry]) -> str:
-    more = f" and {len(entries) - _SHOWN} more" if len(entries) > _SHOWN else ""
-    return ", ".join(_title(entry) for entry in entries[:_SHOWN]) + more
+    return first_few([_title(entry) for entry in entries], _SHOWN)
 
 
 def _title(entry: BookEntry) -> str:

@@ -12,9 +12,9 @@ from operator import attrgetter
 from typing import Any, Final
 
 from lorestudio.domain.chat import Message
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.records import field_names, replace
+from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.sections import differences
 from lorestudio.studio.replay.rerun import Rerun

@@ -23,10 +23,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.lifecycle import CancelToken, Progress, heed
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import text_digest
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.graph.analysis import SEED, GraphStudy, study

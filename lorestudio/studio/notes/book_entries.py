@@ -13,11 +13,11 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.containers import RISU_MODULE
 from lorestudio.exchange.json_file import changed_text, same_value
 from lorestudio.exchange.lorebooks.crossing import alike, effective

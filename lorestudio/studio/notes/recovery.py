@@ -17,8 +17,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.lifecycle import Closing
+from lorestudio.domain.texts import text_digest
 from lorestudio.settings.files import write_atomically
 from lorestudio.trace.storage.serialize import record_from_json
 from lorestudio.vault.data_folder import default_folder as note_data_folder

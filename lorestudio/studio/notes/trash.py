@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.digests import text_digest
+from lorestudio.domain.texts import text_digest
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NameTakenError, NoteFileChange
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
 from lorestudio.vault.data_folder import place_key, reason_of, refused, utc_now

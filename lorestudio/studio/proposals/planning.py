@@ -20,12 +20,12 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.chat import Message, transcript
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.file_names import underscored_name
 from lorestudio.domain.javascript import Json, fold, head, trim
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed
 from lorestudio.domain.resources import prompt_text
+from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.errors import ErrorKind, LlmError

@@ -17,9 +17,9 @@ import platformdirs
 from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.records import same_start
+from lorestudio.domain.texts import text_digest
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import FinishedRun, PackedAftermath

@@ -37,9 +37,9 @@ from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from lorestudio.domain.chat import Chat, Generation
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.problems import InputError
 from lorestudio.trace.budget import cut_tokens, cut_verdicts
 from lorestudio.trace.journey import FOREIGN_IDS

@@ -6,13 +6,13 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, number_text
+from lorestudio.domain.texts import meant
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
 from lorestudio.settings.sections import section_of
@@ -168,8 +168,7 @@ def _of_setting(text: str, name: str, said: str | None, project: Project, kind: 
     known = {key: each for each in declared(kind.settings) for key in (each.name, each.alias)}
     declaration = known.get(name)
     if declaration is None:
-        near = get_close_matches(name, known, 1)
-        hint = f" Did you mean “{near[0]}”?" if near else " A property of a note is NOTE:PROPERTY."
+        hint = meant(name, known) or " A property of a note is NOTE:PROPERTY."
         raise InputError(where, f"{kind.title} has no setting “{name}”.{hint}")
     if not declaration.affects:
         raise InputError(where, f"“{declaration.title}” changes nothing in a run.")
@@ -255,8 +254,7 @@ def _entry_called(where: str, name: str, project: Project) -> Entry:
             return found[0]
         if found:
             raise InputError(where, f"several notes are called “{name}”. Name the file of one.")
-    near = get_close_matches(name, [entry.title for entry in project.index.entries], 1)
-    hint = f" Did you mean “{near[0]}”?" if near else ""
+    hint = meant(name, (entry.title for entry in project.index.entries))
     raise InputError(where, f"no entry is called “{name}”.{hint}")
 
 

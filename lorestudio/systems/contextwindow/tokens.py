@@ -21,8 +21,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.javascript import code_units
+from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.contextwindow import CountingSettings
 

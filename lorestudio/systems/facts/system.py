@@ -12,10 +12,10 @@ from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import shorten, text_digest
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
@@ -99,8 +99,7 @@ def entry_ref(place: int, memory: Memory, counter: TokenCounter) -> EntryRef:
 
 def short(text: str) -> str:
     """The beginning of a text on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= _TITLE else f"{line[: _TITLE - 1]}…"
+    return shorten(text, _TITLE)
 
 
 TAG: Final = "fact_memory"

@@ -13,8 +13,8 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.chats.document import sent_at
 from lorestudio.settings.facts import OWN_CHARACTER, FactsSettings
 from lorestudio.settings.files import real_path

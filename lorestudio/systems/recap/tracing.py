@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from lorestudio.domain.entry import EMPTY, Position, Role
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.texts import shorten
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.ledger import Ledger
@@ -74,11 +75,10 @@ def cast_of(done: Refresh, counter: TokenCounter, *, show_prefill: bool) -> Cast
 
     messages, scenes = [], {}
     for index, message in enumerate(chat.messages):
-        name, text = text_of(message.get("name")), " ".join(message_text(message).split())
+        name, text = text_of(message.get("name")), message_text(message)
         spoken = f"{name}: {text}" if name else text
-        shown = spoken if len(spoken) <= _TITLE else f"{spoken[: _TITLE - 1]}…"
         memory = get_memory(message, show_prefill=show_prefill)
-        messages.append(candidate(index, f"#{index} {shown}", f"message {index}", memory))
+        messages.append(candidate(index, f"#{index} {shorten(spoken, _TITLE)}", f"message {index}", memory))
     for index in chat.breaks:
         where, message = display_range(chat.breaks, chat.recaps, index), chat.messages[index]
         recap = recap_in_words(recap_of(message))

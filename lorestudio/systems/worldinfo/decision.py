@@ -24,9 +24,9 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from lorestudio.domain.chat import NOTE_TAG, AuthorsNote, Message
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.entry import EMPTY, OFF, Entry, Position, Role, VaultIndex
 from lorestudio.domain.javascript import round_half_up, trim
+from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace, Extra, native_entry, of_1_12
 from lorestudio.exchange.lorebooks.notes import BOOK, UID, native_of

@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from lorestudio.domain.texts import shorten
 from lorestudio.vault.data_folder import told_of_disk
 
 Tone = Literal["good", "neutral", "warning", "error"]
@@ -52,12 +53,6 @@ def sentence_case(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def shorten(text: str, limit: int) -> str:
-    """`text` on one line and at most `limit` characters long."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
-
-
 LONGEST_SAYING: Final = 400
 """Characters of a text of somebody else's: what failed, whose words these are and what to do fit in."""
 
@@ -74,3 +69,9 @@ def sentence_of(error: Exception) -> str:
     """What an error says, or what kind it is where it says nothing."""
     said = told_of_disk(error) if isinstance(error, OSError) else str(error)
     return said or tr("Something failed without saying why ({kind}).", kind=type(error).__name__)
+
+
+__all__ = [
+    "LONGEST_SAYING", "Notice", "Tone", "count", "number", "sentence_case", "sentence_of", "shorten", "tr",
+    "with_full_stop",
+]  # fmt: skip

@@ -21,8 +21,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.digests import text_digest
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.texts import text_digest
 from lorestudio.settings.files import append_line, write_atomically
 from lorestudio.studio.notes.book_entries import read_text, save_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, HistoryError, NoteFileChange

@@ -1,0 +1,25 @@
+"""Texts: the digests by which they are found again and changes are noticed, cut ones, and names that were mistyped."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def text_digest(*parts: str) -> str:
+    """SHA-256 of a text in hexadecimal, or of several in order; halves of surrogate pairs count as they are."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def shorten(text: str, limit: int) -> str:
+    """`text` on one line and at most `limit` characters long."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def meant(name: str, known: Iterable[str], most: int = 1) -> str:
+    """A blank and the question whether one of the known names was meant that are nearly this one, "" for none."""
+    names = {each.lower(): each for each in known}
+    near = ", ".join(f"“{names[each]}”" for each in get_close_matches(name.lower(), names, most))
+    return f" Did you mean {near}?" if near else ""

@@ -1,0 +1,27 @@
+"""Texts that are cut, and names that were mistyped."""
+
+from __future__ import annotations
+
+import pytest
+
+from lorestudio.domain.texts import meant, shorten
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("the old bell", "the old bell"),
+        ("the old bells", "the old bel…"),
+        ("an  older\nbell is", "an older…"),
+        ("", ""),
+    ],
+)
+def test_a_text_is_cut_to_its_length_on_one_line(text: str, cut: str) -> None:
+    assert shorten(text, 9 if "older" in text else 12) == cut
+
+
+def test_a_mistyped_name_asks_for_the_nearest_as_it_is_spelled() -> None:
+    known = ("scanDepth", "Scan widths", "budget")
+    assert meant("SCANDEPT", known) == " Did you mean “scanDepth”?"
+    assert meant("scan_depths", known, 3) == " Did you mean “scanDepth”, “Scan widths”?"
+    assert meant("quay", known) == ""
