@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache, reduce
 from operator import add
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -142,9 +143,9 @@ def key_order(keys: Iterable[str]) -> list[str]:
     return [*sorted(indices, key=int), *(key for key in listed if key not in chosen)]
 
 
-def is_finite_number(value: object) -> bool:
-    """True for a number that is neither NaN nor infinite; booleans are no numbers."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def is_finite_number(value: object) -> TypeGuard[float]:
+    """True for a number that is neither NaN nor infinite to JavaScript; booleans are no numbers."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def number_text(value: float) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NoReturn
 
-from lorestudio.domain.javascript import LINE_END, LINE_START, WS, Json, trim, trim_end
+from lorestudio.domain.javascript import LINE_END, LINE_START, WS, Json, is_finite_number, trim, trim_end
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -75,15 +75,24 @@ def text_in(value: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
+def number_in(value: Json) -> float | None:
+    """The value where it is a finite number."""
+    return value if is_finite_number(value) else None
+
+
 def texts_in(value: Json) -> tuple[str, ...]:
     """The texts in a list, none of what is no list."""
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
 
 
+def mapping_in(value: Json) -> Mapping[str, Json]:
+    """The value where it is an object, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
 def object_in(value: Json, name: str) -> Mapping[str, Json]:
     """The object that an object has under this name, an empty one where there is none."""
-    found = value.get(name) if isinstance(value, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+    return mapping_in(mapping_in(value).get(name))
 
 
 # From the first backtick on: the white space before it is looked at separately, or blank lines would cost their square.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import number_in, object_in
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import RegexScripts, parse_scripts
@@ -39,7 +40,6 @@ def load_host_settings(path: Path) -> HostSettings:
 
 def _context_size(document: Mapping[str, Json]) -> int:
     """By the kind of API in use, as the host takes it: chat completion has its own (rules: sillytavern 5.9)."""
-    chat = document.get("oai_settings")
-    own = chat.get("openai_max_context") if isinstance(chat, Mapping) else None
-    value = own if document.get("main_api", "openai") == "openai" else document.get("max_context")
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else 0
+    chat = document.get("main_api", "openai") == "openai"
+    value = object_in(document, "oai_settings").get("openai_max_context") if chat else document.get("max_context")
+    return max(0, int(number_in(value) or 0))

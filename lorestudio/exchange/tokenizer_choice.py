@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from lorestudio.domain.json_text import object_in
+
 Object = Mapping[str, Any]
 _Rules = tuple[tuple[str, str], ...]
 
@@ -143,8 +145,8 @@ def tokenizer_choice(settings: Object, state: Object | None = None) -> Tokenizer
     """The choice by SillyTavern's settings; `state` is what they do not hold: connected or not, lists of models."""
     known = state or {}
     if settings.get("main_api") == "openai":
-        return _chat(_object(settings, "oai_settings"), known)
-    chosen = _object(settings, "power_user").get("tokenizer", _BEST_MATCH)
+        return _chat(object_in(settings, "oai_settings"), known)
+    chosen = object_in(settings, "power_user").get("tokenizer", _BEST_MATCH)
     number, model, unsure = chosen if isinstance(chosen, int) else _BEST_MATCH, "", ""
     if number == _BEST_MATCH:
         number, model, unsure = _best_match(settings, known)
@@ -161,13 +163,14 @@ def with_preset(settings: Object, preset: Object) -> dict[str, Any]:
     said = {
         name: value for name, value in preset.items() if name.endswith("_model") or name == "chat_completion_source"
     }
-    return {**settings, "oai_settings": {**_object(settings, "oai_settings"), **said}}
+    return {**settings, "oai_settings": {**object_in(settings, "oai_settings"), **said}}
 
 
 def with_profile(settings: Object, name: str) -> dict[str, Any]:
     """The settings as a connection profile of that name or id would leave them; as they are where there is none."""
-    manager = _object(_object(settings, "extension_settings"), "connectionManager")
-    profiles = [each for each in manager.get("profiles") or () if isinstance(each, Mapping)]
+    manager = object_in(object_in(settings, "extension_settings"), "connectionManager")
+    listed = manager.get("profiles")
+    profiles = [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list | tuple) else []
     found = next((each for each in profiles if name in (each.get("name"), each.get("id"))), None)
     if found is None:
         return dict(settings)
@@ -178,21 +181,16 @@ def with_profile(settings: Object, name: str) -> dict[str, Any]:
     elif api in _ASKED or found.get("mode") == "tc":
         own = {"type": api} | ({f"{api}_model": model} if model else {})
         changed["main_api"] = "textgenerationwebui"
-        changed["textgenerationwebui_settings"] = {**_object(settings, "textgenerationwebui_settings"), **own}
+        changed["textgenerationwebui_settings"] = {**object_in(settings, "textgenerationwebui_settings"), **own}
     else:
         own = {"chat_completion_source": api} | ({_MODEL_KEYS.get(api, f"{api}_model"): model} if model else {})
-        changed["main_api"], changed["oai_settings"] = "openai", {**_object(settings, "oai_settings"), **own}
+        changed["main_api"], changed["oai_settings"] = "openai", {**object_in(settings, "oai_settings"), **own}
     tokenizer = found.get("tokenizer")
     named = (each for each, key in TOKENIZER_IDS.items() if isinstance(tokenizer, str) and key == tokenizer.upper())
     number = next(named, tokenizer)
     if isinstance(number, int):
-        changed["power_user"] = {**_object(settings, "power_user"), "tokenizer": number}
+        changed["power_user"] = {**object_in(settings, "power_user"), "tokenizer": number}
     return changed
-
-
-def _object(settings: Object, name: str) -> Object:
-    value = settings.get(name)
-    return value if isinstance(value, Mapping) else {}
 
 
 def _first(rules: _Rules, name: str) -> str | None:
@@ -227,7 +225,7 @@ def _listed(state: Object, name: str, model: str) -> str:
     """The tokenizer that a list of OpenRouter's models gives a model, "" where it has none."""
     listed: Any = state.get(name)
     found = next((each for each in listed or () if each.get("id") == model), None)
-    return "" if found is None else str(_object(found, "architecture").get("tokenizer"))
+    return "" if found is None else str(object_in(found, "architecture").get("tokenizer"))
 
 
 def served(name: str) -> str:
@@ -242,17 +240,17 @@ def _best_match(settings: Object, state: Object) -> tuple[int, str, str]:
     """Number, model, and what the settings leave open."""
     api = settings.get("main_api")
     if api == "novel":
-        model = str(_object(settings, "nai_settings").get("model_novel") or "")
+        model = str(object_in(settings, "nai_settings").get("model_novel") or "")
         return next((n for part, n in (("clio", 4), ("kayra", 5), ("erato", 12)) if part in model), 0), model, ""
     if api not in {"kobold", "koboldhorde", "textgenerationwebui"}:
         return 0, "", ""
-    session = _object(state, "sess")
+    session = object_in(state, "sess")
     status = str(state.get("online_status", "no_connection"))
     connected = status != "no_connection" and not session.get("tokenizationWarningShown")
     if api != "textgenerationwebui":
-        able = api == "kobold" and connected and _object(state, "kai_flags").get("can_use_tokenization")
+        able = api == "kobold" and connected and object_in(state, "kai_flags").get("can_use_tokenization")
         return (10 if able else 3), "", "" if state or api != "kobold" else _BACKEND
-    text = _object(settings, "textgenerationwebui_settings")
+    text = object_in(settings, "textgenerationwebui_settings")
     kind = str(text.get("type") or "ooba")
     model = "" if kind in _UNNAMED else str(text.get(_MODEL_KEYS.get(kind, f"{kind}_model")) or "")
     model = "tgi" if kind == "huggingface" else model

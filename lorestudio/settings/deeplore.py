@@ -10,7 +10,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.entry import EMPTY
-from lorestudio.domain.javascript import Json, number, round_half_up, to_number, to_string, trim, truthy
+from lorestudio.domain.javascript import (
+    Json,
+    is_finite_number,
+    number,
+    round_half_up,
+    to_number,
+    to_string,
+    trim,
+    truthy,
+)
 from lorestudio.domain.texts import shorten
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
 from lorestudio.settings.deeplore_retrieval import (
@@ -290,7 +299,7 @@ def _typed(declaration: Declaration, value: Json) -> Value:
         return _text(declaration, value)
     if declaration.low is None and isinstance(value, str) and trim(value):
         value = to_number(value)
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+    if is_finite_number(value):
         value = number(value)
         if declaration.type is float or isinstance(value, int):
             return value

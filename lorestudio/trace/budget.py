@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, is_finite_number
 from lorestudio.trace.journey import ASKED_FOR, CHOSEN, Journeys, counted_in
 from lorestudio.trace.model import (
     Injection,
@@ -211,7 +211,7 @@ def _tokens(amount: int) -> str:
 
 
 def _whole(value: Json, otherwise: int) -> int:
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
+    return int(value) if is_finite_number(value) else otherwise
 
 
 def _maximum(limit: Limit | None) -> float | None:

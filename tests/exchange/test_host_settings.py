@@ -33,6 +33,10 @@ def written(path: Path, **values: object) -> Path:
         ({"oai_settings": {"openai_max_context": 4095}}, 4095),
         ({"main_api": "kobold"}, 0),
         ({"main_api": "kobold", "max_context": "many"}, 0),
+        ({"main_api": "kobold", "max_context": -5}, 0),
+        ({"main_api": "kobold", "max_context": True}, 0),
+        ({"main_api": "kobold", "max_context": float("1e308")}, int(1e308)),
+        ({"main_api": "kobold", "max_context": 10**398}, 0),
     ],
 )
 def test_the_context_size_is_that_of_the_api_in_use(tmp_path: Path, values: dict[str, object], size: int) -> None:

@@ -16,8 +16,8 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.entry import Folder, VaultIndex
-from lorestudio.domain.javascript import Json, to_number
-from lorestudio.domain.json_text import text_in, texts_in
+from lorestudio.domain.javascript import Json, is_finite_number, to_number
+from lorestudio.domain.json_text import object_in, text_in, texts_in
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule, LoggedGeneration, LoggedInjection
 from lorestudio.domain.texts import shorten
 from lorestudio.exchange.chats.document import METADATA
@@ -53,7 +53,7 @@ def read_controls(metadata: Mapping[str, Json]) -> ChatControls:
         pins=_rules(metadata.get("deeplore_pins")),
         blocks=_rules(metadata.get("deeplore_blocks")),
         folders=texts_in(metadata.get("deeplore_folder_filter")),
-        context=_mapping(metadata.get("deeplore_context")),
+        context=object_in(metadata, "deeplore_context"),
         notebook=text_in(metadata.get("deeplore_notebook")),
         notepad=text_in(metadata.get(NOTEPAD_KEY)),
         scribe_summary=text_in(metadata.get("deeplore_lastScribeSummary")),
@@ -67,11 +67,11 @@ def read_state(metadata: Mapping[str, Json], seed: int = 0) -> EngineState:
         injection_log=_log(metadata.get("deeplore_injection_log")),
         chat_counts={
             key: int(count)
-            for key, count in _mapping(metadata.get("deeplore_chat_counts")).items()
-            if isinstance(count, int | float) and not isinstance(count, bool) and math.isfinite(count)
+            for key, count in object_in(metadata, "deeplore_chat_counts").items()
+            if is_finite_number(count)
         },
         swipe_keys={
-            place: texts_in(keys) for place, keys in _mapping(metadata.get("deeplore_swipe_injected_keys")).items()
+            place: texts_in(keys) for place, keys in object_in(metadata, "deeplore_swipe_injected_keys").items()
         },
     )
 
@@ -158,10 +158,6 @@ def _log(value: Json) -> tuple[LoggedGeneration, ...]:
             number = to_number(record.get("gen"))
             records.append(LoggedGeneration(int(number) if math.isfinite(number) else 0, tuple(injections)))
     return tuple(records)
-
-
-def _mapping(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
 
 
 _SHAPES: Final[Mapping[str, tuple[type | tuple[type, ...], str]]] = {

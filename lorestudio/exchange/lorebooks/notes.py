@@ -19,7 +19,7 @@ from pydantic.alias_generators import to_camel, to_snake
 
 from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Position, Role
 from lorestudio.domain.javascript import Json, number, to_number, to_string, trim, truthy
-from lorestudio.domain.json_text import spell, stringified, texts_in
+from lorestudio.domain.json_text import number_in, spell, stringified, texts_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, FieldFate
 from lorestudio.exchange.lorebooks.entry import LOGICS, NEW_ENTRY, BookPlace, Logic, choice
@@ -173,19 +173,19 @@ def _properties(raw: Raw, rules: ParseRules) -> dict[str, Json]:
         said["constant"] = True
     if to_number(raw.get("disable")) == 1:
         said["enabled"] = False
-    order = _number(raw.get("order"))
+    order = number_in(raw.get("order"))
     if order is not None:
         said["priority"] = number(TOP_ORDER - order)
     said |= _placed(raw)
-    chance = _number(raw.get("probability"))
+    chance = number_in(raw.get("probability"))
     if truthy(raw.get("useProbability")) and chance != 100:
         said["probability"] = 0 if chance is None else number(min(max(chance, 0), 100) / 100)
-    depth = _number(raw.get("scanDepth"))
+    depth = number_in(raw.get("scanDepth"))
     if depth is not None:
         said["scanDepth"] = depth
     if truthy(raw.get("excludeRecursion")):
         said["excludeRecursion"] = True
-    cooldown = _number(raw.get("cooldown"))
+    cooldown = number_in(raw.get("cooldown"))
     if cooldown is not None and cooldown > 0:
         said["cooldown"] = math.ceil(cooldown / MESSAGES_PER_GENERATION)
     return said
@@ -202,7 +202,7 @@ def _placed(raw: Raw) -> dict[str, Json]:
         return {"position": "in_chat", "depth": _NOTE_DEPTH, "role": "system"}
     if place is not BookPlace.AT_DEPTH:
         return {"position": _PLACES[place]}
-    depth, role = _number(raw.get("depth")), choice(raw.get("role"), Role, Role.SYSTEM)
+    depth, role = number_in(raw.get("depth")), choice(raw.get("role"), Role, Role.SYSTEM)
     return {
         "position": "in_chat",
         **({} if depth is None else {"depth": number(min(max(depth, 0), MAX_DEPTH))}),
@@ -551,11 +551,6 @@ def _parsed(value: Json) -> Json:
     except ValueError:
         return value
     return found
-
-
-def _number(value: Json) -> float | None:
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return value if fits else None  # type: ignore[return-value]  # it is a number
 
 
 # ---- what becomes of the fields -------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ duplicates, injected after the budget, and when last. What was unused for 30 day
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -15,6 +14,7 @@ from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import number_in
 from lorestudio.domain.state import Usage
 from lorestudio.trace.text import csv_bytes
 from lorestudio.trace.timeline import Fired
@@ -121,5 +121,4 @@ def _more(one: Usage, other: Usage) -> Usage:
 
 
 def _number(value: Json) -> int:
-    whole = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value > 0
-    return int(value) if whole and isinstance(value, int | float) else 0
+    return max(0, int(number_in(value) or 0))

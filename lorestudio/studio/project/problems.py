@@ -20,7 +20,8 @@ from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.domain.javascript import Json, trim
+from lorestudio.domain.javascript import Json, is_finite_number, trim
+from lorestudio.domain.json_text import object_in
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import SettingsError
@@ -204,19 +205,18 @@ def _gaps(metadata: Mapping[str, Json]) -> Iterator[tuple[str, int]]:
         if not isinstance(record, Mapping) or record.get("type") != "search" or record.get("hadResults") is True:
             continue
         query, times = record.get("query"), record.get("frequency")
-        if isinstance(query, str) and isinstance(times, int | float) and not isinstance(times, bool):
+        if isinstance(query, str) and is_finite_number(times):
             yield query, int(times)
 
 
 def unmet_queries(analytics: Json) -> tuple[tuple[str, int], ...]:
     """Searches in vain that DeepLore's settings count over all chats (rules: deeplore-tools 3.9)."""
-    bucket = analytics.get("_librarian") if isinstance(analytics, Mapping) else None
-    queries = bucket.get("topUnmetQueries") if isinstance(bucket, Mapping) else None
+    queries = object_in(analytics, "_librarian").get("topUnmetQueries")
     found: list[tuple[str, int]] = []
     for item in queries if isinstance(queries, list | tuple) else ():
         if isinstance(item, Mapping):
             query, times = item.get("query"), item.get("count")
-            if isinstance(query, str) and isinstance(times, int | float) and not isinstance(times, bool):
+            if isinstance(query, str) and is_finite_number(times):
                 found.append((query, int(times)))
     return tuple(found)
 

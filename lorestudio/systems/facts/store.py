@@ -23,6 +23,7 @@ import platformdirs
 from msgspec import Struct, structs
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import mapping_in
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.records import replace
 from lorestudio.domain.sqlite_file import connect, transaction
@@ -223,8 +224,7 @@ def tags_of(text: str | None) -> Json:
 
 def mapping_of(text: str) -> Mapping[str, Json]:
     """The JSON object in a text, empty for anything else."""
-    value = json_of(text)
-    return value if isinstance(value, Mapping) else {}
+    return mapping_in(json_of(text))
 
 
 class MemoryFileError(FactError):

@@ -7,7 +7,6 @@ A change makes a new state; whoever works on it writes each one to the disk befo
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +17,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, base36
-from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.json_text import number_in, parse_json
 from lorestudio.domain.records import field_names, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
@@ -154,17 +153,17 @@ def read_operation(stored: Mapping[str, Json]) -> QueuedOperation:
         type=text_of(stored.get("type")),
         params=mapping(stored.get("params")),
         status=text_of(stored.get("status")) or Status.PENDING,
-        created_at=_number(stored.get("created_at")) or 0,
-        started_at=_number(stored.get("started_at")),
-        completed_at=_number(stored.get("completed_at")),
+        created_at=number_in(stored.get("created_at")) or 0,
+        started_at=number_in(stored.get("started_at")),
+        completed_at=number_in(stored.get("completed_at")),
         error=text_of(stored.get("error")) or None,
-        retries=int(_number(stored.get("retries")) or 0),
-        priority=_number(stored.get("priority")) or 0,
+        retries=int(number_in(stored.get("retries")) or 0),
+        priority=number_in(stored.get("priority")) or 0,
         dependencies=tuple(item for item in dependencies if isinstance(item, str))
         if isinstance(dependencies, list | tuple)
         else (),
         metadata=mapping(stored.get("metadata")),
-        queue_version=int(_number(stored.get("queueVersion")) or 0),
+        queue_version=int(number_in(stored.get("queueVersion")) or 0),
         pause_before=stored.get("pauseBeforeExecution") is True,
         extra={key: value for key, value in stored.items() if key not in _OPERATION_KEYS},
     )
@@ -192,10 +191,6 @@ def write_operation(operation: QueuedOperation) -> dict[str, Json]:
 
 
 _OPERATION_KEYS: Final = frozenset(write_operation(QueuedOperation("", "")))
-
-
-def _number(value: Json) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None
 
 
 FORMAT_VERSION: Final = 1
@@ -397,7 +392,7 @@ _KEYS: Final = frozenset(write_queue(QueueState()))
 
 def _read_log(stored: Mapping[str, Json]) -> FinishedOperation:
     kind, words, outcome, summary = (text_of(stored.get(name)) for name in ("type", "words", "outcome", "summary"))
-    at, waited, ran, attempts = (_number(stored.get(name)) or 0 for name in ("at", "waited_ms", "ran_ms", "attempts"))
+    at, waited, ran, attempts = (number_in(stored.get(name)) or 0 for name in ("at", "waited_ms", "ran_ms", "attempts"))
     return FinishedOperation(
         kind, words, outcome, summary, at, waited, ran, int(attempts), text_of(stored.get("id"))
     )  # fmt: skip

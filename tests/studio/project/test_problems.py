@@ -158,7 +158,9 @@ def test_searches_in_vain(tmp_path: Path, times: int, reported: bool) -> None:
 
 
 def test_searches_in_vain_in_the_settings(tmp_path: Path) -> None:
-    unmet = {"_librarian": {"topUnmetQueries": [{"query": "quay", "count": 4}, {"query": "pier", "count": 2}, "odd"]}}
+    counts = {"quay": 4, "pier": 2, "bell": 10**398}
+    queries = [*({"query": query, "count": times} for query, times in counts.items()), "odd"]
+    unmet = {"_librarian": {"topUnmetQueries": queries}}
     settings = {"enabled": True, "analyticsData": unmet}
     told = found(make(tmp_path, {"A": note("keys: [harbour]")}, settings=settings), "B01")
     assert len(told) == 1

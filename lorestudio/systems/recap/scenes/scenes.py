@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, base36, code_units, head, length, to_string, trim, truthy
-from lorestudio.domain.json_text import parse_json, spell
+from lorestudio.domain.json_text import number_in, parse_json, spell
 from lorestudio.systems.recap.records import Record, get_data, mapping, namespace, set_data, text_of, with_values
 
 Range: TypeAlias = tuple[int, int]
@@ -108,8 +108,7 @@ def is_combined(message: Record) -> bool:
 
 def current_index(message: Record) -> int:
     """Which version of the scene recap is in force; 0 where nothing says it."""
-    value = get_data(message, "scene_recap_current_index")
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0
+    return int(number_in(get_data(message, "scene_recap_current_index")) or 0)
 
 
 def locks(messages: Sequence[Record]) -> dict[int, SceneLock]:
