@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import changed_text, same_value
 from lorestudio.exchange.lorebooks.crossing import (
     EntryFate,
@@ -40,6 +42,7 @@ class Lore:
 
     `form` names the format (`formats.FORMATS`). Each entry has its `uid`; `folders` has the uids, as text, of those
     that lie in a folder, category or group of the file, and its name. `report` says what becomes of every field.
+    `placed` has the uids, as text, that are no more than places in the file: they change as soon as entries move there.
     """
 
     form: str
@@ -47,14 +50,19 @@ class Lore:
     entries: tuple[Raw, ...] = field(repr=False)
     report: LoreReport = field(repr=False)
     folders: Mapping[str, str] = field(default_factory=dict, repr=False)
+    placed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The bytes of a file of lore, and what became of every field on the way."""
+    """The bytes of a file of lore, and what became of every field on the way.
+
+    `uids` are those, as text, that its entries went out with, in the order in which they stand there.
+    """
 
     data: bytes = field(repr=False)
     report: LoreReport = field(repr=False)
+    uids: tuple[str, ...] = ()
 
 
 def _is_lore(_raw: Raw) -> bool:
@@ -87,11 +95,15 @@ class Found(Struct, frozen=True):
 
 
 class _Slot(Struct, frozen=True):
-    """A place in the list: the entry there, its key where the list is an object, and its uid, None for no entry."""
+    """A place in the list: the entry there, its key where the list is an object, and its uid, None for no entry.
+
+    `placed`: the uid is not the entry's own.
+    """
 
     key: str
     raw: Raw
     uid: Json = None
+    placed: bool = False
 
 
 def read_book(document: Json, found: Found, form: str, title: str, name: str, source: Path | str) -> Lore:
@@ -99,6 +111,7 @@ def read_book(document: Json, found: Found, form: str, title: str, name: str, so
     entries: list[Raw] = []
     fates: list[EntryFate] = []
     folders: dict[str, str] = {}
+    placed: set[str] = set()
     lore_before = 0
     for slot in _slots(document, found, source):
         if slot.uid is None:
@@ -112,20 +125,30 @@ def read_book(document: Json, found: Found, form: str, title: str, name: str, so
         lore_before += 1
         entries.append(entry)
         fates.append(fate)
+        if slot.placed:
+            placed.add(str(slot.uid))
         if folder := found.folder(slot.raw):
             folders[str(slot.uid)] = folder
     report = LoreReport(title, WORLD_INFO_TITLE, tuple(fates), told_once(found.remarks))
-    return Lore(form, found.name or name, tuple(entries), report, folders)
+    return Lore(form, found.name or name, tuple(entries), report, folders, frozenset(placed))
 
 
 def write_book(
-    text: str, document: Json, found: Found, title: str, entries: Sequence[Raw], source: Path | str
-) -> tuple[str, LoreReport]:
-    """The text of the document with these entries in the place of its own, and the report. Raises InputError.
+    text: str,
+    document: Json,
+    found: Found,
+    title: str,
+    entries: Sequence[Raw],
+    source: Path | str,
+    called: Mapping[str, str],
+) -> tuple[str, LoreReport, tuple[str, ...]]:
+    """The text of the document with these entries in the place of its own, the report, and their uids as they stand.
 
-    An entry with the uid of one that stands there takes its place; the others follow, in their order.
+    An entry with the uid of one that stands there takes its place; the others follow, in their order. `called` as in
+    `formats.write_lore`. Raises InputError.
     """
     slots = list(_slots(document, found, source)) if _at(document, found.path) is not None else []
+    slots = [replace(slot, uid=called.get(str(slot.uid), slot.uid)) for slot in slots]
     stood = {str(slot.uid): slot.raw for slot in slots if slot.uid is not None}
     made: dict[str, Raw] = {}
     fates: list[EntryFate] = []
@@ -142,10 +165,16 @@ def write_book(
     if found.form is None:
         made |= {uid: _as_it_stood(stood[uid], entry) for uid, entry in made.items() if uid in stood}
     new = _listed(slots, made, ranked=ranked)
-    now: Json = dict(new) if isinstance(listed, Mapping) else [raw for _key, raw in new]
+    now: Json = [raw for _key, raw, _uid in new]
+    if isinstance(listed, Mapping):
+        now = {key: raw for key, raw, _uid in new}
+        if ranked:  # members keep their places in a text, and new ones come last: those that move are taken out first
+            pairs = zip((key for key in listed if key in now), now, strict=False)
+            still = {key: listed[key] for key, _other in takewhile(lambda pair: pair[0] == pair[1], pairs)}
+            text = changed_text(text, _with(document, found.path, still, _as_made))
     wanted = _with(document, found.path, now, found.around)
     report = LoreReport(WORLD_INFO_TITLE, title, tuple(fates), tuple(_too_long(found.form, title, entries)))
-    return changed_text(text, wanted), report
+    return changed_text(text, wanted), report, tuple(uid for _key, _raw, uid in new if uid)
 
 
 def _too_long(form: EntryForm | None, title: str, entries: Sequence[Raw]) -> Iterator[str]:
@@ -161,22 +190,22 @@ def _rank(entry: Raw) -> float:
     return 0 if order is None else -order
 
 
-def _listed(slots: Sequence[_Slot], made: Mapping[str, Raw], *, ranked: bool) -> list[tuple[str, Raw]]:
-    """What stands in the list then, with the keys that it has where the list is an object."""
+def _listed(slots: Sequence[_Slot], made: Mapping[str, Raw], *, ranked: bool) -> list[tuple[str, Raw, str]]:
+    """What stands in the list then: the keys that it has where the list is an object, and the uids, "" of no entry."""
     kept = {str(slot.uid): slot for slot in slots if slot.uid is not None}
     used = {slot.key for slot in slots}
-    places: list[tuple[str, Raw]] = []
+    places: list[tuple[str, Raw, str]] = []
     if not ranked:
         for slot in slots:
             if slot.uid is None:
-                places.append((slot.key, slot.raw))
+                places.append((slot.key, slot.raw, ""))
             elif str(slot.uid) in made:
-                places.append((slot.key, made[str(slot.uid)]))
+                places.append((slot.key, made[str(slot.uid)], str(slot.uid)))
     for uid, raw in made.items():
         if ranked or uid not in kept:
             key = kept[uid].key if uid in kept else next(key for key in _keys(uid) if key not in used)
             used.add(key)
-            places.append((key, raw))
+            places.append((key, raw, uid))
     return places
 
 
@@ -227,16 +256,18 @@ def _slots(document: Json, found: Found, source: Path | str) -> Iterator[_Slot]:
         if not found.is_lore(raw):
             yield _Slot(key, raw)
             continue
-        uid = _free(_uid(raw, key, place, found), place, taken)
+        own = _own_uid(raw, key if isinstance(listed, Mapping) else None, found)
+        uid = _free(place if own is None else own, place, taken)
         taken.add(str(uid))
-        yield _Slot(key, raw, uid)
+        yield _Slot(key, raw, uid, placed=own is None or uid != own)
 
 
-def _uid(raw: Raw, key: str, place: int, found: Found) -> Json:
+def _own_uid(raw: Raw, key: str | None, found: Found) -> Json:
+    """The uid that an entry has itself, or by its key where World Info's is an object; None for none."""
     if found.form is None:
         return raw.get("uid", key)
-    own = raw.get("id") if any(link.ours == "uid" for link in found.form.links) else place
-    return own if (isinstance(own, int) and not isinstance(own, bool)) or (isinstance(own, str) and own) else place
+    own = raw.get("id") if any(link.ours == "uid" for link in found.form.links) else None
+    return own if (isinstance(own, int) and not isinstance(own, bool)) or (isinstance(own, str) and own) else None
 
 
 def _free(uid: Json, place: int, taken: set[str]) -> Json:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct
@@ -318,16 +319,18 @@ def write_lore(
     original: tuple[Path, bytes] | None = None,
     *,
     heads: bool = False,
+    called: Mapping[str, str] = MappingProxyType({}),
 ) -> Written:
     """World Info entries as a file of a format, a new one named `name` or a copy of `original` with these entries.
 
     Each entry has a `uid` of its own. In the copy an entry with the uid of one there stands in its place, and all
-    else is as it was. `heads` as in `parse_lore`.
+    else is as it was. `called` has the uids that those of the copy go by in `entries`, where they are other ones.
+    `heads` as in `parse_lore`.
     Raises InputError where the format cannot be written so, or `original` is another one.
     """
     kind = BY_NAME[form]
     if kind.name == CSV:
-        return write_table(entries, original and original[1], original[0] if original else name)
+        return write_table(entries, original and original[1], original[0] if original else name, called)
     if kind.name == NOTES:
         return markdown.write_notes(entries, name, original and original[1], original[0] if original else name)
     if original is None and kind.empty is None:
@@ -351,8 +354,8 @@ def write_lore(
     if kind.name == CARD and found.path[0] != "data":
         raise InputError(source, "a card of version 1 has no place for a lorebook. Save it in SillyTavern first.")
     with _not_too_deep(source):
-        text, report = write_book(inside.text, document, found, kind.title, entries, source)
-    return Written(inside.close(text), replace(report, remarks=(*inside.remarks, *report.remarks)))
+        text, report, uids = write_book(inside.text, document, found, kind.title, entries, source, called)
+    return Written(inside.close(text), replace(report, remarks=(*inside.remarks, *report.remarks)), uids)
 
 
 def _spelled(document: Json) -> str:

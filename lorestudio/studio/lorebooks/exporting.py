@@ -19,7 +19,7 @@ from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import keep_copy, read_file
 from lorestudio.exchange.lorebooks.crossing import EntryFate, LoreReport, told_once
-from lorestudio.exchange.lorebooks.documents import Written
+from lorestudio.exchange.lorebooks.documents import Lore, Written
 from lorestudio.exchange.lorebooks.formats import BY_NAME, parse_lore, write_lore
 from lorestudio.exchange.lorebooks.notes import BOOK, UID, NoteEntry, Raw, entry_of, restored, values_of
 from lorestudio.exchange.lorebooks.reading import read_lorebook
@@ -29,6 +29,8 @@ from lorestudio.studio.lorebooks.links import (
     SUFFIX,
     BookLink,
     LinkedNote,
+    called_here,
+    known_entries,
     link_to,
     linked_note,
     links_of,
@@ -135,11 +137,14 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     original = _original(choice, target, link)
     name = target.stem if link is None else link.book
     heads = link is not None and link.heads and choice.card is None
-    written = write_lore(choice.form, name, going, original, heads=heads)
+    called: Mapping[str, str] = {}
+    if original is not None and link is not None and original[0] == Path(link.file):
+        called = called_here(parse_lore(original[1], original[0], heads=heads), link.entries)
+    written = write_lore(choice.form, name, going, original, heads=heads, called=called)
     lore = parse_lore(written.data, target, heads=heads)  # what cannot be read again is not written
     first = LoreReport("notes", "World Info", tuple(note.fate for note in notes), told_once(told))
     report = first if choice.form == WORLD_INFO else first.then(written.report)
-    read = as_read(written, lore.entries, going, anew=original is None and choice.form != WORLD_INFO)
+    read = as_read(written, lore, going)
     linking = _linking(vault, target, choice, name, notes, written, link, read, heads=heads)
     return ExportPlan(vault.folder, target, written, notes, linking, report, before)
 
@@ -270,7 +275,7 @@ def _what_is_there(data: bytes, target: Path) -> str:
 
 def _is_as_linked(link: BookLink, target: Path) -> bool:
     lore = parse_lore(read_file(target, "lorebook"), target, heads=link.heads)
-    return {to_string(raw.get("uid")): raw for raw in lore.entries} == link.entries
+    return list(known_entries(lore, link.entries).items()) == list(link.entries.items())
 
 
 def _original(choice: ExportChoice, target: Path, link: BookLink | None) -> tuple[Path, bytes] | None:
@@ -278,7 +283,7 @@ def _original(choice: ExportChoice, target: Path, link: BookLink | None) -> tupl
     if choice.card is not None:
         return choice.card, read_file(choice.card, "card")
     if link is not None and link.form == choice.form and link.original:
-        return target, link.original.encode()
+        return Path(link.file), link.original.encode()
     if not BY_NAME[choice.form].makes_new:
         for path in (target, *((Path(link.file),) if link is not None and link.form == choice.form else ())):
             if path.is_file():
@@ -286,18 +291,10 @@ def _original(choice: ExportChoice, target: Path, link: BookLink | None) -> tupl
     return None
 
 
-def as_read(written: Written, read: Sequence[Raw], going: Sequence[Raw], *, anew: bool) -> dict[str, Raw]:
-    """The entries that went out as they come in again, by the uids that they went out with.
-
-    `anew`: the file is a new one in a form that numbers its entries by their places.
-    """
-    own = {to_string(raw.get("uid")): raw for raw in going}
-    found = {to_string(raw.get("uid")): raw for raw in read}
-    places = [fate.uid for fate in written.report.entries]
-    if anew and len(places) == len(read):
-        found = dict(zip(places, read, strict=True))
-    return {uid: found[uid] if found.get(uid, {}).get("comment") == raw.get("comment") else raw
-            for uid, raw in own.items()}  # fmt: skip
+def as_read(written: Written, lore: Lore, going: Sequence[Raw]) -> dict[str, Raw]:
+    """The entries that went out as they come in again, in the file's order, with the uids that they went out with."""
+    own = {to_string(raw.get("uid")): raw.get("uid") for raw in going}
+    return {uid: {**raw, "uid": own[uid]} for uid, raw in zip(written.uids, lore.entries, strict=True)}
 
 
 def _linking(
@@ -307,16 +304,14 @@ def _linking(
     """The link that the vault gets; None where it is linked to another file."""
     if link is not None and link.file != str(target):
         return None
-    entries: dict[str, Raw] = {}
     linked: dict[str, LinkedNote] = {}
     for note in notes:
         if note.raw is not None:
-            entry = read[to_string(note.raw.get("uid"))]
-            entries[to_string(entry.get("uid"))] = entry
-            linked[to_string(entry.get("uid"))] = linked_note(note.filename, note.settled, note.raw, entry)
+            uid = to_string(note.raw.get("uid"))
+            linked[uid] = linked_note(note.filename, note.settled, note.raw, read[uid])
     place = link.place if link is not None else _place(choice.folder, name)
     made = BookLink(
-        name, str(target), choice.form, choice.folder, entries, linked, original_text(written.data), place, heads
+        name, str(target), choice.form, choice.folder, read, linked, original_text(written.data), place, heads
     )
     path = vault.path(place)
     before = read_note(path)[0] if path.exists() else None

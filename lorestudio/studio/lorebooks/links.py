@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.json_text import stringified
 from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import parse_document, read_file, same_value
+from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.notes import Raw
 from lorestudio.exchange.problems import checked
 from lorestudio.settings.files import json_bytes
@@ -43,8 +46,10 @@ class LinkedNote:
 class BookLink:
     """A lorebook and its notes. `file` is where the book lies, `form` its format, `folder` that of its notes.
 
-    `entries` are the book's as World Info has them, by uid as text; `notes` the note of each; those of `apart` have
-    none, because they were left out. `original` is the text of the book's file, "" where that is no text.
+    `entries` are the book's as World Info has them, by uid as text and in the order of the file; `notes` the note of
+    each; those of `apart` have none, because they were left out. An entry keeps its uid also where the file numbers its
+    entries by their places, and has another one for it (`known_entries`). `original` is the text of the book's file, ""
+    where that is no text.
     """
 
     book: str
@@ -139,3 +144,62 @@ def linked_note(filename: str, text: str, said: Raw, entry: Raw) -> LinkedNote:
 def linked(link: BookLink, entries: Mapping[str, Raw], notes: Mapping[str, LinkedNote], data: bytes) -> BookLink:
     """The link after both sides were brought together."""
     return replace(link, entries=entries, notes=notes, original=original_text(data))
+
+
+# ---- which entry of the file is which -------------------------------------------------------------------------------
+
+_OF_PLACE: Final = frozenset({"uid", "order", "displayIndex"})
+"""The members that may follow from the place in the file."""
+_TELLING: Final = (("comment", "content"), ("comment", "key"), ("content", "key"), ("content",), ("comment",), ("key",))
+"""The members that an entry is known again by, the surest first, where it is not as it was."""
+
+
+def known_entries(lore: Lore, known: Mapping[str, Raw]) -> dict[str, Raw]:
+    """The entries of a file in its order, by the uids that they are known under, new ones by a free one.
+
+    `known` has those that were in the file, in the order of then. An entry has its own number; one that has no number
+    but its place is known by what it says, of several alike by its place, and at last by the one it stands behind.
+    """
+    left = {uid: place for place, uid in enumerate(known)}
+    uids = [to_string(raw.get("uid")) for raw in lore.entries]
+    found = {place: uid for place, uid in enumerate(uids) if uid in left and uid not in lore.placed}
+    for uid in found.values():
+        del left[uid]
+    for names, in_place in product((None, *_TELLING), (True, False)):
+        alike: dict[str, list[str]] = {}
+        for uid in left:
+            alike.setdefault(_told(known[uid], names), []).append(uid)
+        for place, raw in enumerate(lore.entries):
+            if uids[place] in lore.placed and place not in found and (told := _told(raw, names)):
+                same = (uid for uid in alike.get(told, ()) if uid in left and (not in_place or left[uid] == place))
+                if uid := next(same, ""):
+                    found[place] = uid
+                    del left[uid]
+    behind = dict(zip(("", *known), known, strict=False))
+    numbered: dict[str, Raw] = {}
+    highest = max((int(uid) for uid in (*known, *uids) if uid.isascii() and uid.isdigit()), default=-1)
+    for place, raw in enumerate(lore.entries):
+        number = raw.get("uid")
+        if uids[place] in lore.placed:
+            follower = behind.get(next(reversed(numbered), ""), "")
+            uid = found.get(place, follower if follower in left else "")
+            left.pop(uid, None)
+            if uid:
+                number = known[uid].get("uid", uid)
+            elif uids[place] in known:
+                number = highest = highest + 1
+        numbered[to_string(number)] = {**raw, "uid": number}
+    return numbered
+
+
+def called_here(lore: Lore, known: Mapping[str, Raw]) -> dict[str, str]:
+    """The uids that the entries of a file are known under, by those that they have there."""
+    there = [to_string(raw.get("uid")) for raw in lore.entries]
+    return dict(zip(there, known_entries(lore, known), strict=True))
+
+
+def _told(raw: Raw, names: Sequence[str] | None) -> str:
+    """What an entry is known again by: these members, "" where it has not all of them; without names all of them."""
+    if names is None:
+        return stringified({name: value for name, value in raw.items() if name not in _OF_PLACE})
+    return stringified([raw.get(name) for name in names]) if all(map(raw.get, names)) else ""

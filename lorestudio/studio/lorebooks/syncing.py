@@ -34,7 +34,16 @@ from lorestudio.exchange.lorebooks.notes import (
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.lorebooks.exporting import as_read
 from lorestudio.studio.lorebooks.importing import FreeNames
-from lorestudio.studio.lorebooks.links import SUFFIX, BookLink, LinkedNote, linked, linked_note, original_text
+from lorestudio.studio.lorebooks.links import (
+    SUFFIX,
+    BookLink,
+    LinkedNote,
+    called_here,
+    known_entries,
+    linked,
+    linked_note,
+    original_text,
+)
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import VaultNotes
@@ -126,23 +135,30 @@ def plan_sync(link: BookLink, vault: VaultNotes, rules: ParseRules, choice: Sync
     """
     path = Path(link.file)
     data = read_file(path, "lorebook")
-    there = {to_string(raw.get("uid")): raw for raw in parse_lore(data, path, heads=link.heads).entries}
+    lore = parse_lore(data, path, heads=link.heads)
+    there = known_entries(lore, link.entries)
     _check_same_book(link, there, path)
     both = _Both(link, vault, rules, choice, there)
     items = tuple(both.look())
     book: bytes | None = None
     if both.there != there:
         going = list(both.there.values())
-        written = write_lore(link.form, link.book, going, (path, data), heads=link.heads)
+        called = called_here(lore, link.entries)
+        written = write_lore(link.form, link.book, going, (path, data), heads=link.heads, called=called)
         book = written.data if written.data != data else None
-        read = parse_lore(written.data, path, heads=link.heads).entries
-        both.take_as_read(as_read(written, read, going, anew=False))
+        read = as_read(written, parse_lore(written.data, path, heads=link.heads), going)
+        both.take_as_read(read)
+        there = read
+    placed = [uid for uid in there if uid in both.base]
+    moved = placed != [uid for uid in both.base if uid in there]
+    if moved:
+        both.base = {uid: both.base[uid] for uid in (*placed, *both.base)}
     after = linked(link, both.base, both.notes, data if book is None else book)
     changes = [] if book is None else [NoteFileChange.of_bytes(path, data, book, vault.folder)]
     changes += both.changes
     place = vault.path(link.place)
     known = read_note(place)[0] if place.exists() else None
-    if known is None or book is not None or replace(after, original=link.original) != link:
+    if known is None or book is not None or moved or replace(after, original=link.original) != link:
         changes.append(NoteFileChange(place, known, after.text))
     remarks = []
     if book is not None and path.parent.name == _WORLDS:
@@ -159,16 +175,20 @@ def found_link(vault: VaultNotes, path: Path, rules: ParseRules) -> BookLink:
     """
     data = read_file(path, "lorebook")
     lore = parse_lore(data, path)
-    there = {to_string(raw.get("uid")): raw for raw in lore.entries}
-    entries: dict[str, Raw] = {}
-    notes: dict[str, LinkedNote] = {}
+    own: dict[str, tuple[str, Raw]] = {}
     for filename, note in sorted(vault.index.notes.items()):
         said = entry_of(note.text, filename, rules)
-        uid = to_string(said.uid)
-        if said.book == lore.name and uid in there and uid not in notes:
-            mine = restored(there[uid], said.raw)
-            differs = _changed(mine, there[uid])
-            entries[uid] = {name: _UNKNOWN if name in differs else value for name, value in there[uid].items()}
+        if said.book == lore.name and said.uid is not None:
+            own.setdefault(to_string(said.uid), (filename, {**said.raw, "uid": said.uid}))
+    by_number = sorted(own, key=lambda uid: (len(uid), uid))
+    there = known_entries(lore, {uid: own[uid][1] for uid in by_number})
+    entries: dict[str, Raw] = {}
+    notes: dict[str, LinkedNote] = {}
+    for uid, entry in there.items():
+        if uid in own:
+            filename, raw = own[uid]
+            differs = _changed(restored(entry, raw), entry)
+            entries[uid] = {name: _UNKNOWN if name in differs else value for name, value in entry.items()}
             notes[uid] = LinkedNote(filename, "")
     if not notes:
         raise InputError(path, f"no note of the vault says that it is of this book ({BOOK}: {lore.name}). Import it.")

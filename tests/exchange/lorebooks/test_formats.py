@@ -477,6 +477,10 @@ def test_a_book_of_united_keeps_its_folders_and_the_authors_text() -> None:
     assert after["entries"]["1"] == {**UNITED["entries"]["1"], "content": "New.", "manual_text": "New."}  # type: ignore[index]
     assert after["entries"]["3"] == UNITED["entries"]["3"]  # type: ignore[index]
     assert after["entries"]["7"]["folder"] == "root"
+    back = [{**raw, "order": place} for place, raw in enumerate(entries)]
+    turned = write_lore("kobold-united", "x", back, given).data
+    assert json.loads(turned)["entries"] == UNITED["entries"]
+    assert [raw["comment"] for raw in parse_lore(turned, given[0]).entries] == [raw["comment"] for raw in back[::-1]]
 
 
 PLAIN = {

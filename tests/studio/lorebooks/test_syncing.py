@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lorestudio.exchange.lorebooks.crossing import LoreReport
+from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
-from lorestudio.exchange.lorebooks.formats import parse_lore
+from lorestudio.exchange.lorebooks.formats import FORMATS, parse_lore, write_lore
 from lorestudio.exchange.lorebooks.notes import entry_of, meaning
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.lorebooks.exporting import write_export
-from lorestudio.studio.lorebooks.links import links_of
+from lorestudio.studio.lorebooks.links import known_entries, links_of
 from lorestudio.studio.lorebooks.syncing import (
     Gone,
     Prefer,
@@ -35,6 +38,7 @@ from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import SaveError
 from lorestudio.vault.writer import save_note
 from tests.examples import examples
+from tests.exchange.test_character_card import V2
 from tests.studio.lorebooks.test_exporting import MADE_NEW, a_vault, export, imported
 from tests.studio.lorebooks.test_importing import MINE, book, files, vault
 
@@ -417,3 +421,191 @@ def test_a_note_keeps_what_its_book_cannot_say(tmp_path: Path, form: str) -> Non
     wanted = {**whole, "key": ["bell"], "content": "It sings."}
     assert export(place, tmp_path / "out.json").entries["N0.md"] == wanted
     assert export(place, target, form=form).entries["N0.md"] == wanted
+
+
+# ---- formats whose entries have no number but their place -----------------------------------------------------------
+
+NO_IDS = "card without ids"
+COPIES: dict[str, Any] = {
+    "card": {**V2, "data": {**V2["data"], "character_book": {"name": "Sea", "entries": []}}},
+    "risu-module": {"type": "risuModule", "name": "Sea", "lorebook": [{"mode": "folder", "key": "f", "comment": "F"}]},
+    "character-book": {"name": "Sea", "entries": [{"keys": ["x"], "content": "x"}]},
+}
+SYNCED = [*(kind.name for kind in FORMATS), NO_IDS]
+PLACED = [form for form in SYNCED if form not in {"sillytavern", "card", "character-book", "lorebook-v3"}]
+RANKED = [kind.name for kind in FORMATS if any(form.ranked for form in kind.forms)]
+
+
+class Placed:
+    """A book of any format with entries of these titles, and the notes that it became, in the order of then."""
+
+    def __init__(self, folder: Path, form: str, titles: list[str]) -> None:
+        self.path, self.form = folder / "Sea.file", form.removesuffix(" without ids")
+        entries = [
+            {**NEW_ENTRY, "uid": place, "comment": title, "key": [title.lower()], "order": 100 - place,
+             "content": f"It is {place}."}
+            for place, title in enumerate(titles)
+        ]  # fmt: skip
+        copy = COPIES.get(self.form)
+        original = None if copy is None else (self.path, json.dumps(copy).encode())
+        data = write_lore(self.form, "Sea", entries, original).data
+        if form == NO_IDS:
+            whole = json.loads(data)
+            for entry in whole["data"]["character_book"]["entries"]:
+                del entry["id"]
+            data = json.dumps(whole).encode()
+        self.path.write_bytes(data)
+        self.place = imported(folder, self.path)
+        self.log = ChangeLog(folder / "log", [self.place])
+        self.notes = [self.place / note.filename for note in links_of(read_vault_notes(self.place))[0].notes.values()]
+
+    def sync(self, **choice: Any) -> tuple[SyncItem, ...]:
+        notes = read_vault_notes(self.place)
+        plan = plan_sync(links_of(notes)[0], notes, RULES, SyncChoice(**choice))
+        carry_out_sync(plan, self.log)
+        return plan.items
+
+    def entries(self) -> list[dict[str, Any]]:
+        return [dict(raw) for raw in parse_lore(self.path.read_bytes(), self.path).entries]
+
+    def texts(self) -> list[str]:
+        return [str(raw["content"]).strip() for raw in self.entries()]
+
+    def write(self, entries: list[dict[str, Any]]) -> None:
+        """As the other program does it, which knows nothing of numbers."""
+        given = [{**raw, "uid": there["uid"]} for raw, there in zip(entries, self.entries(), strict=False)]
+        if self.form in RANKED:
+            given = [{**raw, "order": 100 - place} for place, raw in enumerate(given)]
+        original = None if self.form == "markdown" else (self.path, self.path.read_bytes())
+        self.path.write_bytes(write_lore(self.form, "Sea", given, original).data)
+
+    def edit(self, text: str, more: str) -> None:
+        entries = self.entries()
+        for raw in entries:
+            if str(raw["content"]).strip() == text:
+                raw["content"] = f"{text}{more}"
+        self.write(entries)
+
+    def note(self, place: int, pattern: str, new: str) -> None:
+        text = self.notes[place].read_text(encoding="utf-8")
+        changed, amount = re.subn(f"(?m)^{pattern}", new, text)
+        assert amount == 1
+        self.notes[place].write_text(changed, encoding="utf-8")
+
+    def bodies(self) -> list[str]:
+        return [path.read_text(encoding="utf-8").partition("\nIt is")[2] for path in self.notes]
+
+
+@pytest.mark.parametrize("form", SYNCED)
+@given(
+    titles=st.lists(st.sampled_from(["Bell", "Quay", "Fog"]), min_size=2, max_size=4),
+    priorities=st.lists(st.sampled_from([None, 500, 899, 901, 950]), min_size=4, max_size=4),
+    changed=st.integers(0, 3),
+    both=st.booleans(),
+)
+@settings(max_examples=examples(40))
+def test_what_moves_in_the_book_stays_the_entry_of_its_note(
+    tmp_path_factory: Any, form: str, titles: list[str], priorities: list[int | None], changed: int, *, both: bool
+) -> None:
+    book = Placed(tmp_path_factory.mktemp("placed"), form, titles)
+    bodies, changed = book.bodies(), changed % len(titles)
+    for place, priority in enumerate(priorities[: len(titles)]):
+        if priority is not None:
+            book.note(place, "priority: .*", f"priority: {priority}")
+    book.sync()
+    texts, notes = book.texts(), files(book.place)
+    assert book.sync() == ()
+    assert files(book.place) == notes
+    assert sorted(texts) == [f"It is {place}." for place in range(len(titles))]
+    book.edit(f"It is {changed}.", "\nIn fog.")
+    if both:
+        book.note(changed, "priority: .*", "priority: 10")
+    (item,) = book.sync()
+    assert "content" in item.members
+    bodies[changed] = bodies[changed].rstrip() + "\nIn fog."
+    assert [body.rstrip() for body in book.bodies()] == [body.rstrip() for body in bodies]
+    book.note(0, "It is 0", "It was 0")
+    book.sync()
+    assert sorted(text.replace("\nIn fog.", "") for text in book.texts()) == sorted(
+        text.replace("It is 0", "It was 0") for text in texts
+    )
+    assert book.sync() == ()
+
+
+@pytest.mark.parametrize("form", PLACED)
+def test_entries_that_change_places_in_the_book_keep_their_notes(tmp_path: Path, form: str) -> None:
+    book = Placed(tmp_path, form, ["Bell", "Quay", "Fog"])
+    bodies, before = book.bodies(), [path.read_text(encoding="utf-8") for path in book.notes]
+    book.write(list(reversed(book.entries())))
+    book.edit("It is 2.", "\nIn fog.")
+    with pytest.raises(InputError, match="changed since"):
+        export(book.place, book.path, form=book.form)
+    items = book.sync()
+    assert [item.found for item in items if "content" in item.members] == [SyncState.THERE]
+    assert [body.rstrip() for body in book.bodies()] == [bodies[0].rstrip(), bodies[1].rstrip(), " 2.\nIn fog."]
+    first = before[0].replace("priority: 900", "priority: 902") if form in RANKED else before[0]
+    assert [path.read_text(encoding="utf-8") for path in book.notes[:2]] == [first, before[1]]
+    assert book.sync() == ()
+    write_export(export(book.place, book.path, form=book.form), book.log)
+    assert sorted(book.texts()) == ["It is 0.", "It is 1.", "It is 2.\nIn fog."]
+    assert book.sync() == ()
+
+
+@pytest.mark.parametrize("form", SYNCED)
+@pytest.mark.parametrize("here", [True, False])
+def test_what_is_gone_takes_no_other_entry_along(tmp_path: Path, form: str, *, here: bool) -> None:
+    book = Placed(tmp_path, form, ["Bell", "Quay", "Fog"])
+    if here:
+        book.notes[0].unlink()
+    else:
+        entries = book.entries()
+        book.path.write_bytes(write_lore(book.form, "Sea", entries[1:], (book.path, book.path.read_bytes())).data)
+    gone = [item for item in book.sync(gone=Gone.FOLLOW) if item.found in {SyncState.GONE_HERE, SyncState.GONE_THERE}]
+    assert [item.title for item in gone] == ["Bell"]
+    assert (book.texts(), book.notes.pop(0).exists()) == (["It is 1.", "It is 2."], False)
+    assert book.sync() == ()
+    book.edit("It is 2.", "\nIn fog.")
+    book.sync()
+    assert [body.strip() for body in book.bodies()] == ["1.", "2.\nIn fog."]
+    new = book.notes[0].with_name("New.md")
+    new.write_text(MINE, encoding="utf-8")
+    book.sync()
+    assert (len(book.entries()), book.sync()) == (3, ())
+
+
+@pytest.mark.parametrize("form", PLACED)
+def test_a_lost_link_is_found_by_what_the_notes_say_where_numbers_are_places(tmp_path: Path, form: str) -> None:
+    book = Placed(tmp_path, form, ["Bell", "Quay", "Fog"])
+    book.note(2, "priority: .*", "priority: 500")
+    book.sync()
+    next(book.place.rglob("*.book.json")).unlink()
+    notes = read_vault_notes(book.place)
+    link = found_link(notes, book.path, RULES)
+    assert {book.place / note.filename: link.entries[uid]["comment"] for uid, note in link.notes.items()} == dict(
+        zip(book.notes, ["Bell", "Quay", "Fog"], strict=True)
+    )
+    plan = plan_sync(link, notes, RULES, SyncChoice())
+    assert {name for item in plan.items for name in item.members} <= {"order"}
+
+
+def test_an_entry_without_a_number_is_known_by_what_it_says_then_by_its_place() -> None:
+    """Of several alike the one in the same place comes first; what nothing tells of stands behind the same one."""
+    same = {"comment": "Bell", "content": "One.", "key": ["bell"]}
+    sea, fog = {"comment": "Sea", "content": "Wide.", "key": ["sea"]}, {"comment": "", "content": "Grey.", "key": []}
+    known = {uid: {"uid": int(uid), **raw} for uid, raw in {"4": same, "7": same, "5": sea, "9": fog}.items()}
+
+    def found(*entries: dict[str, Any]) -> list[str]:
+        read = tuple({"uid": place, **raw} for place, raw in enumerate(entries))
+        placed = frozenset(str(place) for place in range(len(read)))
+        numbered = known_entries(Lore("x", "x", read, LoreReport("", ""), placed=placed), known)
+        assert [raw["uid"] for raw in numbered.values()] == list(map(int, numbered))
+        return list(numbered)
+
+    assert found(same, same, sea, fog) == ["4", "7", "5", "9"]
+    assert found({**same, "content": "Two."}, same, sea, fog) == ["4", "7", "5", "9"]
+    assert found(fog, sea, same) == ["9", "5", "4"]
+    assert found({**sea, "content": "Deep."}, fog, {**same, "comment": "Tower"}) == ["5", "9", "4"]
+    other = {"comment": "Kite", "content": "Red.", "key": ["kite"]}
+    assert found(same, same, sea, other) == ["4", "7", "5", "9"]
+    assert found(other, sea, fog, same) == ["0", "5", "9", "4"]
+    assert found(*[{"content": str(place)} for place in range(6)]) == ["4", "7", "5", "9", "10", "11"]

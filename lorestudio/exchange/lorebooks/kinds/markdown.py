@@ -93,7 +93,8 @@ def notes_in(files: Mapping[str, bytes], source: Path, split: int = 0) -> Lore:
     named = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
     remarks = (f"What is no note is left out: {named}.",) if others else ()
     report = LoreReport(TITLE, WORLD_INFO_TITLE, tuple(fate for _entry, fate in crossed), remarks)
-    return Lore("markdown", root or source.stem, tuple(entry for entry, _fate in crossed), report, folders)
+    placed = frozenset(str(entry["uid"]) for entry, _fate in crossed)
+    return Lore("markdown", root or source.stem, tuple(entry for entry, _fate in crossed), report, folders, placed)
 
 
 _FENCE: Final = re.compile(r"[ ]{0,3}(?:```|~~~)")
@@ -153,18 +154,21 @@ def write_notes(entries: Sequence[Raw], name: str, original: bytes | None, sourc
     files = {path: data for path, data in before.items() if path not in places}
     taken = {same_name(path) for path in files}
     written: dict[str, bytes] = {}
-    for raw, _fate in made.values():
+    uids: dict[str, str] = {}
+    for uid, (raw, _fate) in made.items():
         path = _free(text(raw.get("path")), taken, "" if original is not None else note_name(name, "lore"))
         taken.add(same_name(path))
         parts = (text(raw.get(part)) for part in ("front matter", "heading", "content"))
         written[path] = "".join(parts).encode("utf-8", "replace")
+        uids[path] = uid
     ordered = {
         path: written.pop(path) if path in written else files[path]
         for path in before
         if path in written or path in files
     }
     report = LoreReport(WORLD_INFO_TITLE, TITLE, tuple(fate for _raw, fate in made.values()))
-    return Written(zipped(ordered | written), report)
+    files = ordered | written
+    return Written(zipped(files), report, tuple(uids[path] for path in files if path in uids))
 
 
 def _free(path: str, taken: set[str], folder: str) -> str:

@@ -88,7 +88,8 @@ def read_table(data: bytes, name: str, source: Path | str) -> Lore:
     own = [column for column in columns if not _plain(column)]
     remarks = (f"Columns that are not known here are kept with each entry: {', '.join(own)}.",) if own else ()
     report = LoreReport(TITLE, WORLD_INFO_TITLE, tuple(fate for _entry, fate in crossed), remarks)
-    return Lore("csv", name, tuple(entry for entry, _fate in crossed), report, folders)
+    placed = frozenset(str(entry["uid"]) for entry, _fate in crossed)
+    return Lore("csv", name, tuple(entry for entry, _fate in crossed), report, folders, placed)
 
 
 def _table(data: bytes, source: Path | str) -> tuple[list[str], list[Raw]]:
@@ -114,14 +115,19 @@ def _table(data: bytes, source: Path | str) -> tuple[list[str], list[Raw]]:
     return columns, [dict(zip(columns, row, strict=False)) for _line, row in rows]
 
 
-def write_table(entries: Sequence[Raw], original: bytes | None, source: Path | str) -> Written:
-    """A table of entries, with the columns and the dividing sign of another one where that is given."""
+def write_table(
+    entries: Sequence[Raw], original: bytes | None, source: Path | str, called: Mapping[str, str]
+) -> Written:
+    """A table of entries, with the columns and the dividing sign of another one where that is given.
+
+    `called` as in `formats.write_lore`.
+    """
     columns, rows = _table(original, source) if original is not None else (list(HEADER), [])
     kept = (name for entry in entries for name in mapping(kept_in(entry, "csv").get("fields")))
     columns += [name for name in dict.fromkeys(kept) if name not in columns]
     divider = _divider(original.decode("utf-8-sig").splitlines()[0]) if original else ","
     form = form_of(columns)
-    stood = {str(place): row for place, row in enumerate(rows)}
+    stood = {called.get(str(place), str(place)): row for place, row in enumerate(rows)}
     made = {uid: from_world_info(form, entry, stood.get(uid)) for entry in entries for uid in [str(entry.get("uid"))]}
     order = [uid for uid in stood if uid in made]
     order += [uid for uid in made if uid not in order]
@@ -131,7 +137,7 @@ def write_table(entries: Sequence[Raw], original: bytes | None, source: Path | s
     writer.writerow(columns)
     writer.writerows(_cells_of(made[uid][0], columns) for uid in order)
     mark = _BOM if original is not None and original.startswith(_BOM.encode()) else ""
-    return Written((mark + out.getvalue()).encode("utf-8", "replace"), report)
+    return Written((mark + out.getvalue()).encode("utf-8", "replace"), report, tuple(order))
 
 
 def _cells_of(row: Raw, columns: Sequence[str]) -> list[str]:
