@@ -18,6 +18,7 @@ from lorestudio.ui.shell.bars import DockTitles
 from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.layout import PANE_ORDER
 from lorestudio.ui.shell.qt import later
+from lorestudio.ui.shell.tab_order import move_keyboard
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, shorten, tr
 from lorestudio.ui.state.selection import same_numbers
@@ -195,6 +196,10 @@ class MainWindow(QMainWindow):
             focused.click()
         else:
             super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Qt: Tab and Shift+Tab go as the parts lie."""
+        return move_keyboard(self, forward=forward)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Qt: a window of docks has a ground only between them, so the person has dragged one's edge."""

@@ -36,6 +36,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.ui.shell.qt import later, plain
+from lorestudio.ui.shell.tab_order import move_keyboard
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import Notice, Tone, tr
 from lorestudio.ui.widgets.layouts import (
@@ -330,6 +331,10 @@ class PaneDock(QDockWidget):
         if self.bar is not None:
             self.bar.follow(pane)
         pane.set_seen(self._in_sight)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Qt: Tab and Shift+Tab go as the parts lie, in a window of its own as in the one for all."""
+        return move_keyboard(self, forward=forward) if self.isWindow() else super().focusNextPrevChild(forward)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: it stands somewhere, be it behind others."""

@@ -169,7 +169,6 @@ class SearchPane(Pane):
         )
         self.column.addLayout(head)
         self.column.addWidget(self._pages, 1)
-        self.setTabOrder(self.field, self.case)
 
     def _connect(self) -> None:
         self._arrived.connect(self._show_rows, Qt.ConnectionType.QueuedConnection)

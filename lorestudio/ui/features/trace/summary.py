@@ -10,7 +10,7 @@ from html import escape
 
 from msgspec import Struct
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
 from lorestudio.trace.model import Trace
 from lorestudio.trace.summary import SummaryPiece, too_broad
@@ -128,6 +128,11 @@ class SummaryLine(QLabel):
         if tuple(notes) != self.notes:
             self.notes = tuple(notes)
             self._show()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Qt: Tab goes from link to link, and on. Backwards, Qt alone never leaves a link that begins the text."""
+        at_first = not forward and self.hasSelectedText() and self.selectionStart() == 0
+        return QFrame.focusNextPrevChild(self, forward) if at_first else super().focusNextPrevChild(forward)
 
     def _show(self) -> None:
         color = self._theme.palette.accent

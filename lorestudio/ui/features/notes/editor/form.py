@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -67,8 +66,6 @@ class PropertyForm(QWidget):
         self._shapes: dict[str, str] = {}
         self._match = ("", "neutral")
         self._refusals: dict[str, str] = {}
-        self.after: QWidget | None = None
-        """What has the keyboard before the first row."""
         self.setAccessibleName(tr("Properties"))
         self._problems = label(self)
         self._problems.setObjectName("FormProblems")
@@ -242,11 +239,6 @@ class PropertyForm(QWidget):
                 self._list.insertWidget(place, row)
             rows[key] = row
         self._rows, self._shapes = rows, shapes
-        line = [self.after] if self.after is not None else []
-        line += [each for row in rows.values() for each in (row.name, row.field.focusProxy() or row.field)]
-        line = [each for each in (*line, self.add_button) if each.focusPolicy() is not Qt.FocusPolicy.NoFocus]
-        for before, after in pairwise(line):  # Qt passes over what never has the keyboard, and all behind it
-            QWidget.setTabOrder(before, after)
 
     def _raw_reason(self, found: NoteProperty | None) -> str:
         """Why a property is shown as it is written, "" where it can be edited."""

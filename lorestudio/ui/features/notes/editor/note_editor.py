@@ -284,7 +284,6 @@ class NoteEditor(QWidget):
         self.toggle.setCheckable(True)
         self.toggle.setChecked(True)
         self.toggle.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.form.after = self.toggle
         self.splitter = split(self.form, self.body, stretch=1)
         self.splitter.setHandleWidth(5)
         self.body.setMinimumHeight(60)
