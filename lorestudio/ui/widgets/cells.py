@@ -6,7 +6,7 @@ How cells are read: a `Column` says what is read off a row, and `Cells` answer f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -124,6 +124,12 @@ class Cells(Struct):
             return tr(column.help or column.title) or None
         return (V_RIGHT if column.numeric else V_LEFT) if role == ALIGNMENT else None
 
+    def texts(self, rows: Iterable[Any]) -> list[list[str]]:
+        """What is shown as texts, headings first where the columns have any."""
+        heads = [tr(column.title) for column in self.columns]
+        lines = [[column.words(row) for column in self.columns] for row in rows]
+        return [heads, *lines] if any(heads) else lines
+
     def answer(self, row: Any, place: int, role: int) -> object:  # noqa: ANN401, PLR0911  # a table of roles
         """What the cell of a row in a column answers."""
         if not 0 <= place < len(self.columns):
@@ -163,6 +169,11 @@ class Cells(Struct):
         if role == Qt.ItemDataRole.ForegroundRole and column.tone is not None and (tone := column.tone(row)):
             return theme.color(tone)
         return None
+
+
+def as_text(rows: Iterable[Sequence[str]]) -> str:
+    """Texts of a table with tabulators between them, for spreadsheets and mails."""
+    return "\n".join("\t".join(" ".join(cell.split()) for cell in row) for row in rows)
 
 
 # ---- what is drawn --------------------------------------------------------------------------------------------------

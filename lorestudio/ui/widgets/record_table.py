@@ -37,7 +37,7 @@ from lorestudio.trace.text import markdown_table
 from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT, Index, later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
-from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column
+from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column, as_text
 from lorestudio.ui.widgets.layouts import button, column, label, row
 
 ROW_HEIGHT: Final = 24
@@ -152,9 +152,7 @@ class RecordTable(QAbstractTableModel):
 
     def texts(self, places: Iterable[int] | None = None) -> list[list[str]]:
         """What the table shows as texts, headings first; only these rows where places are given."""
-        rows = self.rows if places is None else [self.rows[place] for place in places]
-        heads = [tr(column.title) for column in self.columns]
-        return [heads, *([column.words(row) for column in self.columns] for row in rows)]
+        return self._cells.texts(self.rows if places is None else [self.rows[place] for place in places])
 
     # ---- ticks ------------------------------------------------------------------------------------------------------
 
@@ -320,11 +318,6 @@ class RecordTable(QAbstractTableModel):
 def _as_order(sorted_by: tuple[int, bool]) -> tuple[int, Qt.SortOrder]:
     column, descending = sorted_by
     return column, Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
-
-
-def as_text(rows: Iterable[Sequence[str]]) -> str:
-    """Texts of a table with tabulators between them, for spreadsheets and mails."""
-    return "\n".join("\t".join(" ".join(cell.split()) for cell in row) for row in rows)
 
 
 def as_markdown(rows: Sequence[Sequence[str]]) -> str:

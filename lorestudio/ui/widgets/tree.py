@@ -5,19 +5,19 @@ Places in notes as a tree of two levels: what they belong to, and below it the l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPoint, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter
 from PySide6.QtWidgets import QTreeView, QWidget
 
 from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, Index
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
-from lorestudio.ui.widgets.cells import CellDelegate, Cells, Column, Glyph, Look, Piece, Words, one_line
+from lorestudio.ui.widgets.cells import CellDelegate, Cells, Column, Glyph, Look, Piece, Words, as_text, one_line
 from lorestudio.ui.widgets.paint import draw_glyph
 
 
@@ -99,6 +99,10 @@ class RecordTree(QAbstractItemModel, Generic[R]):
         """The index of a row, an invalid one for the root and for None."""
         return QModelIndex() if row is None or row is self.root else self.createIndex(row.row, 0, row)
 
+    def texts(self, rows: Iterable[R]) -> list[list[str]]:
+        """What the tree shows of these rows as texts, headings first."""
+        return self._cells.texts(rows)
+
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def index(self, row: int, column: int, parent: Index = NO_INDEX) -> QModelIndex:
@@ -161,13 +165,18 @@ class RecordTreeView(QTreeView):
         self.setAccessibleName(name)
         self.header().setAccessibleName(tr("Columns"))
         self.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
+        self.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)  # several are copied at once
         self.doubleClicked.connect(lambda index: self.pressed.emit(model.node(index)))
         theme.changed.connect(self.viewport().update)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: Enter goes on with the row."""
+        """Qt: Enter goes on with the row, Copy takes all of it."""
         index, model = self.currentIndex(), self.model()
-        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and index.isValid() and isinstance(model, RecordTree):
+        if event.matches(QKeySequence.StandardKey.Copy) and isinstance(model, RecordTree):
+            chosen = {model.node(each) for each in self.selectionModel().selectedRows()}
+            rows = [row for row in model.root.below() if row in chosen or not chosen]
+            QGuiApplication.clipboard().setText(as_text(model.texts(rows)))
+        elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and index.isValid() and isinstance(model, RecordTree):
             self.activated.emit(index)
             self.pressed.emit(model.node(index))
         else:

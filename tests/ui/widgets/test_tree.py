@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QRectF, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
 from lorestudio.ui.shell.qt import (
@@ -112,6 +113,32 @@ def test_enter_goes_on_with_a_row(qtbot: QtBot, theme: Theme) -> None:
     assert [row.item[0] for row in pressed] == ["Light"]
     view.expandAll()
     assert not view.grab().isNull()
+
+
+def copied(view: RecordTreeView) -> list[str]:
+    QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    return QGuiApplication.clipboard().text().split("\n")
+
+
+def test_whole_rows_are_copied_one_or_all_in_sight(qtbot: QtBot, theme: Theme) -> None:
+    model = make(theme)
+    view = RecordTreeView(theme, model, "Harbour")
+    qtbot.addWidget(view)
+    view.setCurrentIndex(model.index(1, 0))
+    assert copied(view) == ["Name\tNumber", "Light\t5"]
+    QTest.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    assert copied(view) == ["Name\tNumber", "Quay\t2", "Light\t5"]
+    view.expandAll()
+    QTest.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    everything = ["Name\tNumber", "Quay\t2", "Gull\t3", "Heron\t4", "Light\t5"]
+    assert copied(view) == everything
+    view.clearSelection()
+    assert copied(view) == everything
+    found = PlaceView(theme, places(), "Found")
+    qtbot.addWidget(found)
+    found.expandAll()
+    QTest.keyClick(found, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    assert copied(found) == ["Bell.md", "a gull cries", "no gull"]  # its column has no heading
 
 
 def places() -> PlaceTree:

@@ -19,7 +19,9 @@ from PySide6.QtCore import QModelIndex, QObject, QPoint, QPointF, QRectF, QSize,
 from PySide6.QtGui import (
     QFocusEvent,
     QFontMetricsF,
+    QGuiApplication,
     QKeyEvent,
+    QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -43,7 +45,7 @@ from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of,
 from lorestudio.ui.state.drafts import LiveEffects
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Swatch, Words, one_line
+from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Swatch, Words, as_text, one_line
 from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, stack
 from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, hatch, tell
 from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, Pane
@@ -415,9 +417,13 @@ logger = logging.getLogger(__name__)
 
 def segment_table(parent: QObject) -> RecordTable:
     """The segments of a budget as a list."""
-    column = Column("", lambda row: row.segment.title, look=_segment_look, spoken=_spoken)
+    columns = [
+        Column("Entry", lambda row: row.segment.title, look=_segment_look, spoken=_spoken),
+        Column("Note", lambda row: _note(row.segment)),
+        Column("Tokens", lambda row: number(row.segment.tokens)),
+    ]
     entry = attrgetter("segment.entry")
-    return RecordTable([column], key=entry, entry=entry, tip=lambda row, _column: row.words, parent=parent)
+    return RecordTable(columns, key=entry, entry=entry, tip=lambda row, _column: row.words, parent=parent)
 
 
 class SegmentRow(Struct, frozen=True):
@@ -425,6 +431,24 @@ class SegmentRow(Struct, frozen=True):
 
     segment: Segment
     words: str
+
+
+class SegmentList(QListView):
+    """The segments of a `segment_table`. Copy takes all that is said of the chosen ones, or of all where none is."""
+
+    def __init__(self, rows: RecordTable, parent: QWidget | None = None) -> None:
+        super().__init__(parent, uniformItemSizes=True)
+        self._rows = rows
+        self.setModel(rows)
+        self.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: see the class."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            places = sorted(index.row() for index in self.selectedIndexes())
+            QGuiApplication.clipboard().setText(as_text(self._rows.texts(places or None)))
+        else:
+            super().keyPressEvent(event)
 
 
 def segment_rows(view: BudgetView) -> list[SegmentRow]:
@@ -472,8 +496,7 @@ class BudgetPane(Pane):
         for bar in (self.bar, self.last):
             bar.entry_chosen.connect(self._choose)
         self.model = segment_table(self)
-        self.list = named(QListView(self, uniformItemSizes=True), tr("Budget as a list"))
-        self.list.setModel(self.model)
+        self.list = named(SegmentList(self.model, self), tr("Budget as a list"))
         self.list.setItemDelegate(CellDelegate(theme, self.list))
         self.list.setMouseTracking(True)
         self.list.setMinimumHeight(20)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QListView
 from pytestqt.qtbot import QtBot
 
@@ -126,6 +127,19 @@ def test_rows_and_segments_choose_entries_and_follow_them(window: MainWindow, pa
     assert window.selection.entry == by_title["Gate"]
     window.selection.choose_entry(None)
     assert not pane.list.currentIndex().isValid()
+
+
+def test_a_copied_row_has_its_tokens(window: MainWindow, pane: BudgetPane, qtbot: QtBot) -> None:
+    (row, *_), view = segment_rows(budget_view(pane_trace(window))), pane.list
+    copy = Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier
+    view.setCurrentIndex(pane.model.index(0, 0))
+    qtbot.keyClick(view, *copy)
+    head, line = QGuiApplication.clipboard().text().split("\n")
+    assert head.split("\t") == ["Entry", "Note", "Tokens"]
+    assert (line.split("\t")[0], line.split("\t")[-1]) == (row.segment.title, str(row.segment.tokens))
+    qtbot.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(view, *copy)
+    assert len(QGuiApplication.clipboard().text().split("\n")) == pane.model.rowCount() + 1
 
 
 def pane_trace(window: MainWindow) -> Trace:
