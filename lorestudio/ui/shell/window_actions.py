@@ -63,8 +63,9 @@ class WindowFeature(Feature):
                 text=lambda: about(tr("Undo setting or chat change"), steps.undo_title),
             ),
             Action(
-                "adjust.redo", "Redo setting or chat change", "Edit", 15, self._redo, ("Ctrl+Shift+Z",),
-                Where.RUNS, lambda: bool(steps.redo_title), "redo", "Do again what was taken back last",
+                "adjust.redo", "Redo setting or chat change", "Edit", 15, self._redo,
+                ("Ctrl+Shift+Z", "Ctrl+Y"), Where.RUNS, lambda: bool(steps.redo_title), "redo",
+                "Do again what was taken back last",
                 text=lambda: about(tr("Redo setting or chat change"), steps.redo_title),
             ),
             Action(

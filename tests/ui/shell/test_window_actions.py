@@ -45,7 +45,8 @@ def press(window: MainWindow, key: Qt.Key, modifiers: Any = Qt.KeyboardModifier.
     drain()
 
 
-def test_a_change_is_taken_back_and_done_again_by_name(window: MainWindow) -> None:
+@pytest.mark.parametrize(("key", "modifiers"), [(Qt.Key.Key_Z, CTRL | SHIFT), (Qt.Key.Key_Y, CTRL)])
+def test_a_change_is_taken_back_and_done_again_by_name(window: MainWindow, key: Qt.Key, modifiers: Any) -> None:
     actions, parts = window.commands.actions, window.session.parts
     window.show_pane("chat")
     drain()
@@ -60,7 +61,7 @@ def test_a_change_is_taken_back_and_done_again_by_name(window: MainWindow) -> No
     assert window.status.currentMessage() == "Taken back: fewer entries."
     assert window.session.project.settings == settings
     assert [(each.isEnabled(), "fewer entries" in each.text()) for each in can] == [(False, False), (True, True)]
-    press(window, Qt.Key.Key_Z, CTRL | SHIFT)
+    press(window, key, modifiers)
     settle(window)
     assert window.status.currentMessage() == "Done again: fewer entries."
     assert window.session.project.settings.max_entries == 3
