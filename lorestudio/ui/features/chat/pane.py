@@ -410,7 +410,6 @@ class ChatPane(Pane):
         first, previous, after, last, play = self.buttons.values()
         named(play, "", kind="text").setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.go = named(_Number(self), tr("Message number"), tr("Message number; Enter goes there (G)"))
-        self.go.setFixedWidth(round(46 * letters(self)))
         self.go.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.go.returnPressed.connect(self._go)
         self.go.left.connect(self._leave_number)
@@ -425,6 +424,13 @@ class ChatPane(Pane):
     def _leave_number(self) -> None:
         self._show_number()
         self.view.setFocus()
+
+    def _fit_number(self) -> None:
+        """Give the field room for the highest number."""
+        metrics = self.go.fontMetrics()
+        digits = "0" * len(str(self.model.rowCount()))
+        frame = self.go.minimumSizeHint().width() - metrics.maxWidth()
+        self.go.setFixedWidth(max(round(46 * letters(self)), metrics.horizontalAdvance(digits) + frame))
 
     def _show_number(self) -> None:
         message = self._selection.message
@@ -459,11 +465,13 @@ class ChatPane(Pane):
         before, message = self.model.chat, self._selection.message
         if not self._session.renewed or before is None or chat is None:
             self.model.set_chat(chat)
+            self._fit_number()
             return
         places = places_in(chat.messages, before.messages)
         self._follow_edit(before, chat, places)
         with QSignalBlocker(self.view.selectionModel()):  # a row that is gone chooses no other one
             self.model.change_chat(chat, places)
+        self._fit_number()
         if message is not None:
             below = next((now for was, now in places.items() if message <= was), message)
             self.choose(min(below, len(chat.messages)))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QStyle, QStyleOptionFrame
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Chat, Generation, Message
@@ -16,6 +17,8 @@ from lorestudio.ui.features.chat.basis import BasisDialog
 from lorestudio.ui.features.chat.pane import LONG_SECONDS, ChatPane
 from lorestudio.ui.features.chat.replay import RangeDialog
 from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.state.selection import Selection
 from tests.ui.worlds import SKARN, make_project
 
 
@@ -43,6 +46,22 @@ def test_steps_end_at_both_ends_and_begin_where_nothing_is_chosen(window: MainWi
     for outside in (-1, 8):
         pane.choose(outside)
         assert window.selection.message == 7
+
+
+@pytest.mark.dressed
+def test_the_field_of_the_number_has_room_for_the_highest(theme: Theme, make_session, qtbot: QtBot) -> None:
+    session = make_session(replay=False)
+    pane = ChatPane(theme, session, Selection())
+    qtbot.addWidget(pane)
+    small = pane.go.width()
+    many = Chat(tuple(Message("Ada", "Yes.") for _ in range(20_001)), "Wren", "Ada")
+    session.set_project(replace(make_project(), chat=many))
+    qtbot.waitUntil(lambda: pane.model.rowCount() > 20_000)
+    option = QStyleOptionFrame()
+    pane.go.initStyleOption(option)
+    inside = pane.go.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, pane.go)
+    assert inside.width() - 4 >= pane.go.fontMetrics().horizontalAdvance("20000")  # Qt keeps 2 free on either side
+    assert pane.go.width() > small
 
 
 def test_a_number_goes_there_and_escape_stays(window: MainWindow, pane: ChatPane, qtbot: QtBot) -> None:
