@@ -316,12 +316,14 @@ class BarChart(Plot):
         if not bars.amount:
             self._axes["bottom"].setTicks([[]])
             return
-        ends = (bars.label(0), bars.label(bars.amount - 1))
-        room = (max(map(QFontMetricsF(font).horizontalAdvance, ends)) + 10) * self._pixel
-        step = max(1, math.ceil(room))
-        places = [place for place in range(0, bars.amount, step) if abs(place - self._chosen) >= room]
-        places += [self._chosen] if self._chosen >= 0 else []
-        self._axes["bottom"].setTicks([[(place, bars.label(place)) for place in places]])
+        width, room = QFontMetricsF(font).horizontalAdvance, 0.0
+        places = {0, bars.amount - 1, max(self._chosen, 0)}
+        while (wanted := (max(width(bars.label(place)) for place in places) + 10) * self._pixel) > room:
+            room = wanted
+            places = {*range(0, bars.amount, max(1, math.ceil(room)))}
+            if self._chosen >= 0:
+                places = {place for place in places if abs(place - self._chosen) >= room} | {self._chosen}
+        self._axes["bottom"].setTicks([[(place, bars.label(place)) for place in sorted(places)]])
 
     def _show_brush(self) -> None:
         amount, region = self.bars.amount, self._brush

@@ -229,6 +229,19 @@ def test_names_leave_each_other_room_and_the_chosen_bar_has_its_own_always(theme
     assert names(made) == {}
 
 
+def test_names_that_are_wider_in_the_middle_leave_each_other_room(theme: Theme, qtbot: QtBot) -> None:
+    made = chart(theme, qtbot, 1600)
+    bars = made.bars
+    made.set_bars(Bars(bars.layers, bars.limits, label=lambda place: f"#{place}" + " ‹4›" * (200 < place < 1500)))
+    wide = QFontMetricsF(scaled(made.font(), 0.82)).horizontalAdvance
+    for chosen in (-1, 2, 777):
+        made.choose(chosen)
+        found = sorted(names(made).items())
+        assert len(found) > 3
+        for (before, left), (after, right) in pairwise(found):
+            assert (after - before) * made._plot.width() / 1600 > (wide(left) + wide(right)) / 2
+
+
 def test_numbers_beside_the_bars_are_as_many_as_there_is_room_for(theme: Theme, qtbot: QtBot) -> None:
     made = chart(theme, qtbot, 4)
     made.set_bars(Bars([Layer("green", np.full(4, 1300.0))]))
