@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from lorestudio.cli.runs.tables import _seen
 from lorestudio.studio.project.basis import basis_path
+from lorestudio.trace.model import RunOutcome, SeenChat, Trace, Turn
 from tests.cli.conftest import Run
 
 
@@ -96,3 +98,11 @@ def test_what_is_no_chat_is_told(lorestudio: Run, tmp_path: Path, text: str) -> 
     path.write_text(text, encoding="utf-8")
     result = lorestudio("basis", "--chat", path)
     assert (result.exit_code, result.stderr.startswith(f"lorestudio: {path}: ")) == (2, True)
+
+
+def test_both_numbers_of_many_replies_are_written_alike() -> None:
+    turn = Turn(2, 0, 2)
+    seen = SeenChat(shown=((0, 1),), assumed=((0, 1),))
+    trace = Trace("deeplore", "keywords-only", RunOutcome.NOTHING_INJECTED, turn, {}, 0, (), seen=seen)
+    (told,) = _seen([trace] * 3378)
+    assert "in sight of 3,378 replies; for 3,378 that is assumed." in told

@@ -19,7 +19,7 @@ from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import AiCall, Outcome, Phase, StageStatus, Trace
 from lorestudio.trace.summary import summary
 from lorestudio.trace.vocabulary import Tone
-from lorestudio.trace.wording import first_few, lowered, plural
+from lorestudio.trace.wording import first_few, lowered, number_words, plural
 
 _SHOWN_TITLES: Final = 4
 _TONES: Final = {Tone.GOOD: "cyan", Tone.NEUTRAL: "cyan", Tone.WARNING: "yellow", Tone.ERROR: "red"}
@@ -171,7 +171,8 @@ def _seen(traces: Sequence[Trace]) -> Iterator[str]:
     assumed = sum(bool(trace.seen.assumed) for trace in traces)
     if past or assumed:
         told = f"Messages that are hidden today were in sight of {plural(past, '# reply|# replies')}"
-        yield f"{told}; for {assumed} that is assumed. “lorestudio basis” says since when they are hidden."
+        told += f"; for {number_words(assumed)} that is assumed."
+        yield f"{told} “lorestudio basis” says since when they are hidden."
     read = sum(bool(trace.seen.read) for trace in traces)
     if read:
         yield f"Texts were searched otherwise than they are stored in {plural(read, '# reply|# replies')} (explain)."
