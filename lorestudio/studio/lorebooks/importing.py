@@ -187,7 +187,7 @@ class _Making:
         """Make the notes of a book, and the link to it."""
         lore = book.lore
         name = self._free_book(lore.name)
-        folder = "/".join(filter(None, (checked_folder(self.choice.folder), note_name(name, "Lorebook"))))
+        folder = checked_folder(f"{self.choice.folder}/{note_name(name, 'Lorebook')}", self.vault.folder)
         notes: dict[str, LinkedNote] = {}
         groups = _groups(lore.entries) if self.choice.excludes else {}
         wanted = None if self.choice.only is None else self.choice.only.get(lore.name, frozenset())

@@ -157,7 +157,7 @@ def plan_new(
     Raises InputError where the name cannot be had or a note has this title.
     """
     name = checked_name(title)
-    folder = checked_folder(folder)
+    folder = checked_folder(folder, vault.folder)
     filename = _joined(folder, name)
     check_free(vault.folder, filename)
     other = _titled(vaults, name)

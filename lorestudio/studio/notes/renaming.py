@@ -56,14 +56,29 @@ def checked_title(title: str) -> str:
     return title
 
 
-def checked_folder(folder: str) -> str:
-    """A folder relative to the vault, "" for the vault itself, with `/`. Raises InputError with what is wrong."""
+def checked_folder(folder: str, vault: Path) -> str:
+    """A folder relative to the vault, "" for the vault itself, with `/`. Raises InputError with what is wrong.
+
+    One that is there in other capital letters is meant: on Windows and macOS those are one folder.
+    """
     parts = [part for part in folder.replace("\\", "/").split("/") if part not in ("", ".")]
     for part in parts:
         if part == "..":
             raise InputError(folder, "it has to be inside the vault. Give its path from the vault's own folder.")
         _check_part(part, NOT_IN_FILES + NOT_IN_LINKS, "a folder")
+    place = vault
+    for number, part in enumerate(parts):
+        there = _names_in(place)
+        parts[number] = (
+            part if part in there else next((one for one in there if same_name(one) == same_name(part)), part)
+        )
+        place /= parts[number]
     return "/".join(parts)
+
+
+def _names_in(folder: Path) -> list[str]:
+    with refused(partial(InputError, folder), "the folder cannot be read: {reason}. Check its permissions."):
+        return sorted(item.name for item in folder.iterdir()) if folder.is_dir() else []
 
 
 def check_free(vault: Path, filename: str, own: Collection[str] = ()) -> None:
@@ -73,10 +88,8 @@ def check_free(vault: Path, filename: str, own: Collection[str] = ()) -> None:
     """
     place = vault / filename
     free = {same_name(name) for name in own}
-    with refused(partial(InputError, place.parent), "the folder cannot be read: {reason}. Check its permissions."):
-        taken = [item.name for item in place.parent.iterdir()] if place.parent.is_dir() else []
     folder = filename.rpartition("/")[0]
-    for name in taken:
+    for name in _names_in(place.parent):
         path = f"{folder}/{name}" if folder else name
         if same_name(name) == same_name(place.name) and same_name(path) not in free:
             as_written = "" if name == place.name else f" (written “{name}”, which is the same name on some systems)"
@@ -328,6 +341,8 @@ def plan_rename(vaults: Sequence[VaultNotes], path: Path, wanted: NewName) -> Pl
     VaultError where a file cannot be read.
     """
     vault, filename = home_of(vaults, path)
+    if wanted.folder is not None:
+        wanted = replace(wanted, folder=checked_folder(wanted.folder, vault.folder))
     change = _change(vault, filename, wanted)
     if change.after == change.before:
         raise InputError(filename, "the note is called so already.")
@@ -351,7 +366,7 @@ def plan_move(vaults: Sequence[VaultNotes], paths: Sequence[Path], folder: str) 
     if not paths:
         raise InputError("notes", "no note is chosen.")
     vault = home_of(vaults, paths[0])[0]
-    folder = checked_folder(folder)
+    folder = checked_folder(folder, vault.folder)
     changes: dict[str, _NameChange] = {}
     for path in paths:
         home, filename = home_of(vaults, path)
@@ -391,7 +406,7 @@ def _change(vault: VaultNotes, filename: str, wanted: NewName) -> _NameChange:
         title = name
     folder, _, last = filename.rpartition("/")
     if wanted.folder is not None:
-        folder = checked_folder(wanted.folder)
+        folder = wanted.folder
     if name != before.base_name:
         last = name + NOTE_SUFFIX
     after = NoteNames(f"{folder}/{last}" if folder else last, title, before.aliases)

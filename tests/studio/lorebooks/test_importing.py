@@ -69,6 +69,14 @@ def test_an_import_is_one_step_that_can_be_undone(tmp_path: Path) -> None:
     assert files(place) == before
 
 
+def test_the_folder_of_the_book_in_other_capitals_is_the_one_that_is_there(tmp_path: Path) -> None:
+    place = vault(tmp_path)
+    (place / "SEA").mkdir()
+    (place / "SEA" / "Old.md").write_text("# Old\n", encoding="utf-8")
+    ChangeLog(tmp_path / "log", [place]).apply(plan(place, book(tmp_path, BELL)).planned.changes)
+    assert sorted(files(place)) == ["SEA/Bell.md", "SEA/Old.md", "SEA/Sea.book.json"]
+
+
 def test_the_link_remembers_which_entry_is_which(tmp_path: Path) -> None:
     place, path = vault(tmp_path), book(tmp_path, BELL)
     ChangeLog(tmp_path / "log", [place]).apply(plan(place, path).planned.changes)

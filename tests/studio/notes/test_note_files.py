@@ -34,6 +34,13 @@ def test_a_new_note_is_made_with_its_folder(tmp_path: Path) -> None:
     assert after["people/dead/Hob.md"] == '---\nkeys: ["Hob"]\nmade: 2024-10-05\n---\n# Hob\n'
 
 
+def test_a_folder_that_is_there_in_other_capitals_is_meant(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault", {"Places/Old Town/A.md": "", "B.md": ""})
+    before = {"Places/Old Town/A.md", "B.md"}
+    planned = plan_new([vault], vault, "places/old town/inns", "Hob", None, NOW)
+    assert set(applied(planned, vault)) == {*before, "Places/Old Town/inns/Hob.md"}
+
+
 @pytest.mark.parametrize(
     ("form", "words"),
     [

@@ -240,6 +240,15 @@ def test_moving_several_keeps_the_links_between_them(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("plan", [
+    lambda vault: plan_move([vault], [vault.path("B.md")], "places"),
+    lambda vault: plan_rename([vault], vault.path("B.md"), NewName(folder="places")),
+])  # fmt: skip
+def test_a_folder_in_other_capitals_is_the_one_that_is_there(tmp_path: Path, plan) -> None:
+    vault = write_vault(tmp_path / "vault", {"Places/A.md": "", "B.md": "# B\n"})
+    assert set(applied(plan(vault), vault)) == {"Places/A.md", "Places/B.md"}
+
+
 def test_moving_to_the_vaults_own_folder(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault", {"a/A.md": "[x](../C.md)", "C.md": "[x](a/A.md) [[a/A#h]]"})
     planned = plan_move([vault], [vault.path("a/A.md")], "")
