@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -59,6 +60,8 @@ _OF_BOOKS: Final = frozenset({
     ".json", ".lorebook", ".png", ".jsonl", ".charx", ".risum", ".story", ".scenario", ".csv", ".zip",
 })  # fmt: skip
 """The endings of files that are lorebooks, or that people take for one: reading them says what they are."""
+
+_OF_CHATS: Final = frozenset({".jsonl", ".txt"})
 
 _SWITCHED_ON: Final[dict[str, Json]] = {"enabled": True}
 """DeepLore itself starts switched off; whoever opens the studio wants to see it work."""
@@ -439,7 +442,7 @@ def read_chat(path: Path) -> LoadedChat:
     error = InputError(path, "this is JSON, and no chat. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
     with refused(partial(InputError, path), "the chat cannot be read: {reason}."):
         data = read_whole(path)
-    told = path.suffix.lower() in {".jsonl", ".txt"} or not path.is_file()
+    told = path.suffix.lower() in _OF_CHATS or not path.is_file()
     if wrong := refusal(data, path) if told else what_it_is(data, path):
         raise wrong
     if told or may_be_chat(data):
@@ -460,6 +463,29 @@ def is_lorebook(place: str) -> bool:
     """Whether a place names a file that is to be opened as a lorebook. Waits for the disk."""
     path = Path(place)
     return path.suffix.lower() in _OF_BOOKS and path.is_file()
+
+
+def opens_as(path: Path) -> Belongs:
+    """Whether a file or folder is opened as a vault, a lorebook or a chat. Waits for the disk.
+
+    Raises InputError for what is none of them. What is wrong with a file of the right kind, opening it says.
+    """
+    ending = path.suffix.lower()
+    if path.is_dir():
+        return Belongs.VAULT
+    if ending in _OF_CHATS:
+        return Belongs.CHAT
+    if ending not in _OF_BOOKS:
+        raise InputError(
+            path,
+            "this cannot be opened. Take a folder of notes, a chat (.jsonl, .txt), or a lorebook or card (.json, "
+            ".lorebook, .png, .charx).",
+        )
+    if ending == ".json":
+        with suppress(InputError):
+            read_chat(path)
+            return Belongs.CHAT
+    return Belongs.BOOK
 
 
 def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:

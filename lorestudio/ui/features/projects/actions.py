@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,13 +12,14 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from lorestudio.domain.file_names import underscored_name
 from lorestudio.exchange.chats.loading import chat_of_text
 from lorestudio.exchange.chats.sillytavern import LoadedChat
-from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.problems import Belongs, InputError
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.studio.project.project import DEMO_LOOK, Project, is_demo
+from lorestudio.studio.project.project import DEMO_LOOK, Project, is_demo, opens_as
 from lorestudio.studio.project.sillytavern import BroughtChat, FoundChat, SillyTavernFolder, look_into, open_found
 from lorestudio.studio.project.tokens import ESTIMATE, NamedTokenizer, tokenizer_files
 from lorestudio.trace.model import Outcome, Trace
 from lorestudio.ui.features.projects.coach import Coach
+from lorestudio.ui.features.projects.drops import FileDrops
 from lorestudio.ui.features.projects.start import RecentProject, RecentProjects, StartScreen
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
@@ -70,6 +72,8 @@ class ProjectsFeature(Feature):
         self.start.pressed.connect(context.run)
         self.start.wanted.connect(self._open_again)
         self.start.show_recent(self._recent.load())
+        drops = FileDrops(context.window, context.idle)
+        drops.dropped.connect(self._take_dropped, Qt.ConnectionType.QueuedConnection)
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -260,6 +264,34 @@ class ProjectsFeature(Feature):
             self.context.session.reading.open_chat(path)
         else:
             self._open_chat_alone(path)
+
+    # ---- what is dropped on the window ------------------------------------------------------------------------------
+
+    def _take_dropped(self, paths: Sequence[Path]) -> None:
+        """Open files and folders, once what becomes of an unsaved chat is decided."""
+        if not self.context.keep_chat(partial(self._look_into_dropped, paths)):
+            self._look_into_dropped(paths)
+
+    def _look_into_dropped(self, paths: Sequence[Path]) -> None:
+        self.context.session.jobs.start(
+            tr("Looking into {name}", name=paths[0].name),
+            lambda _report: [(path, opens_as(path)) for path in paths],
+            done=self._open_dropped,
+            failed=self.context.failing("wrong-file", "warning"),
+        )
+
+    def _open_dropped(self, found: Sequence[tuple[Path, Belongs]]) -> None:
+        chats = [path for path, what in found if what is Belongs.CHAT]
+        lore = [path for path, what in found if what is not Belongs.CHAT]
+        if len(chats) > 1:
+            text = tr("One chat is open at a time. Drop one, alone or with its lore.")
+            self.context.say(Notice(text, "warning", key="wrong-file"))
+        elif chats and lore:
+            self.context.session.reading.open(lore, chats[0])
+        elif lore:
+            self._open(lore)
+        else:
+            self._open_chat(chats[0])
 
     # ---- what was open before ---------------------------------------------------------------------------------------
 

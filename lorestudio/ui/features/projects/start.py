@@ -159,7 +159,8 @@ class StartScreen(QScrollArea):
         title = label(self, tr("See what your lore does"), "hero")
         text = tr(
             "For every reply of a chat: which notes went into the prompt, which did not, and why. "
-            "Change a key or a setting, and see at once what it does."
+            "Change a key or a setting, and see at once what it does. "
+            "A folder of notes, a chat or a lorebook can also be dropped on this window."
         )
         self.cards = {name: Card(self._theme, icon, tr(head), tr(more), self) for name, icon, head, more in DOORS}
         for name, card in self.cards.items():
