@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from textwrap import fill
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QApplication, QMainWindow, QStatusBar, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QSizePolicy, QStatusBar, QToolButton, QWidget
 from shiboken6 import isValid
 
 from lorestudio.studio.project.doctor import basis_of
@@ -64,9 +64,11 @@ class StatusLine(QStatusBar):
         super().__init__(parent)
         self._session = session
         self.setSizeGripEnabled(False)
-        self._vault, self._broken = (label(self, wrap=False) for _ in range(2))
-        self._limits = ElidedLabel(self)  # a narrow window has no room for all of it
-        self._run = named(label(self, wrap=False), tr("Replay state"))
+        self._broken = label(self, wrap=False)
+        self._vault, self._limits, self._run = (ElidedLabel(self) for _ in range(3))  # less where the window is narrow
+        named(self._run, tr("Replay state"))
+        for text in (self._vault, self._run):
+            text.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         for part in (self._vault, self._broken, self._limits):
             self.addWidget(part)
         self.problems = named(QToolButton(self, autoRaise=True), tr("Problems"))

@@ -137,11 +137,19 @@ class EmptyState(QWidget):
 
 
 class ElidedLabel(QLabel):
-    """One line; where there is no room for all of it its last parts are left out, and the whole is its tooltip."""
+    """One line; where there is no room for all of it its last parts are left out, and the whole is its tooltip.
+
+    Of the first part its end is left out.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, textFormat=Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+
+    def setText(self, text: str) -> None:
+        """Qt: see the class."""
+        super().setText(text)
+        self.setToolTip(plain(text))
 
     def minimumSizeHint(self) -> QSize:
         """Qt: it can be as narrow as a few letters."""
@@ -151,7 +159,10 @@ class ElidedLabel(QLabel):
         """Qt: draw what there is room for."""
         painter = QPainter(self)
         room = self.contentsRect()
-        shown = whole_parts(self.text(), QFontMetricsF(self.font()), room.width())
+        metrics = QFontMetricsF(self.font())
+        shown = whole_parts(self.text(), metrics, room.width()) or metrics.elidedText(
+            self.text(), Qt.TextElideMode.ElideRight, room.width()
+        )
         self.style().drawItemText(
             painter, room, int(self.alignment()), self.palette(), self.isEnabled(), shown, self.foregroundRole()
         )
@@ -283,7 +294,6 @@ class PaneTitle(QWidget):
 
     def _say(self, note: str) -> None:
         self._note.setText(note)
-        self._note.setToolTip(plain(note))
 
     def _button(self, text: str, icon: str, slot: Slot) -> QToolButton:
         made = iconed(self._theme, tool(self, text, slot), icon, "text_faint")

@@ -134,3 +134,12 @@ def test_problems_are_counted_while_a_vault_is_open(session: Said, line: StatusL
     session.project = None
     session.project_changed.emit()
     assert in_sight(line) == ["No chat"]
+
+
+def test_a_narrow_window_says_less_and_the_tips_say_all(line: StatusLine, session: Said, tmp_path: Path) -> None:
+    session.project = make_project(tmp_path)
+    session.generations = (1, 2)
+    session.state_changed.emit()
+    texts = (line._vault, line._limits, line._run)
+    assert all(part.minimumSizeHint().width() < part.sizeHint().width() // 2 for part in texts)
+    assert all(part.text() and part.toolTip() == part.text() for part in texts)

@@ -6,7 +6,16 @@ from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QLabel, QLineEdit, QMainWindow, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QLabel,
+    QLineEdit,
+    QMainWindow,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.theme import Theme, glyph, load_palettes
@@ -117,6 +126,17 @@ def test_a_label_leaves_its_last_parts_out_where_there_is_no_room(qtbot: QtBot) 
         label.resize(width, 20)
         seen |= dict.fromkeys(words_drawn(label))
     assert list(seen) == ["Reply #5 · 5 entries · without 1 broken note", "Reply #5 · 5 entries", "Reply #5"]
+
+
+def test_a_label_without_room_for_its_first_part_shows_how_it_begins(qtbot: QtBot) -> None:
+    label = ElidedLabel()
+    qtbot.addWidget(label)
+    label.setText("Reading the vault of the harbour… · and more")
+    label.resize(80, 20)
+    (shown,) = words_drawn(label)
+    assert shown.startswith("Rea")
+    assert shown.endswith("…")
+    assert label.toolTip() == label.text()
 
 
 def test_the_first_button_of_an_empty_pane_takes_the_keyboard(qtbot: QtBot, theme: Theme) -> None:

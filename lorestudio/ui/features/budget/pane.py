@@ -39,7 +39,7 @@ from lorestudio.trace.model import Phase, Trace, token_limit, within_limits
 from lorestudio.trace.summary import estimate
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.shell.jobs import Newest
-from lorestudio.ui.shell.qt import ENTRY_ID, V_LEFT, V_RIGHT, later, plain
+from lorestudio.ui.shell.qt import ENTRY_ID, V_LEFT, V_RIGHT, later
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.state.drafts import LiveEffects
@@ -549,7 +549,6 @@ class BudgetPane(Pane):
         view = self._show_budget(trace)
         self._find_trial(again=True)
         self.counts.setText(tr(estimate(trace)))
-        self.counts.setToolTip(plain(self.counts.text()))
         self.counts.setVisible(bool(self.counts.text()))
         if view.segments:
             self._pages.setCurrentWidget(self._shown_page)

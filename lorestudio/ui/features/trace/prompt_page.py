@@ -34,7 +34,7 @@ from lorestudio.trace.prompt import (
     prompt_as_text,
 )
 from lorestudio.ui.shell.jobs import Jobs, Newest
-from lorestudio.ui.shell.qt import ITEM, plain
+from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, shorten, tr
 from lorestudio.ui.widgets.cells import Body, CellDelegate, Chip, Column, Look, Strip, Words
@@ -363,7 +363,6 @@ class PromptPage(QWidget):
             rows = prompt_rows(prompt, trace, lore_only=self._shown.checkedId() == LORE)
         self.model.set_rows(rows)
         self.note.setText(self._note(prompt))
-        self.note.setToolTip(plain(self.note.text()))
         if rows:
             self._pages.setCurrentWidget(self.view)
             self.choose_entry(self._entry)
