@@ -152,7 +152,7 @@ class PhaseHeader(QHeaderView):
     def leave_room(self, height: int) -> None:
         """Take at most half of the view's `height` in pixels, so that a low pane shows rows too."""
         names = round(self._longest(phases=True)) + self.BAND + self.SIGN + 8
-        low = 2 * height < 3 * names  # with large letters: bands and signs only, so that the rows are in sight
+        low = height - names < 3 * row_height(self.font())  # with large letters only bands and signs, for rows in sight
         most = self.BAND + self.SIGN + 2 if low else max(names, height // 2)
         if most != self._most:
             self._most = most
@@ -529,8 +529,9 @@ class AnswerView(QTableView):
         down.setDefaultSectionSize(row_height(font))
         # By the width of the whole view: the viewport's own changes with that of the titles.
         bold = QFontMetricsF(scaled(font, 1.0, bold=True))
-        shown = (self.table.entry(row) for row in range(min(self.table.rowCount(), MEASURED)))
-        longest = max((bold.horizontalAdvance(self.table.title(each)) for each in shown if each is not None), default=0)
+        shown = [self.table.entry(row) for row in range(min(self.table.rowCount(), MEASURED))]
+        names = {self.table.title(each) for each in shown if each is not None}
+        longest = max(map(bold.horizontalAdvance, names), default=0)
         marks, tokens = cell_width(font), math.ceil(self.fonts.reason.metrics.horizontalAdvance("00,000")) + 9
         columns: Sequence[int] = range(2, self.table.columnCount())
         bar = self.verticalScrollBar().sizeHint().width()
@@ -542,7 +543,12 @@ class AnswerView(QTableView):
         self.setColumnHidden(TOKENS, crowded)
         room += tokens * crowded
         widest = min(round(self.width() * 0.36), max(enough, room // 2), room - least)
-        titles = max(round(11 * em), min(round(longest) + 16, widest))
+        small = self.fonts.small.metrics
+        results = {tr(self.table.result(each).word) for each in shown if each is not None}
+        words = max((bold.horizontalAdvance(word) for name in names for word in name.split()), default=0)
+        words = max([words, *(small.horizontalAdvance(word) + _SIGN for result in results for word in result.split())])
+        whole = min(math.ceil(words) + _LEFT + _RIGHT + 1, self.width() // 2)  # no word is broken
+        titles = max(round(11 * em), whole, min(round(longest) + 16, widest))
         if titles != down.maximumWidth():
             down.setFixedWidth(titles)
         why = max(least, room - titles)

@@ -18,7 +18,7 @@ from typing import Final
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QTextDocument
-from PySide6.QtWidgets import QLabel, QTextBrowser, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.domain.entry import LeftOutNote
 from lorestudio.studio.replay.rerun import Rerun
@@ -232,10 +232,14 @@ class WhyView(QWidget):
         self.theme, self._session, self._selection = theme, session, selection
         self.setAccessibleName(tr("Why?"))
         self._make_buttons()
-        self._icon, self._state = QLabel(self), label(self, kind="small", wrap=False)
+        self._icon = QLabel(self)
         self._title = named(ElidedLabel(self), "", kind="title")
+        self._state = named(ElidedLabel(self), "", kind="small")
+        self._state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         name = holding(row(self._icon, (self._title, 1), self._state, spacing=7, margins=0), self)
-        self._head = FoldingRow(name, holding(self._buttons, self), self)
+        buttons = FoldingRow(holding(row(1, self.answers_button, margins=0)), holding(self._buttons), self)
+        buttons.set_margins(0, 0, 0, 0)
+        self._head = FoldingRow(name, buttons, self)
         self._head.set_margins(12, 7, 6, 2)
         self.browser = named(QTextBrowser(self, openLinks=False), tr("Explanation"))
         self.browser.anchorClicked.connect(self._follow)
@@ -270,7 +274,7 @@ class WhyView(QWidget):
         tip = tr("Scores and order in numbers (S)")
         scores = tool(self, tr("Scores and order"), self._toggle_scores, tip=tip, checkable=True)
         self.scores_button = iconed(self.theme, scores, "number")
-        self._buttons = row(1, self.answers_button, self.scores_button, self.copy_button, spacing=7, margins=0)
+        self._buttons = row(1, self.scores_button, self.copy_button, spacing=7, margins=0)
 
     def mount(self, page: WhyNotPage, search: WhyNotSearch, would: WouldWork) -> None:
         """Take in the page of answers, and what is known of later stages."""

@@ -156,7 +156,7 @@ def test_a_change_stands_beside_the_result_or_below_it(view: AnswerView, theme: 
     result = next(each for each in drawn(view) if each.words == view.words(view.table.row_of(SKARN)).result[-1])
     assert left.fill == theme.color("warning").name()
     assert view.words(view.table.row_of(SKARN)).change == ("− left",)
-    assert left.box.left() > 30
+    assert left.box.left() >= 30
     assert result.box.left() < left.box.left() or result.box.top() < left.box.top()
     assert view.words(view.table.row_of(RULES)).change == ()
     assert view.words(99).title == ()
@@ -264,6 +264,25 @@ def test_tokens_yield_before_words_would_be_broken(view: AnswerView) -> None:
             assert entry is not None
             assert " ".join(view.words(row).result).split() == view.table.result(entry).word.split()
         assert view.horizontalScrollBar().maximum() == 0
+
+
+@pytest.mark.parametrize("letters", [1, 1.5])
+def test_no_word_of_an_entry_is_broken_in_a_narrow_view(view: AnswerView, letters: float) -> None:
+    font = view.font()
+    font.setPointSizeF(font.pointSizeF() * letters)
+    for part in (view, view.phases, view.verticalHeader()):
+        part.setFont(font)
+    trace = make_trace()
+    view.resize(300, 190)
+    for title in ("Skarn", "Grandmother Osk"):
+        named = replace(trace.entries[SKARN], title=title)
+        entries = {**trace.entries, SKARN: named}
+        view.table.set_trace(replace(trace, injections=trace.injections[:1], entries=entries), INDEX)
+        row = view.table.row_of(SKARN)
+        assert view.words(row).result == ("candidate",)
+        assert " ".join(view.words(row).title).split() == title.split()
+        view.setCurrentIndex(view.table.index(row, WHY))
+        assert view.viewport().height() >= view.rowHeight(row)
 
 
 # ---- where everything is drawn --------------------------------------------------------------------------------------
@@ -425,6 +444,8 @@ def test_what_is_expected_stands_at_the_right_of_the_title_and_takes_its_room(vi
 
 def test_a_change_stands_behind_its_result_in_the_same_line_where_it_fits(view: AnswerView, theme: Theme) -> None:
     before = make_trace()
+    long = replace(before.entries[SKARN], title="Skarn of the northern cliffs")
+    before = replace(before, entries={**before.entries, SKARN: long})
     after = replace(before, injections=before.injections[:1])
     view.table.set_trace(after, INDEX, changes=row_changes(compare(before, after)))
     row = view.table.row_of(SKARN)

@@ -9,7 +9,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -415,3 +415,13 @@ def test_a_scale_reaches_as_far_as_the_threshold(qapp: object) -> None:
     table.set_similarities(replace(BARS, threshold=2.0, entries=BARS.entries[:2]))
     bar = table.index(0, SCORE).data(LOOK).strips[0].left[1]
     assert (bar.parts, bar.line) == (((0.0, 0.375, "green"),), 1.0)
+
+
+def test_the_button_keeps_its_words_where_the_icons_have_no_room_beside_it(window: MainWindow) -> None:
+    why, button = window.why, window.why.answers_button
+    window.selection.choose_entry(SKARN)
+    settle(window)
+    why.setFixedWidth(button.sizeHint().width() + 40)
+    drain()
+    assert button.width() >= button.sizeHint().width()
+    assert why.scores_button.mapTo(why, QPoint()).y() > button.mapTo(why, QPoint()).y()
