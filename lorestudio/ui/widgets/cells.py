@@ -446,6 +446,12 @@ class CellDelegate(QStyledItemDelegate):
         self._wrapper: Wrapper | None = None
         self._lines: dict[tuple[str, int, int], tuple[tuple[Line, ...], bool]] = {}
 
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        """Qt: what is typed over is called as its cell."""
+        editor = super().createEditor(parent, option, index)
+        editor.setAccessibleName(str(index.data(DISPLAY) or ""))
+        return editor
+
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Qt: what the strips and the wrapped text need."""
         look = index.data(LOOK)

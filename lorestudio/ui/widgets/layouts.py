@@ -249,6 +249,7 @@ def number_field(
 ) -> QSpinBox:
     """A whole number within limits, with words around it."""
     made = named(QSpinBox(parent, minimum=low, maximum=high, prefix=before, suffix=after), name)
+    made.lineEdit().setAccessibleName(name)
     made.lineEdit().setTextMargins(SPACE, 0, 0, 0)
     made.setValue(value)
     return made

@@ -99,7 +99,10 @@ class EmptyState(QWidget):
         page = holding(
             column(2, self._icon, *lines, self._buttons, 3, spacing=8, margins=(self.SIDE, 18, self.SIDE, 18))
         )
-        tight(scrolled(page), of=self)
+        self._area = scrolled(page)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.verticalScrollBar().rangeChanged.connect(self._scrolls)
+        tight(self._area, of=self)
         self.setMinimumHeight(20)
         theme.changed.connect(self._paint)
         self._paint()
@@ -108,7 +111,8 @@ class EmptyState(QWidget):
         """Show these words; each button is its id and its title, the first is the one that most people want."""
         self.title.setText(title)
         self.text.setText(text)
-        self.setAccessibleName(title)
+        for part in (self, self._area):
+            part.setAccessibleName(title)
         self.setAccessibleDescription(text)
         drop_all(self._buttons)
         self._made = [
@@ -127,6 +131,10 @@ class EmptyState(QWidget):
         """Qt: fold or unfold."""
         super().resizeEvent(event)
         self._arrange()
+
+    def _scrolls(self, _least: int, most: int) -> None:
+        """Tab comes to the words only where not all of them are in sight."""
+        self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus if most else Qt.FocusPolicy.NoFocus)
 
     def _arrange(self) -> None:
         fits = sum(each.sizeHint().width() + GAP for each in self._made) <= self.width() - 2 * self.SIDE

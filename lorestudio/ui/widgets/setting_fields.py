@@ -92,6 +92,7 @@ class NumberSettingField(SettingField):
             self.box.setRange(int(self._low), int(self._high))
             self.box.setSingleStep(_step(span))
         self.box.lineEdit().setTextMargins(SPACE, 0, 0, 0)
+        self.box.lineEdit().setAccessibleName(tr(declaration.label))
         self.box.setGroupSeparatorShown(True)
         self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.box.setMinimumWidth(96)

@@ -82,6 +82,10 @@ def said_of(widget: QWidget) -> str:
 def faults_of_controls(root: QWidget) -> Iterator[str]:
     """Controls that have no name, nothing that says what they are for, are too small to hit, or cannot be reached."""
     for widget in parts_of(root):
+        inner = widget.lineEdit() if isinstance(widget, QAbstractSpinBox) else widget
+        stop = widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None
+        if stop and not (name_of(widget) and name_of(inner)):
+            yield f"the keyboard comes to what has no name: {said_of(widget)}"
         if not isinstance(widget, CONTROLS) or isinstance(widget, QScrollBar):
             continue
         if not (widget.accessibleName() if isinstance(widget, QHeaderView) else name_of(widget)):

@@ -156,6 +156,20 @@ def test_the_first_button_of_an_empty_pane_takes_the_keyboard(qtbot: QtBot, them
     assert told == ["chat.new"]
 
 
+def test_tab_comes_to_the_words_of_an_empty_pane_only_where_they_are_cut(qtbot: QtBot, theme: Theme) -> None:
+    empty = EmptyState(theme, "trace")
+    qtbot.addWidget(empty)
+    empty.say("No chat", "Open one, and then look here for what became of every entry.")
+    empty.show()
+    stops = []
+    for height in (400, 40, 400):
+        empty.resize(300, height)
+        drain()
+        area = empty.findChild(QScrollArea)
+        stops.append(area.focusPolicy() is Qt.FocusPolicy.StrongFocus)
+    assert (stops, area.accessibleName()) == ([False, True, False], "No chat")
+
+
 def test_buttons_of_a_narrow_empty_pane_stand_below_each_other(qtbot: QtBot, theme: Theme) -> None:
     empty = EmptyState(theme, "trace")
     qtbot.addWidget(empty)

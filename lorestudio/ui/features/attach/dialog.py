@@ -298,7 +298,7 @@ class LiveCaptureDialog(Dialog):
                 label(self, intro, "muted"),
                 row(self._name(tr("Provider")), (self.provider, 1), self.switch, self.renew),
                 self.state,
-                (scrolled(self.addresses), 1),
+                (scrolled(self.addresses, tr("Addresses")), 1),
                 margins=(12, 10, 12, 8),
             )
         )

@@ -94,7 +94,7 @@ class ConflictDialog(Dialog):
         changed = [place for place, piece in enumerate(self.pieces) if piece.side is not Side.NOBODY]
         cards = [self._card(number, len(changed), place) for number, place in enumerate(changed, start=1)]
         same = [] if cards else [label(self, tr("Both versions are the same."), wrap=False)]
-        return scrolled(holding(column(*cards, *same, 1, spacing=10, margins=(2, 8, 8, 8))))
+        return scrolled(holding(column(*cards, *same, 1, spacing=10, margins=(2, 8, 8, 8))), tr("What differs"))
 
     def _card(self, number: int, total: int, place: int) -> QWidget:
         piece = self.pieces[place]

@@ -119,7 +119,7 @@ class RecoveryDialog(Dialog):
             "{notes} not saved when lorestudio ended last time. What you leave here is offered again next time.",
             notes=count(len(found), "note was", "notes were"),
         )
-        area = scrolled(holding(column(*map(self._card, found), 1, margins=(0, 0, 6, 0))))
+        area = scrolled(holding(column(*map(self._card, found), 1, margins=(0, 0, 6, 0))), tr("Unsaved texts"))
         area.setMinimumHeight(120)
         self.diff = DiffView(theme, (tr("On disk"), tr("Not saved")), self)
         self.diff.hide()

@@ -175,7 +175,7 @@ class ProposalDetail(QWidget):
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.words = label(self, selectable=True)
         self.words.setTextFormat(Qt.TextFormat.RichText)
-        self._words_area = scrolled(self.words, framed=True)
+        self._words_area = scrolled(self.words, tr("About the proposal"), framed=True)
         self._words_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._words_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the proposal"))

@@ -378,7 +378,7 @@ class TimelinePane(Pane):
         self.legend = self._line(tr("What the bars show"), "small")
         parts = (self.totals, self.advice, self.cache_bars, self.legend, (self.causes, 1))
         self.causes.setMinimumHeight(6 * self.fontMetrics().height())
-        return scrolled(holding(column(*parts, spacing=2, margins=(0, 4, 0, 0))))
+        return scrolled(holding(column(*parts, spacing=2, margins=(0, 4, 0, 0))), tr("The whole chat"))
 
     def _table(self, model: RecordTable, name: str) -> RecordView:
         table = RecordView(self.theme, model, name, self)

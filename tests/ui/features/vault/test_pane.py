@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, Qt
-from PySide6.QtWidgets import QLineEdit, QMenu, QTreeView
+from PySide6.QtWidgets import QLineEdit, QMenu, QStyleOptionViewItem, QTreeView
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
@@ -210,8 +210,12 @@ def test_a_title_is_typed_over_only_where_the_keyboard_is_on_an_entry(window: Ma
     pane.filter.setFocus()
     assert not pane.edit_title()
     pane.tree.setFocus()
+    crown = pane.tree.currentIndex()
     pane.tree.setCurrentIndex(pane.model.index(0, 0))  # a folder
     assert not pane.edit_title()
+    editor = pane.tree.itemDelegate().createEditor(pane.tree.viewport(), QStyleOptionViewItem(), crown)
+    assert editor.accessibleName() == "Crown"
+    editor.deleteLater()
 
 
 def test_a_narrow_filter_says_less(pane: VaultPane) -> None:

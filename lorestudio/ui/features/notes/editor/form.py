@@ -79,7 +79,7 @@ class PropertyForm(QWidget):
         self._column.setAlignment(self.add_button, Qt.AlignmentFlag.AlignLeft)
         self._page = holding(self._column)
         self._page.setObjectName("FormPage")
-        self.area = scrolled(self._page)
+        self.area = scrolled(self._page, tr("Properties"))
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         column(self.area, of=self, margins=0)
