@@ -52,6 +52,7 @@ _KNOWN_FLAGS: Final = frozenset("dgimsuvy")
 _ASCII: Final = 0x7F
 _LAST_OF_BMP: Final = "\uffff"
 _BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
+_BEYOND_OR_HALF: Final = re.compile(rf"{_BEYOND.pattern}|\\u[dD][89abAB]")
 _FULL_RANGE: Final = 0x10FFFF
 
 
@@ -73,6 +74,7 @@ class Pattern:
     source: str
     flags: str = ""
     _compiled: regex.Pattern[str] = field(default_factory=lambda: regex.compile(""), repr=False, compare=False)
+    _halved: Pattern | None = field(default=None, repr=False, compare=False)
     _slow: set[bool] = field(default_factory=set, init=False, repr=False, compare=False)
 
     @property
@@ -95,14 +97,13 @@ class Pattern:
             return look(text, timeout=seconds)
 
     def holds(self, text: str) -> bool:
-        """Whether the pattern is found; without the flag u a character beyond U+FFFF counts as its two halves.
+        """Whether the pattern is found; without the flags u and v a character beyond U+FFFF counts as its two halves.
 
         Raises PatternTimeoutError.
         """
-        halved = self
-        if "u" not in self.flags and (_BEYOND.search(text) or _BEYOND.search(self.source)):
-            halved, text = _of_halves(self.source, self.flags), _halves(text)
-        return halved.search(text) is not None
+        if not _is_unicode(self.flags) and _BEYOND.search(text):
+            text = _halves(text)
+        return (self._halved or self).search(text) is not None
 
     def replaced(self, text: str, made: Callable[[regex.Match[str]], str]) -> str:
         """`String.replace` with a function: the first match, or all with the flag g. Raises PatternTimeoutError."""
@@ -136,17 +137,27 @@ def compile_pattern(source: str, flags: str = "") -> Pattern:
     unknown = sorted(set(flags) - _KNOWN_FLAGS)
     if unknown or len(set(flags)) != len(flags):
         raise PatternError(f"“{flags}” are no flags of a pattern; use some of i, m, s, each once")
+    try:
+        compiled, halved = _compiled(source, flags), None
+        if not _is_unicode(flags) and _BEYOND_OR_HALF.search(source):
+            halved = Pattern(source, flags, _compiled(_halves(source), flags, in_halves=True))
+    except (PatternError, regex.error, OverflowError, RecursionError) as error:
+        raise PatternError(f"{_quoted(source)} is no pattern: {error}") from None
+    return Pattern(source, flags, compiled, halved)
+
+
+def _is_unicode(flags: str) -> bool:
+    return "u" in flags or "v" in flags
+
+
+def _compiled(source: str, flags: str, *, in_halves: bool = False) -> regex.Pattern[str]:
     if len(source) > LONGEST:
-        raise PatternError(f"{_quoted(source)} is no pattern: it has more than {LONGEST:,} characters; use several")
-    reader = _Reader(source, flags)
+        raise PatternError(f"it has more than {LONGEST:,} characters; use several")
+    reader = _Reader(source, flags, in_halves=in_halves)
     how = 0
     if "i" in flags:
         how = regex.IGNORECASE if reader.unicode else regex.IGNORECASE | regex.ASCII
-    try:
-        compiled = compile_guarded(reader.translated(), how)
-    except (regex.error, OverflowError, RecursionError) as error:
-        raise PatternError(f"{_quoted(source)} is no pattern: {error}") from None
-    return Pattern(source, flags, compiled)
+    return compile_guarded(reader.translated(), how)
 
 
 @cache
@@ -219,11 +230,6 @@ def _size(tokens: Iterable[re.Match[str]]) -> int:
     return sum(sizes)
 
 
-@lru_cache(maxsize=256)
-def _of_halves(source: str, flags: str) -> Pattern:
-    return compile_pattern(_halves(source), flags)
-
-
 def _halves(text: str) -> str:
     """The text with each character beyond U+FFFF as the two that UTF-16 writes for it."""
     return "".join(char if char <= _LAST_OF_BMP else _two_halves(ord(char)) for char in text)
@@ -234,11 +240,14 @@ def _two_halves(code: int) -> str:
 
 
 class _Reader:
-    """Reads a pattern of JavaScript's and writes it as one of Python's `regex`."""
+    """Reads a pattern of JavaScript's and writes it as one of Python's `regex`.
 
-    def __init__(self, source: str, flags: str) -> None:
-        self.source, self.flags = source, flags
-        self.unicode = "u" in flags or "v" in flags
+    `in_halves`: for texts whose characters beyond U+FFFF are written as two halves, as JavaScript reads without u.
+    """
+
+    def __init__(self, source: str, flags: str, *, in_halves: bool = False) -> None:
+        self.source, self.flags, self.in_halves = source, flags, in_halves
+        self.unicode = _is_unicode(flags)
         self.folds = "i" in flags
         self.at = 0
         openings = list(_openings(source))
@@ -249,7 +258,7 @@ class _Reader:
     def translated(self) -> str:
         """The whole pattern. Raises PatternError."""
         if len(set(self._names)) < len(self._names):
-            raise self._error("two groups have one name")
+            raise PatternError("two groups have one name")
         made: list[str] = []
         repeatable: list[bool] = []  # of each open group, whether it may be repeated
         atom = False
@@ -266,7 +275,7 @@ class _Reader:
                 atom = False
             elif char == ")":
                 if not repeatable:
-                    raise self._error("a parenthesis is closed that is not open")
+                    raise PatternError("a parenthesis is closed that is not open")
                 self.at += 1
                 made.append(")")
                 atom = repeatable.pop()
@@ -274,18 +283,15 @@ class _Reader:
                 text, atom = self._one(char)
                 made.append(text)
         if repeatable:
-            raise self._error("a parenthesis is not closed")
+            raise PatternError("a parenthesis is not closed")
         return "".join(made)
-
-    def _error(self, problem: str) -> PatternError:
-        return PatternError(f"{_quoted(self.source)} is no pattern: {problem}")
 
     def _repeated(self, quantifier: re.Match[str], *, atom: bool) -> str:
         if not atom:
-            raise self._error(f"there is nothing that “{quantifier[0]}” could repeat")
+            raise PatternError(f"there is nothing that “{quantifier[0]}” could repeat")
         least, most = quantifier["least"], quantifier["most"]
         if least and most and _number(most) < _number(least):
-            raise self._error(f"the numbers in “{quantifier[0]}” are out of order")
+            raise PatternError(f"the numbers in “{quantifier[0]}” are out of order")
         self.at = quantifier.end()
         return quantifier[0]
 
@@ -293,7 +299,7 @@ class _Reader:
         """The beginning of a group, and whether the group may be repeated."""
         opening = _OPENING.match(self.source, self.at)
         if opening is None or (self.source.startswith("(?", self.at) and len(opening[0]) == 1):
-            raise self._error("a group begins with what JavaScript does not know")
+            raise PatternError("a group begins with what JavaScript does not know")
         self.at = opening.end()
         if opening["name"]:
             return f"(?P<{_identifier(opening['name'])}>", True
@@ -308,7 +314,7 @@ class _Reader:
         if char == "[":
             return self._class(), True
         if char in "]{}" and self.unicode:
-            raise self._error(f"“{char}” stands alone")
+            raise PatternError(f"“{char}” stands alone")
         self.at += 1
         multiline = "m" in self.flags
         if char == "^":
@@ -324,7 +330,7 @@ class _Reader:
     def _escape(self, *, inside: bool) -> str:
         """One escape; `inside` a character class, where what stands for one character is written as `_char` needs."""
         if self.at + 1 >= len(self.source):
-            raise self._error("it ends in a backslash")
+            raise PatternError("it ends in a backslash")
         char = self.source[self.at + 1]
         if char.lower() in {"w", "d", "s"}:
             self.at += 2
@@ -338,7 +344,7 @@ class _Reader:
         if self.unicode and char in {"p", "P"}:
             found = _PROPERTY.match(self.source, self.at)
             if found is None:
-                raise self._error("a property needs its name between braces")
+                raise PatternError("a property needs its name between braces")
             self.at = found.end()
             return found[0]
         if not inside:
@@ -367,7 +373,7 @@ class _Reader:
         named = _NAMED.match(self.source, self.at)
         if named is not None and (self._names or self.unicode):
             if named[1] not in self._names:
-                raise self._error(f"there is no group “{named[1]}”")
+                raise PatternError(f"there is no group “{named[1]}”")
             self.at = named.end()
             name = _identifier(named[1])
             return f"(?:(?({name})(?P={name})))"
@@ -376,7 +382,7 @@ class _Reader:
             return None
         if _number(numbered[1]) > _number(str(self._groups)):
             if self.unicode:
-                raise self._error(f"there is no group {numbered[1]}")
+                raise PatternError(f"there is no group {numbered[1]}")
             return None
         self.at = numbered.end()
         return f"(?:(?({numbered[1]})(?:\\{numbered[1]})))"
@@ -393,7 +399,7 @@ class _Reader:
         point = _POINT.match(source, self.at) if self.unicode else None
         if point is not None:
             if int(point[1], 16) > _FULL_RANGE:
-                raise self._error(f"there is no character {point[1]}")
+                raise PatternError(f"there is no character {point[1]}")
             self.at = point.end()
             return chr(int(point[1], 16))
         coded = _CODED.match(source, self.at)
@@ -411,7 +417,7 @@ class _Reader:
             self.at += 1
             return "\\"
         if (self.unicode and char not in _SYNTAX and not (inside and char == "-")) or (char == "k" and self._names):
-            raise self._error(f"“\\{char}” means nothing")
+            raise PatternError(f"“\\{char}” means nothing")
         self.at += 2
         return char
 
@@ -419,7 +425,8 @@ class _Reader:
         if coded["control"]:
             return chr(ord(coded["control"]) % 32)
         unit = int(coded["hex"] or coded["unit"], 16)
-        low = _LOW_HALF.match(self.source, self.at) if 0xD800 <= unit < 0xDC00 else None
+        joins = 0xD800 <= unit < 0xDC00 and not self.in_halves
+        low = _LOW_HALF.match(self.source, self.at) if joins else None
         if low is None:
             return chr(unit)
         self.at = low.end()
@@ -442,20 +449,20 @@ class _Reader:
             other = self._member(parts)
             if one is None or other is None:
                 if self.unicode:
-                    raise self._error("a range begins or ends with a class")
+                    raise PatternError("a range begins or ends with a class")
                 members += [(each, each) for each in (one, ord("-"), other) if each is not None]
             elif other < one:
-                raise self._error("a range is out of order")
+                raise PatternError("a range is out of order")
             else:
                 members.append((one, other))
         if self.at >= len(self.source):
-            raise self._error(f"the [ at {start} is not closed")
+            raise PatternError(f"the [ at {start} is not closed")
         self.at += 1
         if not parts and not members:  # [] is nothing, [^] is any character
             return r"(?:[\s\S])" if negated else r"(?!)"
         members = _joined(members)
         if len(members) > MOST_RANGES:
-            raise self._error(f"a class names more than {MOST_RANGES:,} characters that are no neighbours; use ranges")
+            raise PatternError(f"a class names more than {MOST_RANGES:,} characters that are no neighbours; use ranges")
         written = "".join([*parts, *(f"{_escaped(chr(low))}-{_escaped(chr(high))}" for low, high in members)])
         return self._folded_class(written, members, negated=negated)
 
@@ -470,7 +477,7 @@ class _Reader:
             parts.append(self._escape(inside=True))
             return None
         if not following:
-            raise self._error("it ends in a backslash")
+            raise PatternError("it ends in a backslash")
         return ord(self._char(inside=True))
 
     def _folded_class(self, written: str, members: list[tuple[int, int]], *, negated: bool) -> str:

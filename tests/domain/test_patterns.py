@@ -103,11 +103,14 @@ def test_patterns(source, flags, text, found):
         (r"\p{Nonsense}", "u", "is no pattern"),
         (r"\2(a)", "u", "no group 2"),
         (r"\k<b>(?<a>)", "", "no group “b”"),
+        ("[😀-😂]", "", "“[😀-😂]” is no pattern: a range is out of order"),  # from the half of one to that of another
+        (r"[\ud83d\ude00-\ud83d\ude02]", "", "out of order"),
+        ("🐉" * 10_001, "", "more than 20,000 characters"),
         ("(?<a>)(?<a>)", "", "one name"),
     ],
 )
 def test_what_is_no_pattern_is_said(source, flags, words):
-    with pytest.raises(PatternError, match=words):
+    with pytest.raises(PatternError, match=re.escape(words)):
         compile_pattern(source, flags)
 
 
@@ -122,6 +125,12 @@ def test_what_is_no_pattern_is_said(source, flags, words):
         ("^..$", "", "🐉", True),
         ("🐉{2}", "u", "🐉🐉", True),
         ("🐉{2}", "", "🐉🐉", False),
+        ("[😀-😂]", "u", "😁", True),
+        ("[😀-😂]", "v", "😁", True),
+        ("^.$", "v", "🐉", True),
+        (r"\ud83d\ude00", "", "😀", True),
+        (r"\ud83d[\ude00-\ude4f]", "", "😁", True),
+        (r"^[\ud83d\ude00]{2}$", "", "😀", True),
         ("é", "i", "🐉É", True),
     ],
 )

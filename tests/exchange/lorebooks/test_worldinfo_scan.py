@@ -82,6 +82,9 @@ def key(*words, **more):
         ("/a/b/", "/a/b/", False, False, True),  # an inner slash: no pattern, a plain key
         ("/a\\/b/", "a/b", False, False, True),
         ("/(/", "see /(/ there", False, False, True),  # broken: plain
+        ("/[😀-😂]/", "hello 😁", False, False, False),  # broken without u
+        ("/[😀-😂]/", "see /[😀-😂]/ there", False, False, True),
+        ("/[😀-😂]/u", "hello 😁", False, False, True),
         ("żuraw", "przyszedł żuraw", False, True, True),
     ],
 )
