@@ -99,7 +99,9 @@ def cut(text: str, length: int) -> str:
 
 
 def _spellings(secret: str) -> tuple[str, ...]:
-    return secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")
+    in_json = json.dumps(secret)[1:-1]
+    php = in_json.replace("/", r"\/")
+    return secret, in_json, php, json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")
 
 
 def _loosely(secret: str) -> re.Pattern[str]:
@@ -113,4 +115,5 @@ def _loosely(secret: str) -> re.Pattern[str]:
 
 def _any_spelling(char: str) -> str:
     code = ord(char)
-    return rf"(?:{re.escape(char)}|\\+(?:u00|x){code:02x}|%{code:02x}|&#(?:0*{code}|x0*{code:x});)"
+    escaped = r"\\*+/" if char == "/" else re.escape(char)
+    return rf"(?:{escaped}|\\+(?:u00|x){code:02x}|%{code:02x}|&#(?:0*{code}|x0*{code:x});)"

@@ -73,6 +73,10 @@ def test_a_key_that_begins_another() -> None:
     assert hide_known("abcd1234 abcd", ["abcd", "abcd1234"]) == "••• •••"
 
 
+def test_a_short_key_is_known_in_the_json_of_php() -> None:
+    assert hide_known(r'{"said": "ab\/cd"}', ["ab/cd"]) == f'{{"said": "{MASK}"}}'
+
+
 def test_short_keys_are_place_holders() -> None:
     assert hide_known("x marks the spot", ["x", ""]) == "x marks the spot"
 
@@ -112,6 +116,7 @@ KEY = "sk-Proj_Zz9+abc.DEF/42"
         "\n".join(KEY),
         KEY[:9] + "\r\n    " + KEY[9:],
         f'"{KEY[:9]}", "{KEY[9:]}"',
+        KEY.replace("/", r"\/"),  # as PHP writes JSON
     ],
 )
 def test_a_known_key_is_hidden_in_any_spelling(spelled: str) -> None:

@@ -98,16 +98,16 @@ def capture_of(exchange: Exchange, token: str, provider: str) -> Capture:
         f"{exchange.started_ms}-{secrets.token_hex(3)}",
         exchange.started_ms,
         exchange.finished_ms,
-        exchange.path,
+        exchange.told(exchange.path, token),
         exchange.kept_query,
         exchange.auxiliary,
         provider,
         tuple(name.decode("latin-1") for name, _ in exchange.headers),
         exchange.first_byte_ms,
         exchange.status,
-        exchange.reason,
+        exchange.told(exchange.reason, token),
         exchange.ending,
-        "; ".join(each for each in (exchange.problem, why, cut) if each),
+        exchange.told("; ".join(each for each in (exchange.problem, why, cut) if each), token),
         body=exchange.kept_text(exchange.body, token),
         answer=answer,
     )
@@ -360,9 +360,10 @@ def arrived(endpoint: Endpoint) -> str:
     """A sentence about what has come, by which the steps are checked."""
     last = endpoint.last
     if last is not None and last.problem:
-        return f"Something came, but {last.problem}."
+        return f"Something came, but {last.told(last.problem, endpoint.token)}."
     if last is not None and last.status >= 400:
-        return f"Something came, and the provider answered {f'{last.status} {last.reason}'.rstrip()}."
+        answered = last.told(f"{last.status} {last.reason}".rstrip(), endpoint.token)
+        return f"Something came, and the provider answered {answered}."
     if endpoint.requests:
         return f"{endpoint.requests} request{'' if endpoint.requests == 1 else 's'} for text went through: it works."
     if endpoint.models_asked:

@@ -11,6 +11,8 @@ completion of local servers, KoboldAI and Ollama.
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import hashlib
 import re
 import zlib
@@ -100,12 +102,16 @@ class Exchange:
     def keys(self) -> tuple[str, ...]:
         """Whatever in headers or address may be a key, scheme words such as `Bearer` left out."""
         found = [value for name, value in self.headers if _SECRET_NAME.search(name.decode("latin-1"))]
-        texts = [value.decode("latin-1").partition(" ")[2] or value.decode("latin-1") for value in found]
+        texts = [secret for value in found for secret in _secrets(value.decode("latin-1"))]
         for part in self.query.split("&"):
             name, _, value = part.partition("=")
             if _SECRET_NAME.search(name):
                 texts += [value, unquote(value)]
         return tuple(text.strip() for text in texts if len(text.strip()) >= _SHORTEST_KEY)
+
+    def told(self, text: str, token: str) -> str:
+        """What names the exchange or says what came of it, as it may be shown and kept: nothing like a key is left."""
+        return redact(text, (*self.keys, token))
 
     def kept_text(self, data: bytes, token: str) -> str:
         """A body as it may be kept: without keys and token, pictures as their size and SHA-256."""
@@ -123,6 +129,16 @@ class Exchange:
     def kept_query(self) -> str:
         """The names of the address' parameters."""
         return "&".join(f"{part.partition('=')[0]}={MASK}" for part in self.query.split("&") if part)
+
+
+def _secrets(value: str) -> Iterator[str]:
+    """What a header's value may hold: the words behind its scheme, and the password that `Basic` packs."""
+    scheme, *words = value.split() or [""]
+    yield from words or [scheme]
+    if scheme.lower() == "basic":
+        with contextlib.suppress(ValueError):  # it is no base64
+            user, _, password = base64.b64decode("".join(words)).decode().partition(":")
+            yield password or user
 
 
 def _picture_words(found: re.Match[str]) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import gzip
 import json
 import stat
 from pathlib import Path
 from time import time_ns
+from typing import Any
 
 import pytest
 
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
+from lorestudio.llm.redaction import MASK
 from lorestudio.settings.studio import AttachSettings
 from lorestudio.studio.attach.captures import (
     Attachment,
@@ -26,7 +29,7 @@ from lorestudio.studio.attach.captures import (
     redacted,
     steps,
 )
-from lorestudio.studio.attach.endpoint import new_token
+from lorestudio.studio.attach.endpoint import Endpoint, new_token
 from lorestudio.studio.attach.exchange import TEXT, Exchange, ExchangeEnd, read_prompt, read_replies
 from tests.studio.attach.loopback import ask, provider, whole
 from tests.studio.attach.test_endpoint import KEY, ROWS, request
@@ -68,6 +71,50 @@ def test_no_key_and_no_token_come_to_the_disk(tmp_path: Path) -> None:
     assert kept[0].query == "key=•••&alt=•••"
     again = load_attachment(tmp_path)
     assert (again.token, again.settings.port) == (endpoint.token, endpoint.port)
+
+
+ODD_KEY = "sk-Lantern/0123+abc=="
+BEARER = ("authorization", f"Bearer {ODD_KEY}")
+PACKED = base64.b64encode(f"me:{ODD_KEY}".encode()).decode()
+
+
+@pytest.mark.parametrize(
+    ("header", "seen"),
+    [
+        (BEARER, {"status": 401, "reason": f"bad key {ODD_KEY}"}),
+        (BEARER, {"problem": f"did not answer (illegal header line: {ODD_KEY})"}),
+        (BEARER, {"path": f"/v1/{ODD_KEY}/completions"}),
+        (BEARER, {"answer": bytearray(ODD_KEY.replace("/", r"\/").encode())}),
+        (BEARER, {"answer_headers": ((b"content-encoding", ODD_KEY.encode()),)}),
+        (("authorization", f"Bearer\t{ODD_KEY}"), {"answer": bytearray(ODD_KEY.encode())}),
+        (("authorization", f"Basic {PACKED}"), {"answer": bytearray(ODD_KEY.encode())}),
+        (("authorization", f"Basic {PACKED}"), {"answer": bytearray(PACKED.encode())}),
+        (("authorization", f"Basic no base64: {ODD_KEY}"), {"answer": bytearray(ODD_KEY.encode())}),
+    ],
+)
+def test_no_key_is_kept_in_what_is_said_of_an_exchange(header: tuple[str, str], seen: dict[str, Any]) -> None:
+    headers = (tuple(each.encode() for each in header),)
+    kept = capture_of(Exchange("POST", **{"path": "/v1/completions", **seen}, headers=headers), "token", "http://p")
+    shown = f"{kept!r}{kept.body}{kept.answer}".replace("\\", "").casefold()
+    assert MASK in shown
+    assert ODD_KEY.casefold() not in shown
+
+
+def test_the_sentence_about_what_came_tells_no_key() -> None:
+    async def answer(writer: asyncio.StreamWriter, _ended: asyncio.Event) -> None:
+        writer.write(b"HTTP/1.1 401 bad key " + KEY.encode() + b"\r\nContent-Length: 0\r\n\r\n")
+
+    async def garbage(writer: asyncio.StreamWriter, _ended: asyncio.Event) -> None:
+        writer.write(KEY.encode() + b"\r\n\r\n")
+
+    for each, words in ((answer, f"answered 401 bad key {MASK}."), (garbage, "did not answer")):
+        with provider(each) as made:
+            endpoint = Endpoint(f"http://127.0.0.1:{made.port}", new_token())
+            endpoint.start()
+            ask(endpoint.port, request(endpoint, authorization=f"Bearer {KEY}"))[0].close()
+            endpoint.stop()
+            assert words in arrived(endpoint)
+            assert KEY not in arrived(endpoint)
 
 
 def test_captures_are_pruned_by_age_and_size(tmp_path: Path) -> None:
