@@ -23,7 +23,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, write_atomically
+from lorestudio.settings.files import READ_AT_MOST, SettingsError, bytes_if_there, json_bytes, write_atomically
 from lorestudio.settings.files import parse_json as parse_settings
 from lorestudio.settings.sections import dump_section, section_of
 from lorestudio.settings.studio import AttachSettings
@@ -34,6 +34,7 @@ ENDING: Final = ".capture"
 _ID: Final = re.compile(r"\d{10,16}-[0-9a-f]{6}")
 _WORD: Final = re.compile(r"\w", re.UNICODE)
 _DAY_MS: Final = 86_400_000
+_LONGEST_HEAD: Final = 1024 * 1024  # names of headers and the address have 64 KiB, escaped six times as much
 _LATEST_MS: Final = 250_000_000_000_000  # the calendar ends soon after
 
 
@@ -201,10 +202,8 @@ class Captures:
 
     def _read(self, path: Path, *, whole: bool) -> Capture | None:
         try:
-            with path.open("rb") as stream:
-                head = parse_json(stream.readline().decode())
-                bodies = parse_json(stream.readline().decode()) if whole else ["", ""]
-            return _of_json(path.stem, head, bodies)
+            head, bodies = _lines(path, whole=whole)
+            return _of_json(path.stem, parse_json(head), parse_json(bodies))
         except (OSError, ValueError) as error:
             self.problems[f"{path.name}: this capture cannot be read ({error}). It can be deleted."] = None
             return None
@@ -239,6 +238,15 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
+
+
+def _lines(path: Path, *, whole: bool) -> tuple[str, str]:
+    """The line that says when and what, and the one with the bodies. Raises OSError and ValueError."""
+    if not path.is_file():  # a pipe would be waited for
+        raise ValueError("it is no file")
+    with path.open("rb") as stream:
+        head = stream.readline(_LONGEST_HEAD).decode()
+        return head, stream.readline(READ_AT_MOST).decode() if whole else '["", ""]'
 
 
 def _head(capture: Capture) -> dict[str, Json]:

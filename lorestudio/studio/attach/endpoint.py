@@ -247,6 +247,8 @@ class Endpoint:
             return TurnedAway(421)
         if request.method == b"OPTIONS" or any(n == b"origin" or n.startswith(b"sec-fetch-") for n, _ in headers):
             return TurnedAway(403)
+        if {b"content-length", b"transfer-encoding"} <= {name for name, _ in headers}:
+            return TurnedAway(400, "the request says in two ways how long it is")
         place, _, _rest = request.target.partition(b"?")
         first, _, path = place.removeprefix(b"/").partition(b"/")
         if not place.startswith(b"/") or not hmac.compare_digest(first, self.token.encode("ascii")):
@@ -357,11 +359,13 @@ class _Client:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD)
+        self._wants_body = True
 
     async def head(self) -> h11.Request:
         """The request without its body. Raises RemoteProtocolError, or EOFError where it hung up."""
         event = await self._next()
         if isinstance(event, h11.Request):
+            self._wants_body = event.method != b"HEAD"
             return event
         raise EOFError
 
@@ -402,7 +406,8 @@ class _Client:
         await self.send(
             h11.Response(status_code=refusal.status, headers=headers, reason=reason.encode("latin-1", "replace"))
         )
-        await self.send(h11.Data(data=body))
+        if self._wants_body:
+            await self.send(h11.Data(data=body))
         await self.send(h11.EndOfMessage())
 
     async def _next(self) -> type[h11.NEED_DATA | h11.PAUSED] | h11.Event:

@@ -6,7 +6,9 @@ import asyncio
 import base64
 import gzip
 import json
+import os
 import stat
+import sys
 from pathlib import Path
 from time import time_ns
 from typing import Any
@@ -132,6 +134,20 @@ def test_captures_are_pruned_by_age_and_size(tmp_path: Path) -> None:
     (captures.folder / f"{second}.capture").write_text("{", "ascii")
     assert len(captures.list()) == 1
     assert len(captures.problems) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
+def test_pipes_devices_and_endless_lines_among_captures_are_named_and_not_waited_for(tmp_path: Path) -> None:
+    captures = Captures(tmp_path)
+    captures.add(kept := capture())
+    os.mkfifo(captures.folder / "1700000000099-aaaaff.capture")
+    (captures.folder / "1700000000098-aaaaff.capture").symlink_to("/dev/zero")
+    (captures.folder / "1700000000097-aaaaff.capture").write_bytes(b'["' + b"a" * 3 * 1024 * 1024)
+    assert [each.id for each in captures.list()] == [kept.id]
+    assert len(captures.problems) == 3
+    for odd in ("1700000000099", "1700000000098"):
+        with pytest.raises(InputError, match="cannot be read"):
+            captures.read(odd)
 
 
 def test_what_is_redacted_keeps_its_shape_and_no_word(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import json
+import logging
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -153,6 +155,20 @@ def test_a_provider_that_dies_is_told_as_what_it_is() -> None:
     assert kept[-1].ending is ExchangeEnd.UNREACHABLE
 
 
+def test_a_refusal_of_a_head_request_has_no_body(caplog: pytest.LogCaptureFixture) -> None:
+    async def leave(_writer: asyncio.StreamWriter, _ended: asyncio.Event) -> None:
+        pass
+
+    with between(leave) as (_made, endpoint, kept):
+        client, got = ask(endpoint.port, request(endpoint, "/v1/models", b"", "HEAD"))
+        client.close()
+        assert got.startswith(b"HTTP/1.1 502 ")
+        assert got.endswith(b"\r\n\r\n")
+    gc.collect()  # what a connection raised is said once it is forgotten
+    assert [each.ending for each in kept] == [ExchangeEnd.UNREACHABLE]
+    assert not [each for each in caplog.records if each.levelno >= logging.ERROR]
+
+
 @pytest.mark.parametrize(
     ("status", "more"),
     [
@@ -165,6 +181,7 @@ def test_a_provider_that_dies_is_told_as_what_it_is() -> None:
         (404, {"target": ""}),
         (404, {"target": "/v1/chat/completions/chat/completions"}),
         (413, {"body": b"x" * 70_000}),
+        (400, {"transfer_encoding": "chunked", "body": b"0\r\n\r\n"}),  # its length is told as well
     ],
 )
 def test_nobody_else_gets_in(status: int, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
