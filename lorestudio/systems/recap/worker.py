@@ -19,6 +19,7 @@ from msgspec import Struct, field
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Stopped
 from lorestudio.domain.records import replace
+from lorestudio.exchange.problems import InputError
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.systems.recap.asking import Handler, Stored, WorkContext
 from lorestudio.systems.recap.chat import RecapChat
@@ -222,7 +223,10 @@ class Worker(Struct, eq=False):
     # The work -----------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Work until nothing is ready or the queue is paused. A second call while one runs does nothing."""
+        """Work until nothing is ready or the queue is paused. A second call while one runs does nothing.
+
+        Raises InputError where chat or queue cannot be written; whoever loads the queue again goes on from there.
+        """
         if self._running:
             return
         self._running = True
@@ -254,7 +258,7 @@ class Worker(Struct, eq=False):
                 if before and ANSWER not in operation.metadata and not await self._wait(before, identifier):
                     return
                 await self._attempt(operation)
-            except Stopped:
+            except (Stopped, InputError):  # a full disk has no more room after a wait
                 raise
             except Exception as error:  # noqa: BLE001  # whatever went wrong is the operation's failure
                 if not await self._retried(identifier, error):

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from lorestudio.exchange.problems import InputError
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.systems.recap.queue import (
     ANSWER,
@@ -294,10 +295,31 @@ def test_an_answer_that_was_written_down_is_not_asked_for_again():
     assert performer.stored == [("recap", "from before")]
 
 
-def test_storing_that_fails_is_tried_again_without_asking_again():
-    left = [OSError("disk full")]
+def test_a_chat_that_cannot_be_written_ends_the_work_and_its_answer_stays_in_the_queue():
+    left, disk, sleeps = [InputError("chat.jsonl", "the chat cannot be written: disk full.")], [], Sleeps()
 
-    def store(operation):
+    def store(_operation):
+        if left:
+            raise left.pop()
+        return StoredAnswer()
+
+    async def keep(state):
+        disk.append(write_queue(state))
+
+    performer = Performer(store=store)
+    with pytest.raises(InputError, match="disk full"):
+        run(made(performer, keep=keep, sleep=sleeps), "recap")
+    assert sleeps.seconds == []
+    again = made(performer, read_queue(json.dumps(disk[-1])))
+    asyncio.run(again.run())
+    assert len(performer.asked) == 1
+    assert [item.outcome for item in again.state.log] == ["completed"]
+
+
+def test_storing_that_goes_wrong_is_tried_again_without_asking_again():
+    left = [RuntimeError("busy")]
+
+    def store(_operation):
         if left:
             raise left.pop()
         return StoredAnswer()
