@@ -91,7 +91,7 @@ class CharacterCard:
 
 def load_card(path: Path) -> CharacterCard:
     """The card in a PNG, CharX or JSON file, told by its content. Waits for the disk. Raises InputError."""
-    return parse_card(read_file(path, "card"), path)
+    return parse_card(read_file(path), path)
 
 
 def parse_card(data: bytes, source: Path | str) -> CharacterCard:

@@ -38,15 +38,9 @@ class FileChange:
     data: bytes = field(repr=False)
 
 
-MAX_BYTES: Final = 256 * 1024 * 1024
-"""The largest file that is read as a card or a lorebook."""
-
-
-def read_file(path: Path, what: str = "") -> bytes:
-    """The file's bytes; `what` names a thing that is never larger than `MAX_BYTES`. Raises InputError."""
+def read_file(path: Path) -> bytes:
+    """The file's bytes. Raises InputError."""
     try:
-        if what and path.stat().st_size > MAX_BYTES:
-            raise InputError(path, f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, so it is no {what}.")
         return read_whole(path)
     except FileNotFoundError:
         raise InputError(path, "there is no such file. Check the path.") from None

@@ -31,17 +31,20 @@ class SettingsError(ValueError):
 
 
 READ_AT_MOST: Final = 256 * 1024 * 1024
-"""So many bytes of a file are read."""
+"""So many bytes are read of a picture or an archive."""
 
-PIPED_AT_MOST: Final = 64 * 1024 * 1024
-"""So many bytes are read of what does not say how long it is; a device has no end."""
+TEXT_AT_MOST: Final = 64 * 1024 * 1024
+"""So many bytes are read of anything else: a text takes several times its size in memory, and a device has no end."""
+
+_LARGE: Final = (b"\x89PNG", b"PK\x03\x04", b"\xff\xd8")
+"""How a PNG picture, an archive, and a JPEG picture before one begin."""
 
 
 def read_whole(path: Path, at_most: int | None = None) -> bytes:
     """The bytes of a file, none of a pipe that nobody writes into. Raises OSError, also where there are too many."""
     with open(path, "rb", opener=_open_at_once) as file:  # a path's own takes no opener
         size = os.fstat(file.fileno()).st_size
-        most = at_most or (READ_AT_MOST if size else PIPED_AT_MOST)
+        most = at_most or (READ_AT_MOST if size and file.peek(1).startswith(_LARGE) else TEXT_AT_MOST)
         data = b"" if size > most else file.read(-1 if size else most + 1)
     if max(size, len(data)) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most // 1024 // 1024} MiB", str(path))
@@ -78,18 +81,17 @@ def bytes_if_there(path: Path) -> bytes | None:
         raise SettingsError(f"{path} cannot be read ({reason}). Check that you may open it.") from None
 
 
-UNPACKED_AT_MOST: Final = 256 * 1024 * 1024
-"""So many bytes may come out of a packed file; a few kilobytes can hold any number of zeros."""
-
-
 def unpacked(data: bytes) -> bytes:
-    """The bytes of a gzip file; other bytes as they are. Raises OSError, EOFError or zlib.error where it is damaged."""
+    """The bytes of a gzip file, of which a few can hold any number of zeros; other bytes as they are.
+
+    Raises OSError, also where there are more than TEXT_AT_MOST, and EOFError or zlib.error where it is damaged.
+    """
     if not data.startswith(b"\x1f\x8b"):
         return data
     with gzip.open(io.BytesIO(data)) as packed:
-        whole = packed.read(UNPACKED_AT_MOST + 1)
-    if len(whole) > UNPACKED_AT_MOST:
-        raise OSError(f"unpacked it is larger than {UNPACKED_AT_MOST // 1024 // 1024} MiB")
+        whole = packed.read(TEXT_AT_MOST + 1)
+    if len(whole) > TEXT_AT_MOST:
+        raise OSError(f"unpacked it is larger than {TEXT_AT_MOST // 1024 // 1024} MiB")
     return whole
 
 

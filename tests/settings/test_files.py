@@ -3,20 +3,40 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from lorestudio.settings.files import append_line, read_whole
 
+MEBIBYTE = 1024 * 1024
+PICTURE, ARCHIVE, JPEG = b"\x89PNG\r\n\x1a\n", b"PK\x03\x04", b"\xff\xd8\xff"
 
-def test_a_file_that_is_too_large_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("lorestudio.settings.files.READ_AT_MOST", 1000)
-    (tmp_path / "whole").write_bytes(b"x" * 1000)
-    (tmp_path / "more").write_bytes(b"x" * 1001)
-    assert len(read_whole(tmp_path / "whole")) == 1000
-    with pytest.raises(OSError, match="larger than"):
-        read_whole(tmp_path / "more")
+
+def large(path: Path, beginning: bytes, size: int) -> Path:
+    path.write_bytes(beginning)
+    os.truncate(path, size)
+    return path
+
+
+@pytest.mark.parametrize(("beginning", "most"), [(b"{}", 64), (b"\0", 64), (PICTURE, 256), (ARCHIVE, 256), (JPEG, 256)])
+def test_a_file_that_is_too_large_is_given_up_and_nothing_of_it_read(
+    beginning: bytes, most: int, tmp_path: Path
+) -> None:
+    file = large(tmp_path / "file", beginning, most * MEBIBYTE + 1)
+    tracemalloc.start()
+    with pytest.raises(OSError, match=f"larger than {most} MiB"):
+        read_whole(file)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < MEBIBYTE
+
+
+def test_an_archive_may_be_larger_than_a_text(tmp_path: Path) -> None:
+    size = 64 * MEBIBYTE + 1
+    assert len(read_whole(large(tmp_path / "file", ARCHIVE, size))) == size
+    assert len(read_whole(large(tmp_path / "text", b"{}", size - 1))) == size - 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such device")

@@ -295,7 +295,7 @@ def _decided(answers: Sequence[str]) -> dict[str, dict[str, Json | Prefer]]:
         (uid, _point, name), (_name, _sign, answer) = told.partition("=")[0].rpartition("."), told.partition("=")
         if not (uid and name and (answer in {*Prefer} or answer.startswith("@"))):
             raise InputError("--decide", f"“{told}” is not UID.FIELD=note, UID.FIELD=book or UID.FIELD=@FILE.")
-        text = None if answer in {*Prefer} else read_file(Path(answer[1:]), "text").decode("utf-8", "replace")
+        text = None if answer in {*Prefer} else read_file(Path(answer[1:])).decode("utf-8", "replace")
         decided.setdefault(uid, {})[name] = Prefer(answer) if text is None else text
     return decided
 

@@ -282,7 +282,7 @@ def read_lore(path: Path, *, split: int = 0) -> Lore:
     """The lore in a file of any format, or in a folder of notes. Waits for the disk. Raises InputError."""
     if path.is_dir() or path.suffix.lower() == markdown.ENDING:
         return markdown.read_notes(path, split)
-    return parse_lore(read_file(path, "lorebook"), path, split=split)
+    return parse_lore(read_file(path), path, split=split)
 
 
 def parse_lore(data: bytes, path: Path, *, heads: bool = False, split: int = 0) -> Lore:

@@ -385,7 +385,7 @@ def load_lorebook(path: Path, role: BookRole | None = None) -> Lorebook:
 
     Without a role a card's book is the character's and any other one is global.
     """
-    return lorebook_in(read_file(path, "lorebook"), path, role)
+    return lorebook_in(read_file(path), path, role)
 
 
 def lorebook_in(data: bytes, path: Path, role: BookRole | None = None) -> Lorebook:

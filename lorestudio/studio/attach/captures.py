@@ -23,11 +23,11 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import READ_AT_MOST, SettingsError, bytes_if_there, json_bytes, write_atomically
+from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, write_atomically
 from lorestudio.settings.files import parse_json as parse_settings
 from lorestudio.settings.sections import dump_section, section_of
 from lorestudio.settings.studio import AttachSettings
-from lorestudio.studio.attach.endpoint import Endpoint, new_token, provider_address
+from lorestudio.studio.attach.endpoint import MAX_REQUEST, Endpoint, new_token, provider_address
 from lorestudio.studio.attach.exchange import ENDING_WORDS, Exchange, ExchangeEnd, SentPrompt, read_prompt, read_replies
 
 ENDING: Final = ".capture"
@@ -35,6 +35,7 @@ _ID: Final = re.compile(r"\d{10,16}-[0-9a-f]{6}")
 _WORD: Final = re.compile(r"\w", re.UNICODE)
 _DAY_MS: Final = 86_400_000
 _LONGEST_HEAD: Final = 1024 * 1024  # names of headers and the address have 64 KiB, escaped six times as much
+_LONGEST_BODIES: Final = 4 * MAX_REQUEST
 _LATEST_MS: Final = 250_000_000_000_000  # the calendar ends soon after
 
 
@@ -246,7 +247,7 @@ def _lines(path: Path, *, whole: bool) -> tuple[str, str]:
         raise ValueError("it is no file")
     with path.open("rb") as stream:
         head = stream.readline(_LONGEST_HEAD).decode()
-        return head, stream.readline(READ_AT_MOST).decode() if whole else '["", ""]'
+        return head, stream.readline(_LONGEST_BODIES).decode() if whole else '["", ""]'
 
 
 def _head(capture: Capture) -> dict[str, Json]:

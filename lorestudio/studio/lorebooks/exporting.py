@@ -274,20 +274,20 @@ def _what_is_there(data: bytes, target: Path) -> str:
 
 
 def _is_as_linked(link: BookLink, target: Path) -> bool:
-    lore = parse_lore(read_file(target, "lorebook"), target, heads=link.heads)
+    lore = parse_lore(read_file(target), target, heads=link.heads)
     return list(known_entries(lore, link.entries).items()) == list(link.entries.items())
 
 
 def _original(choice: ExportChoice, target: Path, link: BookLink | None) -> tuple[Path, bytes] | None:
     """The file that the entries go into a copy of."""
     if choice.card is not None:
-        return choice.card, read_file(choice.card, "card")
+        return choice.card, read_file(choice.card)
     if link is not None and link.form == choice.form and link.original:
         return Path(link.file), link.original.encode()
     if not BY_NAME[choice.form].makes_new:
         for path in (target, *((Path(link.file),) if link is not None and link.form == choice.form else ())):
             if path.is_file():
-                return path, read_file(path, "card")
+                return path, read_file(path)
     return None
 
 

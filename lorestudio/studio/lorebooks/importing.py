@@ -118,7 +118,7 @@ def read_books(paths: Sequence[Path], *, heads: bool = False, split: int = 0) ->
     """
     read = []
     for path in map(real_path, paths):
-        data = b"" if path.is_dir() or path.suffix.lower() == NOTE_SUFFIX else read_file(path, "lorebook")
+        data = b"" if path.is_dir() or path.suffix.lower() == NOTE_SUFFIX else read_file(path)
         lore = parse_lore(data, path, heads=heads, split=split) if data else read_lore(path, split=split)
         read.append(BookFileRead(path, data if lore.form != NOTES or not split else b"", lore, heads))
     return tuple(read)

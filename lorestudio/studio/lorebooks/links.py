@@ -109,7 +109,7 @@ class _Link(BaseModel):
 def read_link(vault: Path, place: str) -> BookLink:
     """The link in that file of the vault. Raises InputError."""
     path = vault / place
-    found = checked(_Link, parse_document(read_file(path, "link of a book"), path, "link of a book"), path, _ADVICE)
+    found = checked(_Link, parse_document(read_file(path), path, "link of a book"), path, _ADVICE)
     notes = {uid: LinkedNote(note.note, note.text, note.said) for uid, note in found.notes.items()}
     return BookLink(
         found.book, found.file, found.form, found.folder, found.entries, notes, found.original, place, found.heads

@@ -134,7 +134,7 @@ def plan_sync(link: BookLink, vault: VaultNotes, rules: ParseRules, choice: Sync
     Raises InputError where the book is not there, or is another one.
     """
     path = Path(link.file)
-    data = read_file(path, "lorebook")
+    data = read_file(path)
     lore = parse_lore(data, path, heads=link.heads)
     there = known_entries(lore, link.entries)
     _check_same_book(link, there, path)
@@ -173,7 +173,7 @@ def found_link(vault: VaultNotes, path: Path, rules: ParseRules) -> BookLink:
 
     Nobody knows any more how both last agreed, so what they say differently is to be asked. Raises InputError.
     """
-    data = read_file(path, "lorebook")
+    data = read_file(path)
     lore = parse_lore(data, path)
     own: dict[str, tuple[str, Raw]] = {}
     for filename, note in sorted(vault.index.notes.items()):

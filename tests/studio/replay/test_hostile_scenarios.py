@@ -18,7 +18,7 @@ SCENARIO = {"id": "s", "messages": [], "generations": [{"now_ms": 1, "chat": []}
 
 
 def test_a_packed_file_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "UNPACKED_AT_MOST", 1 << 20)
+    monkeypatch.setattr(files, "TEXT_AT_MOST", 1 << 20)
     path = tmp_path / "bomb.json.gz"
     path.write_bytes(gzip.compress(b" " * (8 << 20)))
     with pytest.raises(InputError, match="larger than 1 MiB"):

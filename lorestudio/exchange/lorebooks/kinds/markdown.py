@@ -58,7 +58,7 @@ def read_notes(path: Path, split: int = 0) -> Lore:
     if path.is_dir():
         files = _in_folder(path)
     else:
-        data = read_file(path, "note")
+        data = read_file(path)
         files = {path.name: data} if path.suffix.lower() == ENDING else archive(data, path)
     return notes_in(files, path, split)
 
@@ -70,8 +70,7 @@ def _in_folder(path: Path) -> dict[str, bytes]:
     if len(found) > MAX_MEMBERS:
         raise InputError(path, f"the folder holds more than {MAX_MEMBERS:,} files. Give the one with the lore.")
     return {
-        each.relative_to(path).as_posix(): read_file(each, "note") if each.suffix.lower() == ENDING else b""
-        for each in found
+        each.relative_to(path).as_posix(): read_file(each) if each.suffix.lower() == ENDING else b"" for each in found
     }
 
 
