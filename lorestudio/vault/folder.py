@@ -127,6 +127,13 @@ class _Walk(Struct):
                 "Remove the link.",
             )  # fmt: skip
             return
+        if _tells_of_the_system(real):
+            self._leave_out(
+                filename, NoteProblem.UNREADABLE,
+                f"The folder “{shown_name(filename)}” is a link to {real}, which holds no files but what the system "
+                "does just now, so it is not followed. Remove the link.",
+            )  # fmt: skip
+            return
         try:
             listing = _list(path)
         except OSError as error:
@@ -138,12 +145,17 @@ class _Walk(Struct):
         self.left_out.append(LeftOutNote(shown_name(filename), self.vault, problem, message))
 
 
+def _tells_of_the_system(real: str) -> bool:
+    """Whether a folder is the system's picture of itself, which is another one at every look."""
+    return Path(real).parts[:2] in {("/", "proc"), ("/", "sys")}
+
+
 def walked(folder: Path, *, follow_links: bool = False) -> Iterator[tuple[Path, list[str]]]:
     """Each folder below this one with the names of its files, as deep as notes are listed, without dot folders."""
     seen: set[str] = set()
     for place, folders, files in os.walk(folder, followlinks=follow_links):
         real = os.path.realpath(place)
-        if real in seen:  # a link led back
+        if real in seen or _tells_of_the_system(real):  # a link led back, or out of all files
             folders.clear()
             continue
         seen.add(real)

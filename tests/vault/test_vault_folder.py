@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,19 @@ def test_link_loops(tmp_path: Path) -> None:
     assert names(vault) == ["a/b/n.md", "c/m.md", "d/m.md"]
     loops = ["a/b/back", "a/home", "c/above", "d/above"]
     assert problems(vault) == dict.fromkeys(loops, NoteProblem.LOOP)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only there the system tells of itself in folders")
+def test_a_link_to_what_the_system_does_is_not_followed(tmp_path: Path) -> None:
+    """Its names are others at every look, so that the vault never stood still."""
+    write(tmp_path, "a.md")
+    (tmp_path / "proc").symlink_to("/proc/self")
+    (tmp_path / "sys").symlink_to("/sys/kernel")
+    (tmp_path / "cycle").symlink_to(tmp_path)
+    assert names(tmp_path) == ["a.md"]
+    expected = {"cycle": NoteProblem.LOOP, "proc": NoteProblem.UNREADABLE, "sys": NoteProblem.UNREADABLE}
+    assert problems(tmp_path) == expected
+    assert [place for place, _ in walked(tmp_path, follow_links=True)] == [tmp_path]
 
 
 def test_link_to_itself(tmp_path: Path) -> None:
