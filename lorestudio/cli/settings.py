@@ -13,7 +13,7 @@ from rich.text import Text
 
 from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import DoItOption, JsonOption, ProfileOption, SettingsOfSystem, SettingsOption
-from lorestudio.cli.output import as_bytes, ask_first, echo, json_bytes, picked, print_json, say, say_all
+from lorestudio.cli.output import as_bytes, ask_first, echo, json_bytes, picked, print_json, say, say_all, shown
 from lorestudio.cli.screen import Screen, filled, fold, listing, table
 from lorestudio.exchange import json_file
 from lorestudio.exchange.problems import InputError
@@ -35,6 +35,7 @@ from lorestudio.settings.store import SettingsProfile, SettingsProfiles
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.settings import PROFILE, named_settings, only_main, settings_path
 from lorestudio.systems.registry import MAIN, kind_of
+from lorestudio.trace.wording import controls_escaped
 
 
 def declaration_json(declaration: Declaration, value: Value) -> dict[str, object]:
@@ -315,11 +316,11 @@ def _export_text(carrier: Carrier, form: Form, output: Path | None, wanted: Sequ
     values, remarks = carrier.prepared({each.declaration.alias for each in wanted})
     written = [each for each in wanted if each.declaration.alias in values]
     if form is Form.LIST:
-        text = changes_list(written)
+        text = shown(changes_list(written))
     elif form is Form.FILE:
         text = json_bytes(carrier.document(values), 2).decode()
     else:
-        text = carrier.snippet(values)
+        text = controls_escaped(carrier.snippet(values))
     say_all(remarks)
     if output is None:
         echo(as_bytes(text), nl=False)

@@ -29,6 +29,7 @@ from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.settings.files import read_whole, unpacked
 from lorestudio.settings.rules import NEW, OLD, rules_of
+from lorestudio.trace.wording import controls_escaped
 
 ENVIRONMENT: Final[Mapping[str, Json]] = {"enabled": True, "aiSearchProfileId": "oracle-profile"}
 """Settings that the recorded runs were made with unless a scenario says otherwise."""
@@ -397,7 +398,7 @@ _READ_EXTRAS = ("type", "isSmallSys", "tool_invocations")
 def scenario_bytes(scenario: Scenario) -> bytes:
     """The scenario as one JSON object in UTF-8, without what is at its default."""
     value = scenario.model_dump(exclude_defaults=True)
-    text = json.dumps(value, ensure_ascii=False, indent=1)
+    text = controls_escaped(json.dumps(value, ensure_ascii=False, indent=1))
     return text.encode("utf-8", "backslashreplace") + b"\n"  # half a surrogate pair becomes its JSON escape
 
 

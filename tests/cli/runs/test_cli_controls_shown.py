@@ -17,6 +17,7 @@ HARMLESS = "]0;owned 31m neprah [bold]Lamp[/nothing] :boom:"
 COMMANDS = (
     "replay --chat", "replay --json --chat", "explain --message 1 --chat", "prompt --message 1 --chat",
     "lint", "lint --json", "entries", "usage --chat", "search lamp", "report -o lore.txt --chat", "links Plain",
+    "scenario --message 1 --chat",
 )  # fmt: skip
 
 
@@ -44,6 +45,17 @@ def test_no_command_prints_what_steers_a_terminal(lorestudio, evil, command) -> 
     assert told.exit_code in {0, 1}, told.output
     assert "neprah" in told.output or name in {"links", "report"}
     assert not STEERING.findall(told.output), told.output
+
+
+@pytest.mark.parametrize("form", ["snippet", "file", "list"])
+def test_no_exported_setting_steers_a_terminal(lorestudio, tmp_path, form) -> None:
+    (file := tmp_path / "settings.json").write_text(json.dumps({"aiSearchSystemPrompt": EVIL}), encoding="utf-8")
+    told = lorestudio("settings", "export", "--settings", file, "--as", form)
+    assert told.exit_code == 0
+    assert "neprah" in told.stdout
+    assert not STEERING.findall(told.stdout)
+    if form == "snippet":
+        assert json.loads(told.stdout)["aiSearchSystemPrompt"] == EVIL
 
 
 @pytest.mark.parametrize("ending", ["html", "md", "json"])
