@@ -3,10 +3,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import gzip
+import json
 import logging
 import socket
 import sys
 import time
+import zlib
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -226,6 +229,31 @@ def test_slow_is_not_too_slow() -> None:
 def test_huge_reply_is_named() -> None:
     assert "larger than 8 MiB" in str(failure_of(endless))
     assert "larger than 8 MiB" in str(failure_of(endless_line, streamed=True))
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("status", ["200 OK", "500 Internal Server Error"])
+def test_a_packed_reply_is_measured_as_it_comes_out(status: str, streamed: bool) -> None:
+    packed = gzip.compress(b"\0" * 32 * 1024 * 1024)
+    content_type = "text/event-stream" if streamed else "application/json"
+    bomb = reply(packed, status, content_type, Content_Encoding="gzip")
+    assert "larger than 8 MiB" in str(failure_of(bomb, streamed=streamed))
+
+
+def test_what_is_packed_twice_or_in_another_way_is_named() -> None:
+    twice = reply(gzip.compress(gzip.compress(b"{}")), Content_Encoding="gzip, gzip")
+    assert "packed as “gzip, gzip”" in str(failure_of(twice))
+    assert "damaged where it is packed" in str(failure_of(reply(b"no gzip", Content_Encoding="gzip")))
+
+
+@pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
+def test_a_reply_that_is_packed_though_nobody_asked_is_read(encoding: str, pack: Callable[[bytes], bytes]) -> None:
+    async def scenario() -> ChatReply:
+        packed = pack(json.dumps(completion("Dusk")).encode())
+        async with Server(reply(packed, Content_Encoding=encoding)) as server:
+            return await ask(server, streamed=False)
+
+    assert asyncio.run(scenario()).text == "Dusk"
 
 
 def test_web_page_is_named() -> None:

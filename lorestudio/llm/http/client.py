@@ -15,6 +15,7 @@ import logging
 import re
 import ssl
 import time
+import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Generator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from types import TracebackType
@@ -82,6 +83,9 @@ MAX_BYTES: Final = 8 * 1024 * 1024
 
 _LEARNT_FROM: Final = frozenset({400, 422, 500, 501})
 _EVENT_STREAM: Final = "text/event-stream"
+_PACKED: Final = frozenset({"gzip", "x-gzip", "deflate"})
+"""What is read of how servers pack replies, though they are asked not to."""
+
 _TITLE = re.compile(r"<title[^>]*>(.{0,200}?)</title>", re.IGNORECASE | re.DOTALL)
 
 _log = logging.getLogger(__name__)
@@ -292,8 +296,11 @@ class HttpChatClient:
         }
         address = self.dialect.address(self.profile.url)
         async with http.stream("POST", address, content=content, headers=headers) as response:
+            packed = response.headers.pop("content-encoding", "identity").strip().lower()
+            if packed not in {*_PACKED, "identity"}:
+                raise self.invalid(f"the reply is packed as “{cut(packed, 60)}”, which is not read here")
             if isinstance(response.stream, httpx.AsyncByteStream):
-                response.stream = _Capped(response.stream, self.max_bytes)
+                response.stream = _Capped(response.stream, self.max_bytes, unpacked=packed in _PACKED)
             yield response
 
     def _refused(self, response: httpx.Response, text: str) -> LlmError:
@@ -458,19 +465,30 @@ class _ReplyTooLargeError(Exception):
 
 
 class _Capped(httpx.AsyncByteStream):
-    """A response that is read up to a limit."""
+    """A response that is read up to a limit, by which a packed one is measured as it comes out."""
 
-    def __init__(self, stream: httpx.AsyncByteStream, limit: int) -> None:
+    def __init__(self, stream: httpx.AsyncByteStream, limit: int, *, unpacked: bool) -> None:
         self._stream = stream
         self._chunks = aiter(stream)
         self._left = limit
+        self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if unpacked else None
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._chunks:
-            self._left -= len(chunk)
+            piece = self._unpacked(chunk)
+            self._left -= len(piece)
             if self._left < 0:
                 raise _ReplyTooLargeError
-            yield chunk
+            yield piece
+
+    def _unpacked(self, chunk: bytes) -> bytes:
+        """What a chunk holds; a little more than there is room for where it holds more."""
+        if self._unpacker is None:
+            return chunk
+        try:
+            return self._unpacker.decompress(chunk, self._left + 1)
+        except zlib.error as error:
+            raise httpx.DecodingError(f"the reply is damaged where it is packed: {error}") from error
 
     async def aclose(self) -> None:
         # What is below is unwound by a cancel while it waits. Left resting half-way, it would be for the garbage
