@@ -32,7 +32,7 @@ from msgspec import Struct
 from lorestudio.domain.resources import resource
 from lorestudio.domain.sqlite_file import connect, delete, is_damage, transaction
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4, GrowingText, ScriptEstimate, TokenCounter
-from lorestudio.settings.files import read_whole, unpacked
+from lorestudio.settings.files import read_whole, unpacked, write_atomically
 
 MOST: Final = 200_000
 """So many counts of one counter are held in memory."""
@@ -620,8 +620,7 @@ def fetch(name: str, transport: httpx.BaseTransport | None = None) -> Path:
     if hashlib.sha256(data).hexdigest() != table.sha256:
         raise TokenizerError(f"{address} gave another file than the published one. Nothing was kept; try again later.")
     place = own_folder() / f"{table.name}.tiktoken"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(data)
+    write_atomically(place, data)
     return place
 
 

@@ -216,6 +216,15 @@ def test_fetching_checks_what_came(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tokenizers, "_TABLES", (table,))
     kept = fetch("mine", httpx.MockTransport(lambda _: httpx.Response(200, content=b"a table")))
     assert kept.read_bytes() == b"a table"
+    kept.unlink()
+
+    def stopped(_descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lorestudio.settings.files.os.fsync", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        fetch("mine", httpx.MockTransport(lambda _: httpx.Response(200, content=b"a table")))
+    assert list(tmp_path.iterdir()) == []  # no half of it, which would be taken for the table
 
 
 # ---- counts at hand -------------------------------------------------------------------------------------------------
