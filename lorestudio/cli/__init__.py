@@ -5,8 +5,8 @@ import gc
 import os
 import sys
 
-_UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
-"""What a full or broken disk says, to which the output was to go."""
+_UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
+"""What a full or broken disk, or one that takes no larger file, says, to which the output was to go."""
 
 
 def main() -> None:

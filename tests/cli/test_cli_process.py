@@ -146,3 +146,20 @@ def test_an_output_without_room_is_a_message(tmp_path: Path, vault: Path, asked:
         )
     told = "lorestudio: the output cannot be written: No space left on device.\n"
     assert (done.returncode, done.stderr.decode()) == (1, told)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no limit there that can be set")
+def test_an_output_larger_than_a_file_may_be_is_a_message(tmp_path: Path, vault: Path) -> None:
+    import resource  # noqa: PLC0415  # Windows has none
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    with (tmp_path / "out.txt").open("wb") as output:
+        done = subprocess.run(  # noqa: S603  # our own program
+            [sys.executable, "-B", "-m", "lorestudio", "usage", str(vault), "--json"],
+            env=environment(tmp_path, PYTHONUNBUFFERED=""), cwd=tmp_path, stdout=output, stderr=subprocess.PIPE,
+            timeout=90, check=False, preexec_fn=limited,
+        )  # fmt: skip
+    told = "lorestudio: the output cannot be written: File too large.\n"
+    assert (done.returncode, done.stderr.decode()) == (1, told)
