@@ -160,6 +160,9 @@ class ServerSession:
 
     async def _exchange(self, path: str) -> HttpAnswer:
         async with self.client.stream("GET", path) as response:
+            packed = response.headers.get("content-encoding", "identity")
+            if packed != "identity":  # some bytes of it could hold gigabytes
+                raise FileError(f"{self._where()} packs what it sends ({packed[:20]}), and was asked not to.")
             body = bytearray()
             async for chunk in response.aiter_bytes():
                 body += chunk
@@ -244,6 +247,7 @@ async def open_session(
     context = await asyncio.to_thread(_tls, address) if address.https else False
     async with httpx.AsyncClient(
         base_url=url,
+        headers={"Accept-Encoding": "identity"},
         auth=_ServerKeyHeader(key),
         verify=context,
         timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import ssl
@@ -23,8 +24,8 @@ KEY = "4f1c9a7be0d24c6f"
 class ObsidianServer:
     """The vault that is served. `faults` maps a path below /vault/ to what goes wrong there.
 
-    A fault is a status, or one of: drop, once (drop the first request only), truncate, slow, html, redirect. With
-    `counts` every answer takes a moment, and how many were under way at once is counted.
+    A fault is a status, or one of: drop, once (drop the first request only), truncate, slow, html, redirect, packed.
+    With `counts` every answer takes a moment, and how many were under way at once is counted.
     """
 
     files: dict[str, bytes] = field(default_factory=dict)
@@ -132,6 +133,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         elif fault == "html":
             self.answer(200, b"<!doctype html><title>Router</title>", "text/html")
+        elif fault == "packed":
+            data = gzip.compress(b"# A note\n")
+            head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(data)
+            self.wfile.write(head + data)
+            self.wfile.flush()
         elif fault == "redirect":
             self.send_response(302)
             self.send_header("Location", f"http://127.0.0.1:{self.served.port}/elsewhere")

@@ -186,7 +186,7 @@ def test_a_note_that_disappears_after_it_was_listed(server: ObsidianServer) -> N
     assert fetched.files.left_out == ()
 
 
-@pytest.mark.parametrize("fault", [500, 503, "drop", "truncate"])
+@pytest.mark.parametrize("fault", [500, 503, "drop", "truncate", "packed"])
 def test_one_note_that_cannot_be_fetched(server: ObsidianServer, fault: int | str) -> None:
     server.faults = {"a.md": fault}
     fetched = fetch(vault(server))
