@@ -17,8 +17,7 @@ from lorestudio.ui.shell.actions import Where, pane_action
 from lorestudio.ui.shell.bars import DockTitles
 from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.layout import PANE_ORDER
-from lorestudio.ui.shell.qt import later
-from lorestudio.ui.shell.tab_order import move_keyboard
+from lorestudio.ui.shell.qt import later, move_keyboard
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, shorten, tr
 from lorestudio.ui.state.selection import same_numbers

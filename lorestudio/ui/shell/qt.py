@@ -1,13 +1,16 @@
-"""Short names for the long ones of Qt that models and delegates use on every line, and work that waits a moment."""
+"""What Qt says at length, and what it lacks: short names for models and delegates, work that waits a moment, plain tool
+tips, and an order of Tab that goes as the parts of a window lie.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from html import escape
 from typing import Final, TypeAlias
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
 from PySide6.QtGui import Qt as Gui
+from PySide6.QtWidgets import QApplication, QWidget
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
@@ -47,3 +50,50 @@ def later(parent: QObject, work: Callable[[], object], milliseconds: int = 0) ->
 def plain(text: str) -> str:
     """A text for a tool tip, which would take `<img src=…>` in a name for a picture, and open its file to show it."""
     return f"<span style='white-space: pre-wrap'>{escape(text)}</span>" if Gui.mightBeRichText(text) else text
+
+
+# ---- the order of Tab ------------------------------------------------------------------------------------------------
+
+
+def move_keyboard(window: QWidget, *, forward: bool) -> bool:
+    """Give the keyboard to what comes after or before what has it, as parts lie; False where nothing else takes it.
+
+    Qt goes in the order in which parts were made, and here they are made when they are first wanted.
+    """
+    parts = list(_parts(window))
+    now = QApplication.focusWidget()
+    if now in parts:
+        place = parts.index(now)
+        parts = parts[place + 1 :] + parts[:place]
+    wanted = Qt.FocusPolicy.StrongFocus
+    if QApplication.styleHints().tabFocusBehavior() is Qt.TabFocusBehavior.TabFocusAllControls:
+        wanted = Qt.FocusPolicy.TabFocus
+    stops = [each for each in parts if each.focusPolicy() & wanted == wanted and each.focusProxy() is None]
+    if not stops:
+        return False
+    if forward:
+        stops[0].setFocus(Qt.FocusReason.TabFocusReason)
+    else:
+        stops[-1].setFocus(Qt.FocusReason.BacktabFocusReason)
+    return True
+
+
+def _parts(whole: QWidget) -> Iterator[QWidget]:
+    """What can be used inside a widget, each before its own parts; Qt keeps a dock behind a tab outside the window."""
+    inside = whole.rect()
+    parts = (each for each in whole.children() if isinstance(each, QWidget) and not each.isWindow())
+    seen = (each for each in parts if each.isVisible() and each.isEnabled() and inside.intersects(each.geometry()))
+    for part in _in_lines(seen):
+        yield part
+        yield from _parts(part)
+
+
+def _in_lines(parts: Iterable[QWidget]) -> Iterator[QWidget]:
+    """From left to right, and then from top to bottom: with the topmost stands what has its middle beside it."""
+    line: list[QWidget] = []
+    for part in sorted(parts, key=lambda each: (each.y(), each.x())):
+        if line and part.geometry().center().y() > line[0].geometry().bottom():
+            yield from sorted(line, key=lambda each: each.x())
+            line = []
+        line.append(part)
+    yield from sorted(line, key=lambda each: each.x())

@@ -35,8 +35,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.ui.shell.qt import later, plain
-from lorestudio.ui.shell.tab_order import move_keyboard
+from lorestudio.ui.shell.qt import later, move_keyboard, plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import Notice, Tone, tr
 from lorestudio.ui.widgets.layouts import (

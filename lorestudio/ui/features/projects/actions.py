@@ -1,4 +1,4 @@
-"""Opening vaults, chats, lorebooks and the demo from the window, and what is looked at first in the demo."""
+"""Opening vaults, chats, lorebooks and the demo from the window, also by dropping them; the first look at the demo."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from lorestudio.domain.file_names import underscored_name
 from lorestudio.exchange.chats.loading import chat_of_text
@@ -19,7 +21,6 @@ from lorestudio.studio.project.sillytavern import BroughtChat, FoundChat, SillyT
 from lorestudio.studio.project.tokens import ESTIMATE, NamedTokenizer, tokenizer_files
 from lorestudio.trace.model import Outcome, Trace
 from lorestudio.ui.features.projects.coach import Coach
-from lorestudio.ui.features.projects.drops import FileDrops
 from lorestudio.ui.features.projects.start import RecentProject, RecentProjects, StartScreen
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
@@ -413,6 +414,41 @@ class ProjectsFeature(Feature):
 def _write_new(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_bytes(path, text.encode("utf-8"))
+
+
+class FileDrops(QObject):
+    """Takes what comes from other programs, before a field of the window takes its name for a text.
+
+    `dropped` carries the paths, once the other program has its hands free; nothing is taken while not `ready`.
+    """
+
+    dropped = Signal(object)
+
+    def __init__(self, window: QWidget, ready: Callable[[], bool]) -> None:
+        super().__init__(window)
+        self._window, self._ready = window, ready
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: the system's window, which there is from the first showing on, hears of a drop before its parts do."""
+        if watched is self._window:
+            if event.type() is QEvent.Type.Show:
+                self._window.removeEventFilter(self)
+                self._window.windowHandle().installEventFilter(self)
+            return False
+        if not isinstance(event, QDropEvent) or event.source() is not None:
+            return False
+        paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+        if not paths:
+            return False
+        if QApplication.activeModalWidget() is not None or not self._ready():
+            event.ignore()
+            return True
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+        if event.type() is QEvent.Type.Drop:
+            self.dropped.emit(paths)
+        return True
 
 
 class PasteDialog(Dialog):
