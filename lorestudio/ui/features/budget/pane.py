@@ -240,13 +240,15 @@ class BudgetBar(Picture):
         """Origins, and for what was cut whether it was by the number of entries."""
         if not self._with_legend:
             return []
-        present = {segment.origin for segment in self._view.counted}
-        cut: list[tuple[BudgetOrigin | bool, str]] = []
+        present = {segment.origin for segment in self._view.inside}
+        found: list[tuple[BudgetOrigin | bool, str]] = [(each, tr(each.word)) for each in ORIGINS if each in present]
+        if self._view.besides is not None:
+            found.append((self._view.besides.origin, self._view.besides.title))
         for over_count, words in ((False, tr("cut by the budget")), (True, tr("over the limit of entries"))):
             tokens = sum(segment.tokens for segment in self._view.cut if segment.over_count is over_count)
             if any(segment.over_count is over_count for segment in self._view.cut):
-                cut.append((over_count, f"{words}: {number(tokens)}"))
-        return [*((origin, tr(origin.word)) for origin in ORIGINS if origin in present), *cut]
+                found.append((over_count, f"{words}: {number(tokens)}"))
+        return found
 
     def _legend_lines(self) -> list[list[tuple[BudgetOrigin | bool, str, float]]]:
         metrics = QFontMetricsF(scaled(self.font(), 0.88))

@@ -56,7 +56,7 @@ def test_what_is_no_entry_takes_its_room_and_cannot_be_chosen(bar: BudgetBar, qt
     bar.set_view(BudgetView((RULES, SKARN), 540, 600, 2, None, talk))
     assert bar.words_at(at(12 + 451)) == bar.words_at(at(12 + 539)) == talk.describe(600)
     assert not bar.words_at(at(12 + 541))
-    assert {"60 free", "no entry"} <= set(words_drawn(bar))
+    assert {"60 free", "Conversation"} <= set(words_drawn(bar))
     chosen: list[int] = []
     bar.entry_chosen.connect(chosen.append)
     qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=at(12 + 500))
