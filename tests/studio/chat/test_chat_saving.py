@@ -292,7 +292,7 @@ def test_a_field_that_both_sides_changed_is_asked_about(path: Path) -> None:
     infos = '"swipes":["Hi."],"swipe_id":0,"swipe_info":[{"extra":{}}]'
     path.write_text(FILE.replace('"mes":"Hi."', f'"mes":"Hi.",{infos}'), "utf-8")
     known = load_chat(path)
-    swiped = editing.add_swipe(known.chat, 1, "Hey.", NOW)
+    swiped = editing.edit(editing.add_swipe(known.chat, 1, NOW), 1, "Hey.")
     edited = editing.edit(known.chat, 1, "Hello!")
     thought = ('[{"extra":{}}]', '[{"extra":{"reasoning":"Hm."}}]')
     assert gone_on(known, swiped, path, thought) is None

@@ -100,7 +100,7 @@ def test_the_views_show_the_run_of_another_system(real: MainWindow, qtbot: QtBot
     assert "None of its keys was found" in real.why.text
     assert real.trace.model.rowCount() > 0
     assert "entries" in real.chat.model.row(5).chip
-    assert "replies run · World Info" in real.status.findChildren(type(real.status._run))[3].text()
+    assert "replies run · World Info" in real.status._run.text()
 
 
 def test_what_only_the_run_knows_is_explained_and_left_with_it(real: MainWindow, qtbot: QtBot) -> None:

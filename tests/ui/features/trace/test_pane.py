@@ -38,7 +38,7 @@ FAILED = StageRecord("recursion", Phase.MATCH, StageStatus.FAILED, error="it bro
 class Runs(FakeSimulator):
     """The first reply took nothing, with a warning; in the reply to come a stage has failed."""
 
-    def state_before(self, _generation: Generation) -> EngineState:
+    def state_before(self, _generation: Generation, **_counted: bool) -> EngineState:
         return EngineState()
 
     def _make(self, generation: Generation) -> Trace:
