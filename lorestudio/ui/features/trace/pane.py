@@ -254,7 +254,7 @@ class TracePane(Pane):
         tip = tr("Unfold all phases into their stages (Q)")
         stages = tool(self, tr("Unfold the phases"), wanted, tip=tip, checkable=True)
         self.all_stages = iconed(self.theme, stages, "columns")
-        self.tabs.setCornerWidget(holding(row(self.filter, self.all_stages, spacing=8, margins=(6, 2, 8, 2))))
+        self.tabs.setCornerWidget(holding(row(self.filter, self.all_stages, spacing=8, margins=(6, 0, 8, 1))))
         self.nothing = EmptyState(self.theme, "search", self)
         self.only = FilterStrip(self.theme, self)
         self.only.cleared.connect(self.show_all_rows)
