@@ -38,10 +38,10 @@ class FileChange:
     data: bytes = field(repr=False)
 
 
-def read_file(path: Path) -> bytes:
-    """The file's bytes. Raises InputError."""
+def read_file(path: Path, at_most: int | None = None) -> bytes:
+    """The file's bytes, as many as `read_whole` reads. Raises InputError."""
     try:
-        return read_whole(path)
+        return read_whole(path, at_most)
     except FileNotFoundError:
         raise InputError(path, "there is no such file. Check the path.") from None
     except IsADirectoryError:

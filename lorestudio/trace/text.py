@@ -290,18 +290,19 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> lis
     return [head, "|" + " --- |" * len(columns), *lines]
 
 
-def csv_bytes(rows: Iterable[Sequence[str | int]]) -> bytes:
+def csv_bytes(rows: Iterable[Sequence[str | int]], *, grouped: bool = False) -> bytes:
     """Rows as CSV, as spreadsheets read it: with a byte order mark, and no cell that they would take for a formula.
 
-    Thousands are not set apart, which many a spreadsheet takes for the decimal sign.
+    Where figures are `grouped`, as people read them, their thousands are not set apart any more: many a spreadsheet
+    takes that for the decimal sign.
     """
     found = io.StringIO()
-    csv.writer(found).writerows([_harmless(str(cell)) for cell in row] for row in rows)
+    csv.writer(found).writerows([_harmless(str(cell), grouped=grouped) for cell in row] for row in rows)
     return found.getvalue().encode("utf-8-sig", "replace")
 
 
-def _harmless(cell: str) -> str:
-    if _GROUPED.fullmatch(cell):
+def _harmless(cell: str, *, grouped: bool) -> str:
+    if grouped and _GROUPED.fullmatch(cell):
         return cell.replace(",", "")
     is_formula = cell.startswith(("=", "+", "-", "@", "\t", "\r")) and len(cell) > 1 and not _is_number(cell)
     return f"'{cell}" if is_formula else cell

@@ -21,7 +21,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.settings.files import alone, read_whole
+from lorestudio.settings.files import READ_AT_MOST, alone, read_whole
 from lorestudio.vault.data_folder import reason_of, refused
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.folder import describe_bad_encoding, walked
@@ -276,7 +276,7 @@ def _compare(path: Path, target: Path, expected_digest: str | None, action: str 
     if expected_digest is None and not os.path.lexists(target):
         return
     try:
-        found = digest_of(read_whole(target))
+        found = digest_of(read_whole(target, READ_AT_MOST))
     except FileNotFoundError:
         if expected_digest is None:  # it went away just now
             return
@@ -310,7 +310,7 @@ def _write(temporary: Path, data: bytes, mode: int | None) -> None:
 def _read(path: Path) -> bytes:
     told = f"“{path.name}” cannot be read: {{reason}}. Check that it still exists and that you may read it."
     with refused(VaultError, told):
-        return read_whole(path)
+        return read_whole(path, READ_AT_MOST)
 
 
 def _describe(path: Path, error: OSError, action: str = "saved") -> str:

@@ -246,7 +246,15 @@ def test_what_is_packed_twice_or_in_another_way_is_named() -> None:
     assert "damaged where it is packed" in str(failure_of(reply(b"no gzip", Content_Encoding="gzip")))
 
 
-@pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
+def without_head(data: bytes) -> bytes:
+    """What many a server sends as deflate."""
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(data) + packer.flush()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress), ("deflate", without_head)]
+)
 def test_a_reply_that_is_packed_though_nobody_asked_is_read(encoding: str, pack: Callable[[bytes], bytes]) -> None:
     async def scenario() -> ChatReply:
         packed = pack(json.dumps(completion("Dusk")).encode())

@@ -258,6 +258,11 @@ def test_nothing_in_a_cell_breaks_a_table_of_markdown() -> None:
     ],
 )
 def test_a_spreadsheet_takes_numbers_for_numbers_and_no_text_for_a_formula(cell: str | int, written: str) -> None:
-    found = csv_bytes([["Cell", "Next"], [cell, "next"]])
+    found = csv_bytes([["Cell", "Next"], [cell, "next"]], grouped=True)
     assert found.startswith(codecs.BOM_UTF8)
     assert list(csv.reader(io.StringIO(found.decode("utf-8-sig"), newline=""))) == [["Cell", "Next"], [written, "next"]]
+
+
+def test_a_title_with_a_comma_stays_a_title_where_figures_are_plain() -> None:
+    found = csv_bytes([["1,984", 1330]]).decode("utf-8-sig")
+    assert next(csv.reader(io.StringIO(found, newline=""))) == ["1,984", "1330"]

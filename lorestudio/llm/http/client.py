@@ -472,6 +472,7 @@ class _Capped(httpx.AsyncByteStream):
         self._chunks = aiter(stream)
         self._left = limit
         self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if unpacked else None
+        self._may_lack_head = unpacked
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._chunks:
@@ -485,9 +486,13 @@ class _Capped(httpx.AsyncByteStream):
         """What a chunk holds; a little more than there is room for where it holds more."""
         if self._unpacker is None:
             return chunk
+        lacks_head, self._may_lack_head = self._may_lack_head, False
         try:
             return self._unpacker.decompress(chunk, self._left + 1)
         except zlib.error as error:
+            if lacks_head:  # many a server sends no head before what it calls deflate
+                self._unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+                return self._unpacked(chunk)
             raise httpx.DecodingError(f"the reply is damaged where it is packed: {error}") from error
 
     async def aclose(self) -> None:

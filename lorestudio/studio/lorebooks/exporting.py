@@ -34,6 +34,7 @@ from lorestudio.studio.lorebooks.links import (
     link_to,
     linked_note,
     links_of,
+    numbers_in,
     original_text,
 )
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -230,7 +231,7 @@ def _numbered(
         for link in links if link.book == main for uid, note in link.notes.items() if uid in link.entries
     }  # fmt: skip
     used |= {to_string(note.uid) for note in going if note.uid is not None and note.book == main}
-    highest = max((int(uid) for uid in used if uid.isascii() and uid.isdigit()), default=-1)
+    highest = max(numbers_in(used), default=-1)
     taken: set[str] = set()
     again = anew = 0
     for note in notes:

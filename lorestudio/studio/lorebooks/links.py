@@ -6,7 +6,7 @@ moved together with the notes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -21,7 +21,7 @@ from lorestudio.exchange.json_file import parse_document, read_file, same_value
 from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.notes import Raw
 from lorestudio.exchange.problems import checked
-from lorestudio.settings.files import json_bytes
+from lorestudio.settings.files import READ_AT_MOST, json_bytes
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.vault.folder import walked
 
@@ -109,7 +109,7 @@ class _Link(BaseModel):
 def read_link(vault: Path, place: str) -> BookLink:
     """The link in that file of the vault. Raises InputError."""
     path = vault / place
-    found = checked(_Link, parse_document(read_file(path), path, "link of a book"), path, _ADVICE)
+    found = checked(_Link, parse_document(read_file(path, READ_AT_MOST), path, "link of a book"), path, _ADVICE)
     notes = {uid: LinkedNote(note.note, note.text, note.said) for uid, note in found.notes.items()}
     return BookLink(
         found.book, found.file, found.form, found.folder, found.entries, notes, found.original, place, found.heads
@@ -148,6 +148,9 @@ def linked(link: BookLink, entries: Mapping[str, Raw], notes: Mapping[str, Linke
 
 # ---- which entry of the file is which -------------------------------------------------------------------------------
 
+_DIGITS: Final = 15
+"""Digits of the largest whole numbers that JavaScript tells apart."""
+
 _OF_PLACE: Final = frozenset({"uid", "order", "displayIndex"})
 """The members that may follow from the place in the file."""
 _TELLING: Final = (("comment", "content"), ("comment", "key"), ("content", "key"), ("content",), ("comment",), ("key",))
@@ -177,7 +180,7 @@ def known_entries(lore: Lore, known: Mapping[str, Raw]) -> dict[str, Raw]:
                     del left[uid]
     behind = dict(zip(("", *known), known, strict=False))
     numbered: dict[str, Raw] = {}
-    highest = max((int(uid) for uid in (*known, *uids) if uid.isascii() and uid.isdigit()), default=-1)
+    highest = max(numbers_in((*known, *uids)), default=-1)
     for place, raw in enumerate(lore.entries):
         number = raw.get("uid")
         if uids[place] in lore.placed:
@@ -190,6 +193,11 @@ def known_entries(lore: Lore, known: Mapping[str, Raw]) -> dict[str, Raw]:
                 number = highest = highest + 1
         numbered[to_string(number)] = {**raw, "uid": number}
     return numbered
+
+
+def numbers_in(uids: Iterable[str]) -> Iterator[int]:
+    """The uids that are numbers; what has more digits than a number of JavaScript's is a name."""
+    return (int(uid) for uid in uids if uid.isascii() and uid.isdigit() and len(uid) <= _DIGITS)
 
 
 def called_here(lore: Lore, known: Mapping[str, Raw]) -> dict[str, str]:

@@ -42,6 +42,7 @@ from lorestudio.studio.lorebooks.links import (
     known_entries,
     linked,
     linked_note,
+    numbers_in,
     original_text,
 )
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -365,8 +366,7 @@ class _Both:
 
     def _new_here(self, known: Collection[str]) -> Iterator[SyncItem]:
         """Notes in the book's folder that are entries and of no other book."""
-        used = [int(uid) for uid in {*self.base, *self.there, *self.link.entries} if uid.isascii() and uid.isdigit()]
-        highest = max(used, default=-1)
+        highest = max(numbers_in((*self.base, *self.there, *self.link.entries)), default=-1)
         for filename, note in sorted(self.vault.index.notes.items()):
             inside = not self.link.folder or filename.startswith(f"{self.link.folder}/")
             if filename in known or not inside or self.rules.lorebook_tag not in note.tags:

@@ -258,9 +258,11 @@ class Worker(Struct, eq=False):
                 if before and ANSWER not in operation.metadata and not await self._wait(before, identifier):
                     return
                 await self._attempt(operation)
-            except (Stopped, InputError):  # a full disk has no more room after a wait
+            except Stopped:
                 raise
-            except Exception as error:  # noqa: BLE001  # whatever went wrong is the operation's failure
+            except Exception as error:  # whatever went wrong is the operation's failure
+                if isinstance(error, InputError) and isinstance(error.__cause__, OSError):
+                    raise  # a full disk has no more room after a wait
                 if not await self._retried(identifier, error):
                     return
                 continue

@@ -533,7 +533,9 @@ class RecordView(QTableView):
         super().resizeEvent(event)
         self._share_room()
         if seen:
+            across = self.horizontalScrollBar().value()
             self.scrollTo(at)
+            self.horizontalScrollBar().setValue(across)
 
     def _show_columns_at(self, point: QPoint) -> None:
         self.columns_menu().popup(self.horizontalHeader().mapToGlobal(point))

@@ -361,8 +361,10 @@ class PlaceView(RecordTreeView):
             super().keyPressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Qt: a click goes to the place, but for one on the box, which ticks it."""
+        """Qt: a click goes to the place, but for one on the box, which ticks it, and one that chooses several."""
         super().mouseReleaseEvent(event)
+        if event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier):
+            return
         point = event.position().toPoint()
         index = self.indexAt(point)
         if event.button() is not Qt.MouseButton.LeftButton or not index.isValid() or self._on_box(index, point):

@@ -17,8 +17,9 @@ from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.lorebooks.formats import FORMATS, parse_lore, write_lore
 from lorestudio.exchange.lorebooks.notes import entry_of, meaning
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings import files as settings_files
 from lorestudio.studio.lorebooks.exporting import write_export
-from lorestudio.studio.lorebooks.links import known_entries, links_of
+from lorestudio.studio.lorebooks.links import known_entries, links_of, numbers_in
 from lorestudio.studio.lorebooks.syncing import (
     Gone,
     Prefer,
@@ -289,6 +290,17 @@ def test_single_fields_are_decided_and_texts_piece_by_piece(pair: Pair) -> None:
     assert text(pair).endswith("# Bell\n\nFirst.\nEins.\nTwo.\n3.")
     assert "wi_sticky: 7" in text(pair)
     assert pair.plan().is_idle
+
+
+def test_what_was_written_here_is_read_however_large_it_is(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The link of a book holds it three times."""
+    pair.note(("priority: 900", "priority: 850"))
+    before = files(pair.place)
+    monkeypatch.setattr(settings_files, "TEXT_AT_MOST", len(pair.path.read_bytes()) + 100)
+    pair.sync()
+    assert pair.plan().is_idle
+    pair.log.undo()
+    assert files(pair.place) == before
 
 
 @pytest.mark.parametrize("data", [None, b"changed since"])
@@ -586,6 +598,10 @@ def test_a_lost_link_is_found_by_what_the_notes_say_where_numbers_are_places(tmp
     )
     plan = plan_sync(link, notes, RULES, SyncChoice())
     assert {name for item in plan.items for name in item.members} <= {"order"}
+
+
+def test_a_number_of_thousands_of_digits_is_a_name() -> None:
+    assert [*numbers_in(["7", "9" * 5000, "٣", "a", ""])] == [7]
 
 
 def test_an_entry_without_a_number_is_known_by_what_it_says_then_by_its_place() -> None:

@@ -300,7 +300,7 @@ def test_a_chat_that_cannot_be_written_ends_the_work_and_its_answer_stays_in_the
 
     def store(_operation):
         if left:
-            raise left.pop()
+            raise left.pop() from OSError("disk full")
         return StoredAnswer()
 
     async def keep(state):
@@ -316,8 +316,9 @@ def test_a_chat_that_cannot_be_written_ends_the_work_and_its_answer_stays_in_the
     assert [item.outcome for item in again.state.log] == ["completed"]
 
 
-def test_storing_that_goes_wrong_is_tried_again_without_asking_again():
-    left = [RuntimeError("busy")]
+@pytest.mark.parametrize("error", [RuntimeError("busy"), InputError("chat.jsonl", "another program keeps writing.")])
+def test_storing_that_goes_wrong_is_tried_again_without_asking_again(error):
+    left = [error]
 
     def store(_operation):
         if left:

@@ -242,10 +242,18 @@ def test_a_click_on_the_box_ticks_and_one_beside_it_goes_there(qtbot: QtBot, the
     view.entered.connect(lambda index: entered.append(model.place(index)))
     line, plain = model.index(0, 0, model.index(0, 0)), model.index(1, 0)
 
-    def click(index: QModelIndex, across: int, button: Qt.MouseButton = Qt.MouseButton.LeftButton) -> None:
-        box = view.visualRect(index)
-        QTest.mouseClick(view.viewport(), button, pos=QPoint(box.left() + across, box.center().y()))
+    none, shift = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
 
+    def click(
+        index: QModelIndex, across: int, button: Qt.MouseButton = Qt.MouseButton.LeftButton,
+        held: Qt.KeyboardModifier = none,
+    ) -> None:  # fmt: skip
+        box = view.visualRect(index)
+        QTest.mouseClick(view.viewport(), button, held, QPoint(box.left() + across, box.center().y()))
+
+    click(line, 60, held=shift)  # it chooses several
+    click(plain, 60, held=Qt.KeyboardModifier.ControlModifier)
+    assert entered == []
     click(line, 8)
     assert (model.place(line).checked, entered) == (False, [])
     click(line, 8, Qt.MouseButton.RightButton)

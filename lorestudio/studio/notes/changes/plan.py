@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from lorestudio.settings.files import read_whole
+from lorestudio.settings.files import READ_AT_MOST, read_whole
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
 from lorestudio.studio.notes.trash import Trash, Trashed
 from lorestudio.vault.data_folder import refused
@@ -401,5 +401,5 @@ def read_bytes(path: Path) -> bytes | None:
     """What the file holds, None where there is no file. Raises SaveError where it cannot be read."""
     sentence = f"“{path.name}” cannot be read ({{reason}}), so nothing was changed. Check its permissions."
     with refused(SaveError, sentence), suppress(FileNotFoundError, NotADirectoryError):
-        return read_whole(path)
+        return read_whole(path, READ_AT_MOST)  # what was written from here can always be read
     return None

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QModelIndex, QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QFontMetricsF,
@@ -671,7 +671,8 @@ class BudgetPane(Pane):
         if place < 0:
             self.list.selectionModel().clear()
         elif self.list.currentIndex().row() != place:
-            self.list.setCurrentIndex(self.model.index(place, 0))
+            alone = QItemSelectionModel.SelectionFlag.ClearAndSelect  # whatever keys are held in another pane
+            self.list.selectionModel().setCurrentIndex(self.model.index(place, 0), alone)
 
     def _row_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
         entry = current.data(ENTRY_ID)

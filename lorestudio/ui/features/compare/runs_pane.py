@@ -299,6 +299,8 @@ class RunsPage(Pane):
         return "chevron-down" if self.tree.isExpanded(self.model.index_of(group)) else "chevron-right"
 
     def _go(self, index: QModelIndex) -> None:
+        if len(self.tree.selectionModel().selectedRows()) > 1:  # several are being chosen
+            return
         if not index.parent().isValid():
             self.tree.setExpanded(index, not self.tree.isExpanded(index))
             return

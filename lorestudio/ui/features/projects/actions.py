@@ -269,11 +269,7 @@ class ProjectsFeature(Feature):
     # ---- what is dropped on the window ------------------------------------------------------------------------------
 
     def _take_dropped(self, paths: Sequence[Path]) -> None:
-        """Open files and folders, once what becomes of an unsaved chat is decided."""
-        if not self.context.keep_chat(partial(self._look_into_dropped, paths)):
-            self._look_into_dropped(paths)
-
-    def _look_into_dropped(self, paths: Sequence[Path]) -> None:
+        """Open files and folders, once they are known to be something and an unsaved chat is decided on."""
         self.context.session.jobs.start(
             tr("Looking into {name}", name=paths[0].name),
             lambda _report: [(path, opens_as(path)) for path in paths],
@@ -287,7 +283,11 @@ class ProjectsFeature(Feature):
         if len(chats) > 1:
             text = tr("One chat is open at a time. Drop one, alone or with its lore.")
             self.context.say(Notice(text, "warning", key="wrong-file"))
-        elif chats and lore:
+        elif not self.context.keep_chat(go := partial(self._open_dropped_now, chats, lore)):
+            go()
+
+    def _open_dropped_now(self, chats: Sequence[Path], lore: Sequence[Path]) -> None:
+        if chats and lore:
             self.context.session.reading.open(lore, chats[0])
         elif lore:
             self._open(lore)

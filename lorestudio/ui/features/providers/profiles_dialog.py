@@ -172,6 +172,10 @@ class ProfilesDialog(Dialog):
         self.list.setCurrentRow(names.index(name) if name in names else 0)
         self._chosen(self.list.currentRow())
 
+    def lost(self) -> str:
+        """See `Dialog`."""
+        return tr("What you changed here would be lost.") if self._typed() != self._shown else ""
+
     def _chosen(self, row: int) -> None:
         if 0 <= row < len(self._file.profiles):
             self._leave(partial(self._edit, self._file.profiles[row]))

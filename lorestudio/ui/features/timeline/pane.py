@@ -454,7 +454,7 @@ class TimelinePane(Pane):
         columns = entry_columns(content) if entries else turn_columns(content, self._names)
         table = place_table(self, columns)
         table.set_rows(range(len(content.rows if entries else content.turns)))
-        found = csv_bytes(table.texts())
+        found = csv_bytes(table.texts(), grouped=True)
         table.deleteLater()
         return found
 

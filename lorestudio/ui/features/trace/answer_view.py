@@ -152,7 +152,7 @@ class PhaseHeader(QHeaderView):
     def leave_room(self, height: int) -> None:
         """Take at most half of the view's `height` in pixels, so that a low pane shows rows too."""
         names = round(self._longest(phases=True)) + self.BAND + self.SIGN + 8
-        low = height - names < 3 * row_height(self.font())  # with large letters only bands and signs, for rows in sight
+        low = height - names < 3 * row_height(self.font())  # then only bands and signs
         most = self.BAND + self.SIGN + 2 if low else max(names, height // 2)
         if most != self._most:
             self._most = most

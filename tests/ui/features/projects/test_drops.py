@@ -95,6 +95,8 @@ def test_an_unsaved_chat_is_asked_about_first(window: MainWindow, places: dict[s
     waiting: list[Callable[[], object]] = []
     monkeypatch.setattr(window.context, "keep_chat", lambda leave: waiting.append(leave) or True)
     before = opened(window)
+    assert drop(window, places["View.jpg"])  # what cannot be opened asks for nothing
+    assert waiting == []
     assert drop(window, places["Harbour"])
     assert opened(window) == before
     (leave,) = waiting

@@ -171,7 +171,9 @@ def test_what_was_typed_is_not_dropped_without_a_question(open_dialog, qtbot) ->
         settle(dialog, qtbot)
         assert (dialog.name.text(), dialog.list.currentRow()) == (name, row)
     assert [each.model for each in dialog._session.providers.file.profiles] == ["big", ""]
+    assert dialog.lost() == ""
     dialog.model.setText("bigger")
+    assert dialog.lost() == "What you changed here would be lost."
     add(dialog, "Ollama")
     assert dialog.name.text() == "Remote"
 
