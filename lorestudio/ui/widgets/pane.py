@@ -146,11 +146,12 @@ class EmptyState(QWidget):
 class ElidedLabel(QLabel):
     """One line; where there is no room for all of it its last parts are left out, and the whole is its tooltip.
 
-    Of the first part its end is left out.
+    Of the first part its end is left out, or all of it where only `whole` ones are wanted.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, whole: bool = False) -> None:
         super().__init__(parent, textFormat=Qt.TextFormat.PlainText)
+        self._whole = whole
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def setText(self, text: str) -> None:
@@ -167,9 +168,9 @@ class ElidedLabel(QLabel):
         painter = QPainter(self)
         room = self.contentsRect()
         metrics = QFontMetricsF(self.font())
-        shown = whole_parts(self.text(), metrics, room.width()) or metrics.elidedText(
-            self.text(), Qt.TextElideMode.ElideRight, room.width()
-        )
+        shown = whole_parts(self.text(), metrics, room.width())
+        if not shown and not self._whole:
+            shown = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
         self.style().drawItemText(
             painter, room, int(self.alignment()), self.palette(), self.isEnabled(), shown, self.foregroundRole()
         )
@@ -279,7 +280,7 @@ class PaneTitle(QWidget):
         self._dock, self._theme = dock, theme
         self._name = QLabel(title, self)
         self._name.setObjectName("PaneName")
-        self._note = ElidedLabel(self)
+        self._note = ElidedLabel(self, whole=True)  # beside the pane's title
         self._note.setObjectName("PaneNote")
         self._note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._float = self._button(tr("Float {pane}", pane=title), "float", self._toggle_floating)

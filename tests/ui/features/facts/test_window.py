@@ -343,6 +343,7 @@ def test_filter_order_search_and_the_keyboard(drawn: MainWindow, store: Path, qt
     assert texts(drawn) == sorted(FACTS)
     page.order_by(TEXT, descending=True)
     assert texts(drawn) == sorted(FACTS, reverse=True)
+    page.bar.field.setFocus()
     page.bar.field.setText("the north road")
     qtbot.keyClick(page.bar.field, Qt.Key.Key_Return)
     settle(drawn, qtbot)
