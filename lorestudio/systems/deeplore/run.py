@@ -368,8 +368,8 @@ def unrecorded(run: RunInputs) -> Iterator[tuple[str, Any]]:
     """What else may have been: a model that failed or chose nothing, other lots."""
     state, system = run.state, run.system
 
-    def of(**changes: Any) -> Any:  # noqa: ANN401  # whoever asks gets back what he came with
-        return replace(run, **changes)  # type: ignore[type-var]  # a dataclass
+    def decided_by(**changes: Any) -> Any:  # noqa: ANN401  # whoever asks gets back what he came with
+        return replace(run, system=replace(system, **changes))  # type: ignore[type-var]  # a dataclass
 
     if uses_ai(system.settings):
         recorded = system.answers.recorded if isinstance(system.answers, RecordedChoice) else ()
@@ -383,16 +383,16 @@ def unrecorded(run: RunInputs) -> Iterator[tuple[str, Any]]:
             ("the model also chose what others require", RecordedChoice(recorded, also=others)),
         ):
             if choice != system.answers:
-                yield words, of(system=replace(system, answers=choice))
+                yield words, decided_by(answers=choice)
         if state.ai.cache is not None:
-            yield "no earlier choice of the model was remembered", of(state=replace(state, ai=AiState()))
+            yield "no earlier choice of the model was remembered", run.begun_from(replace(state, ai=AiState()))
     lots, entries = system.lots, run.moment.index.entries
     if isinstance(lots, Lots) and any(_draws(entry.probability) for entry in entries):
-        yield "lots fell otherwise", of(system=replace(system, lots=replace(lots, all_in=True)))
+        yield "lots fell otherwise", decided_by(lots=replace(lots, all_in=True))
         required = (title for each in entries if (each.vault, each.filename) in lots.went_in for title in each.requires)
         if also := frozenset(required):
             words = "the lots of what others require fell otherwise"
-            yield words, of(system=replace(system, lots=replace(lots, also=also)))
+            yield words, decided_by(lots=replace(lots, also=also))
 
 
 def _draws(chance: float | None) -> bool:

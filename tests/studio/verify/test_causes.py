@@ -28,7 +28,6 @@ def test_where_nothing_changed_everything_agrees() -> None:
     assert found.sentence == "3 of 3 replies agree: 100.0 %."
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [
