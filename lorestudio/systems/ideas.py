@@ -193,27 +193,30 @@ class Situation:
     keeps_out: bool = False
 
 
-def declared_options(s: Situation, never_zero: Collection[str] = ()) -> tuple[Option, ...]:
+def declared_options(
+    s: Situation, never_zero: Collection[str] = (), keys: str = "keys", unrefined: Option | None = None
+) -> tuple[Option, ...]:
     """Everything to try: the chat's choices, the note, then settings, those of the stage that decided first.
 
-    Settings `never_zero` mean something else altogether at 0.
+    Settings `never_zero` mean something else altogether at 0. `keys` is the property that holds the note's keys,
+    `unrefined` takes its refine keys away, where that is another option than for any note.
     """
     note = s.note
     found: list[Option] = []
     if note is not None:
         found += _choices(s, note)
         if s.editable:
-            found += _edits(s, note)
+            found += _edits(s, note, keys, unrefined or without_property(note, "refine_keys"))
     stage = s.fate.stage.partition(" (")[0]
     known = [each for each in declared(type(s.settings)) if _counts(each)]
     known.sort(key=lambda each: stage not in each.affects)
     return (*found, *(option for each in known for option in _settings(s, each, never_zero)))
 
 
-def without_property(note: Entry, name: str) -> Option:
-    """The note without one of its properties."""
+def without_property(note: Entry, name: str, words: str = "") -> Option:
+    """The note without one of its properties; `words` is what people call it, where that is not its name."""
     edit = NoteEdit.of(note, name, removed=True)
-    return Option((Change("drop_property", f"Take {name} from {quoted(note.title)}", note=edit),))
+    return Option((Change("drop_property", f"Take {words or name} from {quoted(note.title)}", note=edit),))
 
 
 def left_out_options(note: LeftOutNote, lorebook_tag: str, never_tag: str) -> tuple[Option, ...]:
@@ -245,20 +248,20 @@ def _choices(s: Situation, note: Entry) -> Iterator[Option]:
         yield Option((Change("unblock", f"Remove {name} from the chat's blocks", controls=left),))
 
 
-def _edits(s: Situation, note: Entry) -> Iterator[Option]:
+def _edits(s: Situation, note: Entry, keys: str, unrefined: Option) -> Iterator[Option]:
     name = quoted(note.title)
     if s.keeps_out:
         key = s.fate.details.get("key")
         for each in note.keys:
             if key is None or each == key:
-                edit = NoteEdit.of(note, "keys", drop=(each,))
+                edit = NoteEdit.of(note, keys, drop=(each,))
                 yield Option((Change("drop_key", f"Take the key {quoted(each)} from {name}", note=edit),), "key")
         return
     if note.refine_keys:
-        yield without_property(note, "refine_keys")
+        yield unrefined
     known = {each.lower() for each in note.keys}
     for word in [word for word in s.words if word.lower() not in known][:_MOST_KEYS]:
-        edit = NoteEdit.of(note, "keys", add=(word,))
+        edit = NoteEdit.of(note, keys, add=(word,))
         brief = f"Add the key {quoted(word)}"
         yield Option((Change("add_key", f"{brief} to {name}", note=edit, brief=brief),), "key")
 

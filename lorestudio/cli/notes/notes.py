@@ -15,9 +15,11 @@ from lorestudio.cli.options import JsonOption, SettingsOption
 from lorestudio.cli.output import FAILED, echo, git_diff, picked, print_json, say, say_all
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.texts import meant
+from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.batch_edit import STEP, plan_priorities, stepped_priorities
+from lorestudio.studio.notes.book_entries import book_notes, is_book_entry
 from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.making_entries import PlainNote, candidates, groups, plain_notes, plan_entries
@@ -47,7 +49,7 @@ def notes_of(vault: Path) -> VaultNotes:
 
 
 def search_notes(
-    vault: FolderArgument,
+    vault: Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes, or a lorebook.")],
     query: Annotated[
         str, typer.Argument(metavar="QUERY", help="Words, “phrases”, OR, -word, path:, file:, tag:, key:.")
     ],
@@ -60,10 +62,12 @@ def search_notes(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search titles, properties and bodies of all notes. Ends with 1 where nothing is found."""
+    """Search titles, properties and texts of all notes, or of a lorebook's entries. Ends with 1 where nothing is
+    found.
+    """
     options = SearchOptions(case, word, regex, frozenset(where or SearchPlace))
     parsed = parse_query(query, options)
-    found = search(notes_of(vault), parsed)
+    found = search(book_notes(load_lorebook(vault)) if vault.is_file() else notes_of(vault), parsed)
     if as_json:
         notes = [_as_json(note) for note in found]
         print_json(notes, 1)
@@ -168,7 +172,7 @@ def _print_found(found: Iterable[FoundNote]) -> int:
     count = 0
     for note in found:
         count += 1
-        echo(note.filename)
+        echo(f"{note.filename} ({note.title})" if is_book_entry(note.path) else note.filename)
         for hit in note.hits:
             place = note.excerpt(hit)
             echo(f"  {place.line or hit.where.value}: {_shortened(place)}")

@@ -150,7 +150,7 @@ class PointOptions:
             if left and (self.keep is not None or self.output is not None):
                 say(f"the point turns {plural(left, '# note|# notes')}, too: --apply writes that into them.")
             return
-        planned, roots = plan_notes(trial, best.point), trial.projects[0].roots
+        planned, roots = plan_notes(trial, best.point), trial.projects[0].changed_in
         if not planned.changes.changes:
             say("no note has to be changed for this point.")
             return

@@ -21,6 +21,8 @@ from lorestudio.domain.javascript import WS, Json, to_number, to_string, truthy
 from lorestudio.domain.json_text import stringified, text_in, texts_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import text_digest
+from lorestudio.exchange.json_file import same_value
+from lorestudio.vault.note.document import NoteDocument
 
 DEFAULT_DEPTH: Final = 4
 DEFAULT_WEIGHT: Final = 100
@@ -322,3 +324,100 @@ def choice(value: Json, members: Iterable[_Member], otherwise: _Other) -> _Membe
 def _digest(raw: Mapping[str, Json]) -> str:
     text = json.dumps(raw, sort_keys=True, ensure_ascii=False, default=list)
     return text_digest(text)[:16]
+
+
+# ---- an entry and its text ------------------------------------------------------------------------------------------
+
+ALWAYS: Final = ("comment", "key", "order", "position")
+"""The fields that the text of every entry has."""
+_FILTER: Final = "characterFilter"
+_FILTERED: Final[Mapping[str, Json]] = {"names": [], "tags": [], "isExclude": False}
+_MISSED: Final = frozenset({"order", "position", "selective"})
+"""What an entry without this field says is something else than what a new one says; the text has it with no value."""
+_NOT_SHOWN: Final = WITHOUT_EFFECT | {"uid", "content"}
+
+
+def entry_text(raw: Mapping[str, Json]) -> str:
+    """An entry as World Info has it, as the text of a note. What no property can spell is left out, and so kept."""
+    front = "".join(_line(name, value) for name, value in _shown(raw).items())
+    content = raw.get("content")
+    return f"---\n{front}---\n{content if isinstance(content, str) else ''}"
+
+
+def _shown(raw: Mapping[str, Json]) -> dict[str, Json]:
+    wanted: dict[str, Json] = {}
+    for name in dict.fromkeys((*ALWAYS, *NEW_ENTRY, *raw)):
+        value = raw.get(name)
+        if name in _NOT_SHOWN or isinstance(value, Mapping):
+            continue
+        said = name in raw and not same_value(value, NEW_ENTRY.get(name))
+        missed = name in _MISSED and name not in raw and (name != "selective" or raw.get("keysecondary"))
+        if said or missed or (name in ALWAYS and name in raw):
+            wanted[name] = value
+    own = raw.get(_FILTER)
+    if isinstance(own, Mapping):
+        wanted |= {f"{_FILTER}.{part}": own[part] for part, usual in _FILTERED.items() if own.get(part, usual) != usual}
+    return wanted
+
+
+def _line(name: str, value: Json) -> str:
+    """The lines of a property, "" where a note cannot say it so that it is read as it is."""
+    if value is None or isinstance(value, int | float):
+        text = f"{name}: {'null' if value is None else to_string(value)}\n"
+    elif isinstance(value, list) and not all(isinstance(item, str) for item in value):
+        return ""
+    else:
+        from lorestudio.vault.note.yaml_handler import compose_note  # noqa: PLC0415  # runs write no note
+
+        try:
+            text = compose_note({name: value}, "", alike=True).removeprefix("---\n").removesuffix("---\n")
+        except ValueError:
+            return ""
+    found = NoteDocument(f"---\n{text}---\n").find(name)
+    return text if found is not None and found.name == name and same_value(found.value, value) else ""
+
+
+def changed_entry(raw: Mapping[str, Json], text: str) -> dict[str, Json]:
+    """The entry with what its text says otherwise; a property that was taken out says what a new entry does.
+
+    Raises ValueError, with a sentence, where a value cannot be one of its field.
+    """
+    before, note = NoteDocument(entry_text(raw)), NoteDocument(text)
+    old = {each.name: each.value for each in before.properties}
+    now = {each.name: each.value for each in note.properties}
+    changed = dict(raw)
+    for name in dict.fromkeys((*old, *now)):
+        if name in old and name in now and same_value(old[name], now[name]):
+            continue
+        _set(changed, name, now.get(name), gone=name not in now)
+    if note.body != before.body:
+        changed["content"] = note.body
+    return changed
+
+
+def _set(entry: dict[str, Json], name: str, value: Json, *, gone: bool) -> None:
+    outer, dot, part = name.partition(".")
+    if outer == _FILTER and dot and part in _FILTERED:
+        now = entry.get(_FILTER)
+        own: Mapping[str, Json] = now if isinstance(now, Mapping) else _FILTERED
+        entry[_FILTER] = {**own, part: _FILTERED[part] if gone else _fitting(name, value, _FILTERED[part])}
+    elif not gone:
+        entry[name] = _fitting(name, value, NEW_ENTRY[name]) if name in NEW_ENTRY else value
+    elif name in NEW_ENTRY:
+        usual = NEW_ENTRY[name]
+        entry[name] = list(usual) if isinstance(usual, list) else usual
+    else:
+        entry.pop(name, None)
+
+
+def _fitting(name: str, value: Json, usual: Json) -> Json:
+    """The value as its field has it, which a new entry has as `usual`. Raises ValueError."""
+    if isinstance(usual, list):
+        return [] if value is None else [to_string(item) for item in (value if isinstance(value, list) else [value])]
+    if isinstance(usual, str):
+        return "" if value is None else to_string(value)
+    fits = isinstance(value, int | float) and (not isinstance(usual, bool) or isinstance(value, bool))
+    if fits or (value is None and usual is None):
+        return value
+    wanted = "true or false" if isinstance(usual, bool) else "a number"
+    raise ValueError(f"“{name}” takes {wanted}, not “{to_string(value)}”.")

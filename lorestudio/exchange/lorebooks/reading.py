@@ -31,12 +31,15 @@ from lorestudio.exchange.lorebooks.entry import (
     BookEntry,
     BookError,
     BookPlace,
+    changed_entry,
     native_entry,
 )
 from lorestudio.exchange.lorebooks.keys import broken_patterns
 from lorestudio.exchange.lorebooks.kinds.card_book import EXTENSIONS
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.trace.wording import first_few
+from lorestudio.vault.edited_vaults import NoteText
+from lorestudio.vault.files import VaultError
 
 
 class BookRole(StrEnum):
@@ -58,6 +61,10 @@ class InsertionStrategy(IntEnum):
     EVENLY = 0
     CHARACTER_FIRST = 1
     GLOBAL_FIRST = 2
+
+
+NAMED: Final = "uid "
+"""How the file name of an entry begins, where it stands as a note: a name that no file can have inside a book."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +90,27 @@ class BooksInPlay(Struct, frozen=True):
 
     used: tuple[Lorebook, ...] = ()
     dropped: tuple[tuple[Lorebook, Lorebook], ...] = ()
+
+
+def with_texts(books: Sequence[Lorebook], notes: Iterable[NoteText]) -> tuple[Lorebook, ...]:
+    """The books with other texts in some entries; None takes an entry out. Raises VaultError for what cannot be one."""
+    by_book = {(note.vault, note.filename.removeprefix(NAMED)): note for note in notes}
+    return tuple(_with_texts(book, by_book) for book in books)
+
+
+def _with_texts(book: Lorebook, notes: Mapping[tuple[str, str], NoteText]) -> Lorebook:
+    pairs = []
+    for entry, raw in zip(book.entries, book.raws, strict=True):
+        note = notes.get((book.name, entry.name))
+        if note is None:
+            pairs.append((entry, raw))
+        elif note.text is not None:
+            try:
+                changed = changed_entry(raw, note.text)
+            except ValueError as error:
+                raise VaultError(str(error)) from None
+            pairs.append((native_entry(changed, entry.name), changed))
+    return replace(book, entries=tuple(entry for entry, _ in pairs), raws=tuple(raw for _, raw in pairs))
 
 
 def in_play(books: Sequence[Lorebook]) -> BooksInPlay:

@@ -22,7 +22,7 @@ from lorestudio.exchange.lorebooks.crossing import EntryFate, LoreReport, told_o
 from lorestudio.exchange.lorebooks.documents import Lore, Written
 from lorestudio.exchange.lorebooks.formats import BY_NAME, parse_lore, write_lore
 from lorestudio.exchange.lorebooks.notes import BOOK, UID, NoteEntry, Raw, entry_of, restored, values_of
-from lorestudio.exchange.lorebooks.reading import read_lorebook
+from lorestudio.exchange.lorebooks.reading import NAMED, read_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.studio.lorebooks.links import (
@@ -367,7 +367,7 @@ async def try_book(
 
     Notes that did not become entries are not counted. Raises Cancelled and InputError.
     """
-    by_uid = {f"uid {to_string(raw.get('uid'))}": filename for filename, raw in entries.items()}
+    by_uid = {f"{NAMED}{to_string(raw.get('uid'))}": filename for filename, raw in entries.items()}
     whole: dict[str, Json] = {to_string(raw.get("uid")): raw for raw in entries.values()}
     book = read_lorebook({"entries": whole}, "book")
     alone = replace(project, books=(book,), places=(), vault_folders=(), vault_state=None)

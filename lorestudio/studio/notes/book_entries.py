@@ -7,10 +7,11 @@ other byte of the file stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
@@ -19,153 +20,35 @@ from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.containers import RISU_MODULE
-from lorestudio.exchange.json_file import changed_text, same_value
+from lorestudio.exchange.json_file import changed_text
 from lorestudio.exchange.lorebooks.crossing import alike, effective
 from lorestudio.exchange.lorebooks.documents import Lore
-from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, WITHOUT_EFFECT, native_entry
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, changed_entry, entry_text, native_entry
 from lorestudio.exchange.lorebooks.formats import BY_NAME, CARD, parse_lore, write_lore
-from lorestudio.exchange.lorebooks.reading import Lorebook, lorebook_in
+from lorestudio.exchange.lorebooks.reading import NAMED, Lorebook, lorebook_in, with_texts
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.plan import read_bytes
-from lorestudio.studio.notes.vault_notes import Planned
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import ChangedOnDisk, VaultError
 from lorestudio.vault.front_matter import BOM
+from lorestudio.vault.links.index import LinkIndex, index_note
+from lorestudio.vault.links.mentions import MentionIndex
+from lorestudio.vault.links.targets import LinkTargets, NoteNames
 from lorestudio.vault.note.document import NoteDocument
-from lorestudio.vault.note.yaml_handler import compose_note
 from lorestudio.vault.writer import digest_of, read_note, save_note
-
-_NAMED: Final = "uid "
-_FILTER: Final = "characterFilter"
-_FILTERED: Final[Mapping[str, Json]] = {"names": [], "tags": [], "isExclude": False}
-ALWAYS: Final = ("comment", "key", "order", "position")
-"""The fields that the text of every entry has."""
-_MISSED: Final = frozenset({"order", "position", "selective"})
-"""What an entry without this field says is something else than what a new one says; the text has it with no value."""
-_NOT_SHOWN: Final = WITHOUT_EFFECT | {"uid", "content"}
 
 
 def is_book_entry(path: Path) -> bool:
     """Whether the path is that of an entry of a lorebook."""
-    return path.name.startswith(_NAMED) and path.suffix != ".md"
-
-
-# ---- an entry and its text ------------------------------------------------------------------------------------------
-
-
-def entry_text(raw: Mapping[str, Json]) -> str:
-    """An entry as World Info has it, as the text of a note. What no property can spell is left out, and so kept."""
-    front = "".join(_line(name, value) for name, value in _shown(raw).items())
-    content = raw.get("content")
-    return f"---\n{front}---\n{content if isinstance(content, str) else ''}"
-
-
-def _shown(raw: Mapping[str, Json]) -> dict[str, Json]:
-    wanted: dict[str, Json] = {}
-    for name in dict.fromkeys((*ALWAYS, *NEW_ENTRY, *raw)):
-        value = raw.get(name)
-        if name in _NOT_SHOWN or isinstance(value, Mapping):
-            continue
-        said = name in raw and not same_value(value, NEW_ENTRY.get(name))
-        missed = name in _MISSED and name not in raw and (name != "selective" or raw.get("keysecondary"))
-        if said or missed or (name in ALWAYS and name in raw):
-            wanted[name] = value
-    own = raw.get(_FILTER)
-    if isinstance(own, Mapping):
-        wanted |= {f"{_FILTER}.{part}": own[part] for part, usual in _FILTERED.items() if own.get(part, usual) != usual}
-    return wanted
-
-
-def _line(name: str, value: Json) -> str:
-    """The lines of a property, "" where a note cannot say it so that it is read as it is."""
-    if value is None or isinstance(value, int | float):
-        text = f"{name}: {'null' if value is None else to_string(value)}\n"
-    elif isinstance(value, list) and not all(isinstance(item, str) for item in value):
-        return ""
-    else:
-        try:
-            text = compose_note({name: value}, "", alike=True).removeprefix("---\n").removesuffix("---\n")
-        except ValueError:
-            return ""
-    found = NoteDocument(f"---\n{text}---\n").find(name)
-    return text if found is not None and found.name == name and same_value(found.value, value) else ""
-
-
-def changed_entry(raw: Mapping[str, Json], text: str) -> dict[str, Json]:
-    """The entry with what its text says otherwise; a property that was taken out says what a new entry does.
-
-    Raises ValueError, with a sentence, where a value cannot be one of its field.
-    """
-    before, note = NoteDocument(entry_text(raw)), NoteDocument(text)
-    old = {each.name: each.value for each in before.properties}
-    now = {each.name: each.value for each in note.properties}
-    changed = dict(raw)
-    for name in dict.fromkeys((*old, *now)):
-        if name in old and name in now and same_value(old[name], now[name]):
-            continue
-        _set(changed, name, now.get(name), gone=name not in now)
-    if note.body != before.body:
-        changed["content"] = note.body
-    return changed
-
-
-def _set(entry: dict[str, Json], name: str, value: Json, *, gone: bool) -> None:
-    outer, dot, part = name.partition(".")
-    if outer == _FILTER and dot and part in _FILTERED:
-        now = entry.get(_FILTER)
-        own: Mapping[str, Json] = now if isinstance(now, Mapping) else _FILTERED
-        entry[_FILTER] = {**own, part: _FILTERED[part] if gone else _fitting(name, value, _FILTERED[part])}
-    elif not gone:
-        entry[name] = _fitting(name, value, NEW_ENTRY[name]) if name in NEW_ENTRY else value
-    elif name in NEW_ENTRY:
-        usual = NEW_ENTRY[name]
-        entry[name] = list(usual) if isinstance(usual, list) else usual
-    else:
-        entry.pop(name, None)
-
-
-def _fitting(name: str, value: Json, usual: Json) -> Json:
-    """The value as its field has it, which a new entry has as `usual`. Raises ValueError."""
-    if isinstance(usual, list):
-        return [] if value is None else [to_string(item) for item in (value if isinstance(value, list) else [value])]
-    if isinstance(usual, str):
-        return "" if value is None else to_string(value)
-    fits = isinstance(value, int | float) and (not isinstance(usual, bool) or isinstance(value, bool))
-    if fits or (value is None and usual is None):
-        return value
-    wanted = "true or false" if isinstance(usual, bool) else "a number"
-    raise ValueError(f"“{name}” takes {wanted}, not “{to_string(value)}”.")
-
-
-# ---- in a project ---------------------------------------------------------------------------------------------------
-
-
-def with_texts(books: Sequence[Lorebook], notes: Collection[NoteText]) -> tuple[Lorebook, ...]:
-    """The books with other texts in some entries; None takes an entry out. Raises VaultError for what cannot be one."""
-    by_book = {(note.vault, note.filename.removeprefix(_NAMED)): note for note in notes}
-    return tuple(_with_texts(book, by_book) for book in books)
-
-
-def _with_texts(book: Lorebook, notes: Mapping[tuple[str, str], NoteText]) -> Lorebook:
-    pairs = []
-    for entry, raw in zip(book.entries, book.raws, strict=True):
-        note = notes.get((book.name, entry.name))
-        if note is None:
-            pairs.append((entry, raw))
-        elif note.text is not None:
-            try:
-                changed = changed_entry(raw, note.text)
-            except ValueError as error:
-                raise VaultError(str(error)) from None
-            pairs.append((native_entry(changed, entry.name), changed))
-    return replace(book, entries=tuple(entry for entry, _ in pairs), raws=tuple(raw for _, raw in pairs))
+    return path.name.startswith(NAMED) and path.suffix != ".md"
 
 
 def parsed_entry(project: Project, note: NoteText) -> Entry | LeftOutNote | None:
     """The entry that a text of an entry makes, or why it makes none; None where the project has no such entry."""
-    uid = note.filename.removeprefix(_NAMED)
+    uid = note.filename.removeprefix(NAMED)
     for book in project.books:
         for entry, raw in zip(book.entries, book.raws, strict=True):
             if (book.name, entry.name) == (note.vault, uid):
@@ -175,6 +58,20 @@ def parsed_entry(project: Project, note: NoteText) -> Entry | LeftOutNote | None
                     return LeftOutNote(note.filename, note.vault, NoteProblem.UNREADABLE, str(error))
                 return next(iter(project.with_books(alone).index.entries), None)
     return None
+
+
+def book_notes(book: Lorebook, unsaved: Mapping[Path, str] = MappingProxyType({})) -> VaultNotes:
+    """The entries of a lorebook as the notes of a vault that a search looks through; none names another one.
+
+    `unsaved` are texts by the path of their entry that stand in the place of those that were read.
+    """
+    place, notes = Path(book.place), {}
+    for entry, raw in zip(book.entries, book.raws, strict=True):
+        name = f"{NAMED}{entry.name}"
+        note = index_note(name, unsaved.get(place / name) or entry_text(raw))
+        names = NoteNames(name, entry.comment or ", ".join(entry.keys) or name)
+        notes[name] = replace(note, names=names, keys=entry.keys, references=(), naming={})
+    return VaultNotes(place, LinkIndex(notes, LinkTargets(()), {}, MentionIndex.build((), ())))
 
 
 # ---- in the file ----------------------------------------------------------------------------------------------------
@@ -326,7 +223,7 @@ def _other(path: Path, data: bytes) -> _BookText:
 
 
 def _uid(path: Path) -> str:
-    return path.name.removeprefix(_NAMED)
+    return path.name.removeprefix(NAMED)
 
 
 def read_text(path: Path) -> tuple[str, str]:
@@ -386,8 +283,8 @@ def _new_entry(book: _BookText, uid: str = "") -> dict[str, Json]:
 
 # ---- several entries at once ----------------------------------------------------------------------------------------
 
-_Change = Callable[[str, Mapping[str, Json], Iterator[int]], Mapping[str, Mapping[str, Json] | None]]
-"""What becomes of an entry of this uid, and what comes besides, by uid; the numbers are those that are free."""
+_Change = Callable[[Path, Mapping[str, Json], Iterator[int]], Mapping[str, Mapping[str, Json] | None]]
+"""What becomes of an entry of this path, and what comes besides, by uid; the numbers are those that are free."""
 
 
 def plan_new_entry(book: Path, title: str) -> tuple[Planned, Path]:
@@ -395,13 +292,13 @@ def plan_new_entry(book: Path, title: str) -> tuple[Planned, Path]:
     text = _read(book)
     made = {**_new_entry(text), "comment": title}
     uid = str(made["uid"])
-    return Planned(ChangeSet(f"New entry {title}", (text.change({uid: made}),))), book / f"{_NAMED}{uid}"
+    return Planned(ChangeSet(f"New entry {title}", (text.change({uid: made}),))), book / f"{NAMED}{uid}"
 
 
 def plan_copies(paths: Sequence[Path]) -> Planned:
     """Put a copy of each entry behind the others of its book. Raises VaultError."""
 
-    def change(_uid: str, raw: Mapping[str, Json], free: Iterator[int]) -> Mapping[str, Mapping[str, Json] | None]:
+    def change(_path: Path, raw: Mapping[str, Json], free: Iterator[int]) -> Mapping[str, Mapping[str, Json] | None]:
         number = next(free)
         return {str(number): {**raw, "uid": number}}
 
@@ -410,12 +307,24 @@ def plan_copies(paths: Sequence[Path]) -> Planned:
 
 def plan_removal(paths: Sequence[Path]) -> Planned:
     """Take the entries out of their books. Raises VaultError."""
-    return _planned("Delete {what}", paths, lambda uid, _raw, _free: {uid: None})
+    return _planned("Delete {what}", paths, lambda path, _raw, _free: {_uid(path): None})
 
 
 def plan_title(path: Path, title: str) -> Planned:
     """Give an entry another title, which SillyTavern calls its comment. Raises VaultError."""
-    return _planned("Rename {what}", [path], lambda uid, raw, _free: {uid: {**raw, "comment": title}})
+    return _planned("Rename {what}", [path], lambda path, raw, _free: {_uid(path): {**raw, "comment": title}})
+
+
+def plan_edits(paths: Sequence[Path], edited: Callable[[Path, str], str]) -> Planned:
+    """Give entries other texts, made of their own. Raises InputError where one cannot be made, and VaultError."""
+
+    def change(path: Path, raw: Mapping[str, Json], _free: Iterator[int]) -> Mapping[str, Mapping[str, Json] | None]:
+        try:
+            return {_uid(path): _changed(raw, edited(path, entry_text(raw)))}
+        except ValueError as error:
+            raise InputError(path, str(error)) from error
+
+    return _planned("Edit {what}", paths, change)
 
 
 def plan_switch(paths: Sequence[Path]) -> Planned:
@@ -423,7 +332,7 @@ def plan_switch(paths: Sequence[Path]) -> Planned:
     entries = [_read(path.parent).entry(_uid(path)) or {} for path in paths]
     on = all(native_entry(raw, "").disabled for raw in entries)
     title = "Switch {what} on" if on else "Switch {what} off"
-    return _planned(title, paths, lambda uid, raw, _free: {uid: {**raw, "disable": not on}})
+    return _planned(title, paths, lambda path, raw, _free: {_uid(path): {**raw, "disable": not on}})
 
 
 def _planned(title: str, paths: Sequence[Path], change: _Change) -> Planned:
@@ -436,12 +345,12 @@ def _planned(title: str, paths: Sequence[Path], change: _Change) -> Planned:
         book = _read(path)
         free = book.free()
         entries: dict[str, Mapping[str, Json] | None] = {}
-        for uid in dict.fromkeys(_uid(each) for each in paths if each.parent == path):
-            raw = book.entry(uid)
+        for each in dict.fromkeys(each for each in paths if each.parent == path):
+            raw = book.entry(_uid(each))
             if raw is None:
-                raise VaultError(f"“{path.name}” has no entry with the uid {uid} any more. Reload from disk.")
-            named.append(to_string(raw.get("comment") or f"entry {uid}"))
-            entries |= change(uid, raw, free)
+                raise VaultError(f"“{path.name}” has no entry with the uid {_uid(each)} any more. Reload from disk.")
+            named.append(to_string(raw.get("comment") or f"entry {_uid(each)}"))
+            entries |= change(each, raw, free)
         changes.append(book.change(entries))
     what = named[0] if len(named) == 1 else f"{len(named)} entries"
     return Planned(ChangeSet(title.format(what=what), tuple(changes)))

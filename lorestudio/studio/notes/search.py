@@ -29,6 +29,7 @@ from msgspec import Struct
 from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.patterns import LONGEST, compile_guarded
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.book_entries import is_book_entry, plan_edits, read_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
 from lorestudio.trace.wording import plural
@@ -41,7 +42,6 @@ from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.spans import split_places
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
-from lorestudio.vault.writer import read_note
 
 
 class SearchPlace(StrEnum):
@@ -439,9 +439,11 @@ def _parts(words: str, pattern: regex.Pattern[str]) -> Iterator[str | _GroupPart
 def plan_replace(replacer: Replacer, chosen: Sequence[FoundNote]) -> Planned:
     """Replace the hits of these notes; leave out of `hits` what is to stay.
 
-    A note whose file is no longer what was searched is left alone, and a remark says so.
+    A note whose file is no longer what was searched is left alone, and a remark says so. Raises InputError and
+    VaultError where the entry of a lorebook cannot have the text.
     """
     made: list[NoteFileChange] = []
+    entries: dict[Path, str] = {}
     remarks: list[str] = []
     count = 0
     for note in chosen:
@@ -458,9 +460,14 @@ def plan_replace(replacer: Replacer, chosen: Sequence[FoundNote]) -> Planned:
         if after == before:
             continue
         count += len(found)
+        if is_book_entry(note.path):
+            entries[note.path] = after
+            continue
         made.append(NoteFileChange(note.path, before, after))
         remarks += _consequences(note, before, after, found)
-    what = f"Replace {plural(count, '# place|# places')} in {plural(len(made), '# note|# notes')}"
+    what = f"Replace {plural(count, '# place|# places')} in {plural(len(made) + len(entries), '# note|# notes')}"
+    if entries:
+        made += plan_edits(list(entries), lambda path, _text: entries[path]).changes.changes
     return Planned(ChangeSet(what, tuple(made)), tuple(remarks))
 
 
@@ -502,7 +509,7 @@ def plan_repairs(folders: Mapping[str, Path], repairs: Sequence[Repair]) -> Plan
 def _as_looked_at(path: Path, known: str | None, stale: str, remarks: list[str]) -> str | None:
     """The note's text, None with a remark where it cannot be read or is no longer what was looked at."""
     try:
-        text, _ = read_note(path)
+        text, _ = read_text(path)
     except VaultError as error:
         remarks.append(str(error))
         return None

@@ -369,7 +369,7 @@ class ProblemFinder:
         texts, failures = self._texts.read(project, cancelled)
         file, unmet, more = _settings_file(project)
         index = project.index
-        if project.books and not project.places:  # their keys and fields go by other rules
+        if project.of_books:  # their keys and fields go by other rules
             index, failures = VaultIndex(()), (*failures, _OF_BOOKS)
         scope = Scope(index, project.settings, texts, file, counter=project.counter)
         return scope, unmet, (*failures, *more)

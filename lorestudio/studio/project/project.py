@@ -31,7 +31,7 @@ from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.host_settings import HostSettings, load_host_settings
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.formats import may_be_chat, refusal, what_it_is
-from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, load_lorebook, lorebook_in
+from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, load_lorebook, lorebook_in, with_texts
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
@@ -123,10 +123,15 @@ class Project:
         return self.counting.bills if self.counting.budgets.identity == self.counter.identity else self.counter
 
     @property
+    def of_books(self) -> bool:
+        """Whether its entries are those of lorebooks, which stand in the place of a vault."""
+        return bool(self.books) and not self.places
+
+    @property
     def system(self) -> str:
         """The system that decides where nobody chose one: for lorebooks without notes, the one that scans such."""
         scanning = (name for name, kind in KINDS.items() if kind.books is not None)
-        return next(scanning, MAIN.name) if self.books and not self.places else MAIN.name
+        return next(scanning, MAIN.name) if self.of_books else MAIN.name
 
     @property
     def active_character(self) -> str:
@@ -168,6 +173,13 @@ class Project:
     def roots(self) -> list[Path]:
         """The folders alone."""
         return [folder for folder in self.vault_folders if folder is not None]
+
+    @property
+    def changed_in(self) -> list[Path]:
+        """The folders in which its notes can be changed, or the lorebooks that stand in the place of a vault."""
+        if self.places:
+            return self.roots
+        return [] if self.read_only else list(dict.fromkeys(book.parent for book in self.book_paths))
 
     def note_path(self, vault: str, filename: str) -> Path | None:
         """The file of a note, or the path of a lorebook's entry (see `book_entries`); None where its vault has none."""
@@ -300,7 +312,7 @@ class Project:
         told = self.problems
         if settings.rules != self.settings.rules:
             told = tuple(problem for problem in told if problem != self.rules_offer)
-        if self.reads_alike(settings) or (self.books and not self.places):
+        if self.reads_alike(settings) or self.of_books:
             return replace(self, settings=settings, problems=told)
         news = read_once(vault_sources(self.places), settings, self.counter)
         if news.failures:
@@ -324,16 +336,23 @@ class Project:
             raise ValueError(message)
         return state
 
-    def edited_vaults(self) -> EditedVaults:
-        """What its vaults become with other texts; looks once at every note. Raises what `known_state` raises."""
-        return EditedVaults(self.known_state, self.settings, self.counter)
+    def edited_vaults(self) -> EditedVaults | None:
+        """What its vaults become with other texts, None for lorebooks; looks once at every note.
+
+        Raises what `known_state` raises.
+        """
+        return None if self.of_books else EditedVaults(self.known_state, self.settings, self.counter)
 
     def with_texts(self, notes: Iterable[NoteText], vaults: EditedVaults | None = None) -> Project:
-        """The project with other texts for some notes; `vaults` are its `edited_vaults`, where they were made already.
+        """The project with other texts for some notes, or for entries of lorebooks that stand in the place of a vault.
 
-        Raises VaultError, and what `edited_vaults` raises.
+        `vaults` are its `edited_vaults`, where they were made already. Raises VaultError, and what `edited_vaults`
+        raises.
         """
-        state = (vaults or self.edited_vaults()).with_texts(notes)
+        vaults = vaults or self.edited_vaults()
+        if vaults is None:
+            return self.with_books(with_texts(self.books, notes))
+        state = vaults.with_texts(notes)
         return replace(self, index=state.index, vault_state=state)
 
     def reloaded(self) -> Project:

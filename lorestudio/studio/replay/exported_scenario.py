@@ -100,7 +100,7 @@ def note_settings(project: Project) -> dict[str, Json]:
 
 def vault_files(project: Project) -> tuple[list[VaultFiles], tuple[str, ...]]:
     """The vaults' texts in index order. Raises InputError where they do not give the project's index any more."""
-    if project.books and not project.places:
+    if project.of_books:
         return [], ()
     wanted = definition_path(project.settings)
     files: list[VaultFiles] = []

@@ -99,6 +99,14 @@ class Rerun:
         changed = self.system.with_settings(settings, self.project.scene())
         return replace(self, system=changed, known=self.known or self.system)
 
+    def with_project(self, project: Project, settings: Section) -> Rerun:
+        """The same over the entries of this project, with these settings of the system. Raises InputError as above."""
+        made = replace(self, project=project, moment=replace(self.moment, index=project.index))
+        if project.books is self.project.books:
+            return made.with_settings(settings)
+        changed = self.system.with_settings(settings, project.scene())  # one that scans lorebooks holds them
+        return replace(made, system=changed, known=self.known or self.system)
+
     def offline(self) -> Offline:
         """The system for a run that asks nobody; each is for one run, or for one replay."""
         return self.system.offline(Given(self.before, self.recorded, self.unanswered), self.known or self.system)

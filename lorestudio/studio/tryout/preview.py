@@ -26,7 +26,6 @@ from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.sections import SettingChange, differences
-from lorestudio.studio.notes.book_entries import with_texts
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Hold, StopBetweenStages
@@ -113,22 +112,21 @@ class Previewer:
         self.generation = generation
         self.before = self._rerun.before
         self._project = simulator.project
-        self._of_books = bool(self._project.books and not self._project.places)
-        if not self._of_books:
+        if not self._project.of_books:
             _ = self._project.known_state
-        self._reread: tuple[DeepLoreSettings, EditedVaults] | None = None
+        self._reread: tuple[DeepLoreSettings, EditedVaults | None] | None = None
 
     @cached_property
-    def _vaults(self) -> EditedVaults:
+    def _vaults(self) -> EditedVaults | None:
         return self._project.edited_vaults()
 
     def takes(self, settings: Section) -> bool:
         """Whether these are settings of the system that decides here."""
         return type(settings) is self._rerun.system.kind.settings
 
-    def _vaults_with(self, settings: DeepLoreSettings) -> EditedVaults:
+    def _vaults_with(self, settings: DeepLoreSettings) -> EditedVaults | None:
         """The vaults as these settings read them; where they decide that, the notes are read from the disk again."""
-        if self._project.reads_alike(settings):
+        if self._project.of_books or self._project.reads_alike(settings):
             return self._vaults
         known = self._reread
         if known is not None and replace(self._project, settings=known[0]).reads_alike(settings):
@@ -173,22 +171,11 @@ class Previewer:
         )
 
     def _edited(self, notes: Sequence[NoteText], settings: Section) -> Rerun:
-        """The run with these texts and settings."""
-        if not self._of_books or not notes:
-            moment = replace(self._rerun.moment, index=self._index(notes, settings))
-            return replace(self._rerun, moment=moment).with_settings(settings)
-        project = self._project.with_books(with_texts(self._project.books, notes))
-        known = self._rerun.system
-        system = known.with_settings(settings, project.scene())
-        moment = replace(self._rerun.moment, index=project.index)
-        return replace(self._rerun, project=project, moment=moment, system=system, known=self._rerun.known or known)
-
-    def _index(self, notes: Sequence[NoteText], settings: Section) -> VaultIndex:
-        """The vault with these texts, as these settings read it; the run's own where neither makes a difference."""
+        """The run with these texts and settings; over its own entries where neither makes a difference to them."""
         reading = self._rerun.system.kind.reading(settings) or self._project.settings
-        if self._of_books or (not notes and self._project.reads_alike(reading)):
-            return self._rerun.moment.index
-        return self._vaults_with(reading).with_texts(notes).index
+        if not notes and (self._project.of_books or self._project.reads_alike(reading)):
+            return self._rerun.with_settings(settings)
+        return self._rerun.with_project(self._project.with_texts(notes, self._vaults_with(reading)), settings)
 
 
 def _edited(note: NoteText, index: VaultIndex, journeys: Journeys, ran: Rerun) -> EditedNote:

@@ -10,6 +10,7 @@ from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.notes.batch_edit import ChangeItems, RemoveProperty, SetValue, plan_property, property_edit
+from lorestudio.studio.notes.book_entries import is_book_entry, plan_edits, read_text
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.base import SystemKind
@@ -18,7 +19,6 @@ from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import apply_edits
-from lorestudio.vault.writer import read_note
 
 
 def property_change(edit: NoteEdit) -> SetValue | ChangeItems | RemoveProperty:
@@ -35,14 +35,17 @@ def edited_text(text: str, edit: NoteEdit) -> str:
 
 
 def plan_change(vaults: Sequence[VaultNotes], path: Path, change: Change) -> Planned:
-    """The change of a note as a plan for the change log, under its own title.
+    """The change of a note, or of an entry of a lorebook, as a plan for the change log, under its own title.
 
-    Raises InputError with the reason where the note's front matter does not allow it.
+    Raises InputError with the reason where the note's front matter does not allow it, and VaultError.
     """
     edit = change.note
     if edit is None:
         raise InputError(path, "this change is made in no note.")
-    planned = plan_property(vaults, [path], edit.name, property_change(edit))
+    if is_book_entry(path):
+        planned = plan_edits([path], lambda _path, text: edited_text(text, edit))
+    else:
+        planned = plan_property(vaults, [path], edit.name, property_change(edit))
     if planned.remarks:
         raise InputError(path, " ".join(planned.remarks))
     return replace(planned, changes=replace(planned.changes, title=change.title))
@@ -60,14 +63,15 @@ class ProjectChanges:
 
     @cached_property
     def _vaults(self) -> EditedVaults | None:
-        try:
-            return self.project.edited_vaults()
-        except ValueError:  # whoever wants to edit is told
-            return None
+        return self.project.edited_vaults()
 
     def can_edit(self, vault: str, filename: str) -> bool:
         """Whether a note can be tried out with another text: its own text is at hand, and what the index is made of."""
-        return self._vaults is not None and self._text(vault, filename) is not None
+        try:
+            _ = self._vaults
+        except ValueError:  # whoever wants to edit is told
+            return False
+        return self._text(vault, filename) is not None
 
     def text(self, vault: str, filename: str) -> str:
         """The note's text. Raises InputError where it is not at hand."""
@@ -90,11 +94,8 @@ class ProjectChanges:
         return project.with_settings_of(kind, changed), changed
 
     def _edited(self, edit: NoteEdit) -> Project:
-        vaults = self._vaults
-        if vaults is None:
-            raise InputError(edit.filename, "the project does not say what its index was made of.")
         text = edited_text(self.text(edit.vault, edit.filename), edit)
-        return self.project.with_texts([NoteText(edit.vault, edit.filename, text)], vaults)
+        return self.project.with_texts([NoteText(edit.vault, edit.filename, text)], self._vaults)
 
     def _text(self, vault: str, filename: str) -> str | None:
         key = (vault, filename)
@@ -103,7 +104,7 @@ class ProjectChanges:
             if path is None:
                 return None
             try:
-                self._texts[key] = read_note(path)[0]
+                self._texts[key] = read_text(path)[0]
             except VaultError:
                 return None
         return self._texts[key]

@@ -335,8 +335,8 @@ class WhatIfRuns:
     def _with(self, change: Change) -> Rerun:
         rerun = self.rerun
         project, settings = self.changes.made(change, rerun.system.kind, rerun.system.settings)
-        moment = replace(rerun.moment, index=project.index, controls=change.chosen_in(rerun.moment.controls))
-        return replace(rerun, project=project, moment=moment).with_settings(settings)
+        made = rerun.with_project(project, settings)
+        return replace(made, moment=replace(made.moment, controls=change.chosen_in(made.moment.controls)))
 
     def _lacks(self, lacks: Sequence[str]) -> bool:
         """Whether something was asked that has no answer here, though the real run had one."""
@@ -413,7 +413,8 @@ class WhyNotFinder:
         would = self._held.of(number, cancel) if note is not None else None
         title = trace.entries[number].title if note is None else note.title
         keeps_out = end.state in WENT_IN
-        editable = note is not None and runs.changes.can_edit(*target)
+        scans = not project.of_books or rerun.system.kind.books is not None
+        editable = note is not None and scans and runs.changes.can_edit(*target)
         not_held = self._held.not_held
         found = WhyNot(target, title, rerun.generation, trace, end, "", would, not_held, keeps_out, not editable)
         aliases = aliases_of(runs.changes.text(*target), note.title) if editable and note is not None else ()

@@ -142,7 +142,7 @@ class WholeChat:
         return tuple(map(turn_outcome, self._traces.part(self.generations).values()))
 
     @cached_property
-    def _vaults(self) -> EditedVaults:
+    def _vaults(self) -> EditedVaults | None:
         return self.project.edited_vaults()
 
     def with_change(
@@ -177,7 +177,7 @@ class WholeChat:
         For a worker thread. Raises Cancelled, and what `with_change` raises.
         """
         project, used = self.with_change(settings, notes, controls)
-        offline = replace(self._rerun, project=project).with_settings(used).offline()
+        offline = self._rerun.with_project(project, used).offline()
         simulator = Simulator(project, offline.system)
         done: list[TurnOutcome] = []
 

@@ -12,6 +12,7 @@ from lorestudio.settings.files import json_bytes
 from lorestudio.settings.sections import dump_section
 from lorestudio.settings.store import SettingsProfile, SettingsProfiles, new_document
 from lorestudio.studio.compare.comparison import Candidate
+from lorestudio.studio.notes.book_entries import is_book_entry, plan_edits, read_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, DiffLineKind, NoteFileChange, difference
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.report.page import html_table, page_of
@@ -23,7 +24,6 @@ from lorestudio.studio.tuning.space import Point, point_words, value_words
 from lorestudio.studio.tuning.trials import TuningTrial
 from lorestudio.systems.registry import kind_of
 from lorestudio.trace.wording import plural
-from lorestudio.vault.writer import read_note
 
 
 def keep_as_profile(trial: TuningTrial, point: Point, name: str) -> SettingsProfile:
@@ -68,11 +68,13 @@ def plan_notes(trial: TuningTrial, point: Point) -> Planned:
     """
     wanted, left = note_changes(trial, point), []
     for change in wanted.changes:
-        text, _ = read_note(change.path)
+        text, _ = read_text(change.path)
         if text not in (change.before, change.after):
             raise InputError(change.path, "the note was changed since it was searched with. Search again.")
         left += [] if text == change.after else [change]
-    return Planned(ChangeSet(wanted.title, tuple(left)))
+    texts = {change.path: change.after or "" for change in left if is_book_entry(change.path)}
+    made = plan_edits(list(texts), lambda path, _text: texts[path]).changes.changes if texts else tuple(left)
+    return Planned(ChangeSet(wanted.title, made))
 
 
 def to_carry_over(trial: TuningTrial, point: Point) -> tuple[tuple[str, str, str], ...]:

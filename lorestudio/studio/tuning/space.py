@@ -235,7 +235,8 @@ def _of_note(
     if name == KEYS and said is None:
         if not entry.keys:
             raise InputError(where, f"“{entry.title}” has no keys.")
-        return [Axis(f"{entry.filename}: key {key}", KEYS, True, (True, False), place, key) for key in entry.keys]
+        held = "key" if project.of_books else KEYS
+        return [Axis(f"{entry.filename}: key {key}", held, True, (True, False), place, key) for key in entry.keys]
     if said is None:
         raise InputError(where, f"say between what, as in {note}:{name}=10..100.")
     found = NoteDocument(changes.text(*place)).find(name)

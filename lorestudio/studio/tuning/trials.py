@@ -166,7 +166,9 @@ class PointRunner:
         projects = trial.projects
         if notes:
             state = projects[0].with_texts(notes, self._vaults)
-            projects = tuple(replace(each, index=state.index, vault_state=state.vault_state) for each in projects)
+            projects = tuple(
+                replace(each, books=state.books, index=state.index, vault_state=state.vault_state) for each in projects
+            )
         made = []
         for project in projects:
             read, system = _run(project, trial.system, settings)

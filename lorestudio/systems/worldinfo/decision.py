@@ -30,7 +30,15 @@ from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace, Extra, native_entry, of_1_12
 from lorestudio.exchange.lorebooks.notes import BOOK, UID, native_of
-from lorestudio.exchange.lorebooks.reading import BookRole, BooksInPlay, InsertionStrategy, Lorebook, in_order, in_play
+from lorestudio.exchange.lorebooks.reading import (
+    NAMED,
+    BookRole,
+    BooksInPlay,
+    InsertionStrategy,
+    Lorebook,
+    in_order,
+    in_play,
+)
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
 from lorestudio.settings.worldinfo import WorldInfoSettings
@@ -49,7 +57,7 @@ def index_of(entries: Sequence[BookEntry], counter: TokenCounter = CHARS_4) -> V
     """An index with an entry for each; its number is the place, its vault the lorebook, its file the uid there."""
     made = []
     for place, entry in enumerate(entries):
-        name = f"uid {entry.name.removeprefix(f'{entry.world}.')}"
+        name = f"{NAMED}{entry.name.removeprefix(f'{entry.world}.')}"
         made.append(
             Entry(
                 place,

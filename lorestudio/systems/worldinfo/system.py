@@ -31,7 +31,7 @@ from lorestudio.systems.base import (
     inputs_digest,
 )
 from lorestudio.systems.differences import InputDifference
-from lorestudio.systems.ideas import Option, Situation, declared_options
+from lorestudio.systems.ideas import Option, Situation
 from lorestudio.systems.known import Known
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
@@ -39,7 +39,7 @@ from lorestudio.systems.vectors import TextVectors, asked_for_vectors, offline_v
 from lorestudio.systems.worldinfo import NAME
 from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, decided, world_of
 from lorestudio.systems.worldinfo.haystack import Scan
-from lorestudio.systems.worldinfo.ideas import note_options
+from lorestudio.systems.worldinfo.ideas import note_options, tried_by_any
 from lorestudio.systems.worldinfo.scan import Loop, LoopPart, Scanned, at
 from lorestudio.systems.worldinfo.words import VOCABULARY
 from lorestudio.trace.model import (
@@ -151,10 +151,12 @@ class WorldInfoSystem(System):
 
     def options(self, situation: Situation, moment: Moment, state: State) -> tuple[Option, ...]:
         """What the note says that kept it out, and what any system tries."""
-        note, found = situation.note, declared_options(situation)
+        note = situation.note
+        in_book = note is not None and note.vault in {book.name for book in self.books or ()}
+        found = tried_by_any(situation, in_book=in_book)
         if note is None or situation.keeps_out or not situation.editable:
             return found
-        return (*note_options(note, situation.fate), *found)
+        return (*note_options(note, situation.fate, self.scanned(moment).entries, in_book=in_book), *found)
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation from the timed effects that the one before left."""

@@ -12,6 +12,7 @@ from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.book_entries import book_notes
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet
 from lorestudio.studio.notes.changes.log import ChangeLog, Report
 from lorestudio.studio.notes.trash import Trashed
@@ -132,18 +133,25 @@ class NoteWork(QObject):
         failed: Callable[[str], object] | None = None,
         *,
         with_drafts: bool = False,
+        with_books: bool = False,
     ) -> None:
-        """Ask about the notes as they are on disk, in a job; `with_drafts`, with their unsaved texts."""
-        fresh = self._fresh
-        if fresh is None:
+        """Ask about the notes as they are on disk, in a job; `with_drafts`, with their unsaved texts.
+
+        `with_books`, also about the entries of lorebooks that are open in the place of a vault, as they were read.
+        """
+        fresh, project = self._fresh, self._session.project
+        books = project.books if with_books and project is not None and project.of_books else ()
+        if fresh is None and not books:
             (failed or self._refuse)(tr("No vault with a folder is open."))
             return
         drafts = {path: draft.text for path, draft in self._drafts.all.items()} if with_drafts else {}
 
         def work(_report: object) -> _Result:
-            return question(_overlaid(fresh.get(), drafts))
+            vaults = () if fresh is None else _overlaid(fresh.get(), drafts)
+            return question((*vaults, *(book_notes(book, drafts) for book in books)))
 
-        if not fresh.loaded:
+        loaded = fresh is None or fresh.loaded
+        if not loaded:
             self.reading.emit(tr("Reading the links of the vault…"))
         self._session.jobs.start(
             tr("Looking at the notes"),
@@ -151,7 +159,7 @@ class NoteWork(QObject):
             done=answered,
             failed=lambda error: (failed or self._refuse)(sentence_of(error)),
             owner=listener_of(answered),
-            ended=None if fresh.loaded else lambda: self.reading.emit(""),
+            ended=None if loaded else lambda: self.reading.emit(""),
         )
 
     def trash(self, answered: Callable[[tuple[Trashed, ...]], object]) -> None:
@@ -247,9 +255,7 @@ class NoteWork(QObject):
     def _show_project(self) -> None:
         project = self._session.project
         folders = tuple(project.roots) if project else ()
-        books = project.book_paths if project is not None and not project.read_only else ()
-        of_books = tuple(dict.fromkeys(book.parent for book in books))
-        roots = of_books if project is not None and not project.places else folders
+        roots = tuple(project.changed_in) if project else ()
         if roots == self._roots:
             return
         self.folders, self._roots = folders, roots

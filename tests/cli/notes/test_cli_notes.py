@@ -30,6 +30,15 @@ def contents(folder: Path) -> dict[str, str]:
     }
 
 
+def test_a_lorebooks_entries_are_searched(lorestudio: Run, tmp_path: Path) -> None:
+    book = tmp_path / "Book.json"
+    entry = {"uid": 7, "comment": "Lamp", "key": ["oil"], "content": "It burns.", "order": 1, "position": 0}
+    book.write_text(json.dumps({"entries": {"7": entry}}), encoding="utf-8")
+    result = lorestudio("search", book, "key:oil burns")
+    assert (result.exit_code, result.stdout.splitlines()) == (0, ["uid 7 (Lamp)", "  8: It burns."])
+    assert lorestudio("search", book, "water").exit_code == 1
+
+
 def test_search_prints_lines(lorestudio: Run, notes: Path) -> None:
     result = lorestudio("search", notes, "path:tale lamp")
     assert (result.exit_code, result.stderr) == (0, "")

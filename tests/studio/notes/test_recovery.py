@@ -120,6 +120,7 @@ STUDIO = """
         recovery.keep(note, text, digest)
         digest = snapshots.save(note, text, digest)
         recovery.drop(note)
+        print("saved", flush=True)
 """
 
 
@@ -139,7 +140,9 @@ def test_killed_in_the_middle_of_saving(tmp_path: Path) -> None:
         ) as studio:
             assert studio.stdout is not None
             assert studio.stdout.readline() == b"ready\n"
-            time.sleep(delays.uniform(0.0, 0.15))
+            for _ in range(delays.randint(1, 4)):
+                assert studio.stdout.readline() == b"saved\n"
+            time.sleep(delays.uniform(0.0, 0.02))
             studio.send_signal(signal.SIGKILL)
         words = note.read_text(encoding="utf-8").split()
         assert len(words) == 20_000

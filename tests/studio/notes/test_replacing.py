@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from lorestudio.domain.records import replace
+from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.book_entries import book_notes
 from lorestudio.studio.notes.search import (
     FoundNote,
     Replacer,
@@ -46,6 +49,26 @@ def test_replacing_all(
     vault = write_vault(tmp_path / "vault", {"N.md": text, "M.md": "zzz"})
     replacer, notes = searched(vault, query, words, options)
     assert applied(plan_replace(replacer, notes), vault) == {"N.md": expected, "M.md": "zzz"}
+
+
+def test_places_in_entries_of_a_lorebook_are_replaced_in_its_file(tmp_path: Path) -> None:
+    book = tmp_path / "Book.json"
+    entries = {
+        "0": {"uid": 0, "comment": "Bell", "key": ["bell"], "content": "The bell.", "order": 1, "position": 0},
+        "1": {"uid": 1, "comment": "Oak", "key": [], "content": "No bell here.", "order": 1, "position": 0},
+    }
+    book.write_text(json.dumps({"entries": entries, "kept": 1.50}), encoding="utf-8")
+    replacer, notes = searched(book_notes(load_lorebook(book)), "bell", "gong")
+    assert [note.title for note in notes] == ["Bell", "Oak"]
+    entries["1"]["content"] = "A bell was here."
+    text = json.dumps({"entries": entries, "kept": 1.50})
+    book.write_text(text, encoding="utf-8")
+    planned = plan_replace(replacer, notes)
+    assert planned.changes.title == "Replace 3 places in 1 note"
+    assert planned.remarks == ("uid 1 has changed since the search and stays as it is. Search again.",)
+    (change,) = planned.changes.changes
+    wanted = text.replace('"Bell"', '"gong"').replace('["bell"]', '["gong"]').replace("The bell.", "The gong.")
+    assert (change.path, change.after) == (book, wanted)
 
 
 def test_the_preview_and_the_chosen_hits_only(tmp_path: Path) -> None:

@@ -26,10 +26,13 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.project.settings import Mode, with_mode
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.project_changes import edited_text
+from lorestudio.studio.tryout.project_changes import edited_text, plan_change
 from lorestudio.studio.tryout.why_not import Holds, WhyNot, WhyNotFinder, conclusion
 from lorestudio.systems.ideas import RunPart
 from lorestudio.systems.registry import KINDS, system_of
+from lorestudio.systems.worldinfo.ideas import note_options
+from lorestudio.trace.journey import Fate, FateState
+from lorestudio.trace.model import Phase
 from tests.examples import examples
 
 
@@ -444,7 +447,7 @@ def test_world_info_by_its_scan_depth(folder_project: Project) -> None:
 @pytest.mark.parametrize(
     ("front", "reason", "code", "title"),
     [
-        ("wi_disable: true", "wi_disabled", "drop_property", "Take wi_disable from “Lamp”"),
+        ("wi_disable: true", "wi_disabled", "enable", "Switch “Lamp” on"),
         ("probability: 0", "wi_lost", "probability", "Raise the probability of “Lamp” to {least} %"),
         ("wi_probability: 0.5", "wi_lost", "probability", "Raise the probability of “Lamp” to {least} %"),
         ("wi_delay: 9", "wi_delay", "drop_property", "Take wi_delay from “Lamp”"),
@@ -476,11 +479,120 @@ def test_an_entry_that_cannot_be_changed_is_told_so(folder_project: Project, tmp
     book = tmp_path / "book.json"
     entry = {"uid": 0, "key": ["lamp"], "position": 0, "content": "Old.", "comment": "Oil", "disable": True}
     book.write_text(json.dumps({"entries": {"0": entry}}))
-    project = replace(open_project([book]), chat=folder_project.chat)
+    project = replace(open_project([book]), chat=folder_project.chat, read_only=True)
     simulator = Simulator(project, system_of(project.scene(), KINDS["world-info"], WorldInfoSettings()))
     asyncio.run(simulator.replay())
     found = WhyNotFinder(simulator, Generation(3)).find(("book", "uid 0"))
     assert conclusion(found).endswith("Nothing was tried in the entry itself.")
+
+
+BOOK_ENTRIES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "no key": ({"key": ["oil"], "content": "The flame."}, "wi_no_key", "Add the key “flame” to “It”"),
+    "secondary": ({"selective": True, "keysecondary": ["night"]}, "wi_secondary", "Take the secondary keys from “It”"),
+    "logic": ({"selective": True, "keysecondary": ["lamp"], "selectiveLogic": 2}, "wi_secondary",
+              "Take the logic from “It”"),
+    "off": ({"disable": True}, "wi_disabled", "Switch “It” on"),
+    "lots": ({"probability": 0, "useProbability": True}, "wi_lost", "Raise the probability of “It” to {least} %"),
+    "name": ({"characterFilter": {"isExclude": False, "names": ["Nobody"], "tags": []}}, "wi_character",
+             "Take the characters from “It”"),
+    "kinds": ({"triggers": ["quiet"]}, "wi_trigger", "Take the kinds of reply from “It”"),
+    "delay": ({"delay": 99}, "wi_delay", "Take the delay from “It”"),
+    "group": ({"group": "light", "groupWeight": 1}, "wi_group_active", "Give “It” priority in its group"),
+    "group too": ({"group": "light", "groupWeight": 1}, "wi_group_active", "Take the group from “It”"),
+    "level": ({"delayUntilRecursion": 1}, "wi_only_recursion", "Take “from level” from “It”"),
+    "order": ({"order": 1, "content": "flame " * 60}, "wi_over_budget", "Raise the order of “It” to 101"),
+}  # fmt: skip
+
+
+QUICK = ("no key", "secondary", "name", "order")
+
+
+def book_project(tmp_path: Path, chat: Chat | None, entry: dict[str, Any]) -> Project:
+    """A lorebook of three entries in the place of a vault; the one called “It” is as said."""
+    raws = [
+        {"uid": 0, "comment": "Other", "key": ["lamp"], "content": "Dear. " * 20, "order": 100, "position": 0},
+        {"uid": 1, "comment": "It", "key": ["lamp"], "content": "Old.", "order": 50, "position": 0, **entry},
+        {"uid": 2, "comment": "Group", "key": [], "content": "Light.", "constant": True, "group": "light",
+         "groupWeight": 10**9, "order": 1, "position": 0},
+    ]  # fmt: skip
+    book = tmp_path / "book.json"
+    book.write_text(json.dumps({"entries": {str(raw["uid"]): raw for raw in raws}}))
+    return replace(open_project([book]), chat=chat)
+
+
+@pytest.mark.parametrize(
+    "case", [each if each in QUICK else pytest.param(each, marks=pytest.mark.long) for each in BOOK_ENTRIES]
+)
+def test_what_a_lorebooks_entry_says_is_tried_and_written_into_its_book(tmp_path: Path, case: str) -> None:
+    entry, reason, title = BOOK_ENTRIES[case]
+    said = "The lamp burns with a flame."
+    chat = Chat(messages=(Message("Ann", said, is_user=True), Message("Bea", "It does.")))
+    project, target, reply = book_project(tmp_path, chat, entry), ("book", "uid 1"), Generation(1)
+    used = WorldInfoSettings(budget_cap=100 if reason == "wi_over_budget" else 0, recursive=case != "level")
+
+    def run(project: Project) -> Simulator:
+        simulator = Simulator(project, system_of(project.scene(), KINDS["world-info"], used))
+        asyncio.run(simulator.generate(reply))
+        return simulator
+
+    found = WhyNotFinder(run(project), reply).find(target)
+    assert found.fate is not None
+    assert found.fate.reason == reason
+    least = math.ceil(float(str(found.fate.details.get("roll", 0))))
+    answer = next(each for each in found.answers if each.change.title == title.format(least=least))
+    assert answer.holds.applies
+    path = project.note_path(*target)
+    assert path is not None
+    planned = plan_change((), path, answer.change)
+    assert planned.changes.title == answer.change.title
+    (written,) = planned.changes.changes
+    assert written.path == tmp_path / "book.json"
+    assert written.after is not None
+    written.path.write_text(written.after, "utf-8")
+    assert goes_in(run(project.with_books_reread()).traces[reply], target)
+
+
+def test_only_the_system_that_scans_lorebooks_has_their_entries_changed(tmp_path: Path) -> None:
+    chat = Chat(messages=(Message("Ann", "The lamp.", is_user=True), Message("Bea", "Yes.")))
+    project = book_project(tmp_path, chat, {"key": ["oil"]})
+    simulator = Simulator(project, system_of(project.scene(), KINDS["deeplore"], project.settings))
+    asyncio.run(simulator.generate(Generation(1)))
+    assert WhyNotFinder(simulator, Generation(1)).find(("book", "uid 1")).untouched
+
+
+@pytest.mark.parametrize(
+    ("front", "title"),
+    [
+        ("priority: 900", "Lower the priority of “Lamp” to 49"),
+        ("wi_order: 3", "Raise the order of “Lamp” to 951"),
+        ("priority: 900\nwi_group: g", "Lower the priority of “Lamp” to 49"),
+    ],
+)
+def test_a_note_behind_the_budget_goes_forward_by_what_it_says(folder_project: Project, front: str, title: str) -> None:
+    folder = folder_project.vault_folders[0]
+    assert folder is not None
+    text = "---\ntags: [lorebook]\nkeys: [lamp]\n{front}\n---\n{text}\n"
+    (folder / "Lamp.md").write_text(text.format(front=front, text="Brass. " * 20), encoding="utf-8")
+    (folder / "Kept.md").write_text(text.format(front="priority: 50", text="Kept. " * 20), encoding="utf-8")
+    project = replace(open_project([folder]), chat=folder_project.chat)
+    found = searched(project, "world-info", "Lamp.md", WorldInfoSettings(budget_cap=60))
+    assert found.fate is not None
+    assert found.fate.reason == "wi_over_budget"
+    assert [answer.change.title for answer in found.answers if answer.change.code == "order"] == [title]
+
+
+def test_an_order_that_no_priority_says_is_said_as_such(folder_project: Project) -> None:
+    entries = [
+        replace(each, priority=999) if each.title == "Lamp" else replace(each, system_fields={"wi_order": 1005})
+        for each in folder_project.index.entries
+    ]
+    lamp = next(each for each in entries if each.title == "Lamp")
+    fate = Fate(lamp.id, FateState.REMOVED, "budget", Phase.BUDGET, "wi_over_budget")
+    (option,) = note_options(lamp, fate, entries, in_book=False)
+    changes = [option.steps[place] for place in (0, 997, 998, -1)]
+    notes = [change.note for change in changes if change.note is not None]
+    wanted = [("priority", 998), ("priority", 1), ("wi_order", 1000), ("wi_order", 1006)]
+    assert [(each.name, each.value) for each in notes] == wanted
 
 
 def test_what_is_no_entry_and_stopping(folder_project: Project) -> None:

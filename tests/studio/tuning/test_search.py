@@ -24,6 +24,7 @@ from lorestudio.studio.compare.comparison import candidate
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.tuning import search as searching
 from lorestudio.studio.tuning.expectations import Expectation, Should, load
+from lorestudio.studio.tuning.report import plan_notes
 from lorestudio.studio.tuning.scores import Interval, Scores, TurnScore
 from lorestudio.studio.tuning.search import (
     Gain,
@@ -340,6 +341,32 @@ def test_a_line_that_was_being_written_is_no_trouble(world: Project, tmp_path: P
         file.write(b'{"op_code": 5, "worker')
     again = search(trial, Plan(SearchWay.GRID, runs=4), journal=journal)
     assert again.tried == first.tried
+
+
+# ---- entries of a lorebook ------------------------------------------------------------------------------------------
+
+
+def test_a_lorebook_in_the_place_of_a_vault_is_tuned_and_written(tmp_path: Path) -> None:
+    book, chat = tmp_path / "Book.json", tmp_path / "chat.txt"
+    lamp = {"uid": 3, "comment": "Lamp", "key": ["lantern", "oil"], "content": "It burns.", "order": 9, "position": 0}
+    text = json.dumps({"entries": {"3": lamp}, "kept": 1.50})
+    book.write_text(text, encoding="utf-8")
+    chat.write_text("Ann: The wick is dry.\nBea: So it is.\nAnn: Is there oil?\nBea: Some.\n", encoding="utf-8")
+    project = open_project([book], chat)
+    wanted = (Expectation(Should.IN, ("uid 3",), whenever="wick"),)
+    trial = trial_of([project], candidate("world-info"), wanted, ["Lamp:key=oil,wick", "uid 3:order=1..3"])
+    found = search(trial, Plan(SearchWay.GRID, runs=6))
+    assert found.best.point == {"uid 3: key": "wick", "uid 3: order": 3}
+    planned = plan_notes(trial, found.best.point)
+    (change,) = planned.changes.changes
+    assert change.path == book
+    assert change.after == text.replace('["lantern", "oil"]', '["wick"]').replace('"order": 9', '"order": 3')
+    book.write_text(text.replace("It burns", "It burnt"), encoding="utf-8")
+    with pytest.raises(InputError, match="was changed since it was searched with"):
+        plan_notes(trial, found.best.point)
+    each_key = trial_of([open_project([book], chat)], candidate("world-info"), wanted, ["Lamp:keys"])
+    (edited,) = each_key.space.notes_at({"uid 3: key lantern": True, "uid 3: key oil": False})
+    assert edited.text == each_key.space.texts["Book", "uid 3"].replace("  - oil\n", "")
 
 
 # ---- what cannot be searched ----------------------------------------------------------------------------------------

@@ -199,7 +199,7 @@ class ControlsFeature(Feature):
     def _unheeded(self, part: ControlsPart) -> str:
         """Why pins or blocks count for nothing, "" where they count."""
         kind, project = kind_of(self.context.session.choice.system), self.context.session.project
-        if project is None or (part.value in kind.heeds and not (kind.books and project.books and not project.places)):
+        if project is None or (part.value in kind.heeds and not (kind.books and project.of_books)):
             return ""
         pins = part is ControlsPart.PINS
         words = tr("{system}: pins count for nothing here") if pins else tr("{system}: blocks count for nothing here")

@@ -210,7 +210,7 @@ class SearchPane(Pane):
         self._hits = 0
         self._query = None
         words, project = self.field.text(), self._session.project
-        if not words.strip() or project is None or not project.places:
+        if not words.strip() or project is None or not (project.places or project.books):
             self._say_nothing()
             return
         options = SearchOptions(self.case.isChecked(), self.word.isChecked(), self.regex.isChecked())
@@ -256,6 +256,7 @@ class SearchPane(Pane):
             lambda end: self._ended(mine, end),
             lambda text: self._wrong(mine, text, stopped=token.cancelled),
             with_drafts=True,
+            with_books=True,
         )
 
     def _show_rows(self, search: int, rows: tuple[PlaceRow, ...]) -> None:
@@ -367,7 +368,7 @@ class SearchPane(Pane):
     def _settle(self) -> None:
         ticked = sum(bool(row.checked) for row in self.model.lines()) if self.more.isChecked() else 0
         self.apply.setText(tr("Replace {places}", places=number(ticked)) if ticked else tr("Replace"))
-        self.apply.setEnabled(ticked > 0 and self._work.ready)
+        self.apply.setEnabled(ticked > 0 and (self._work.ready or self._work.has_books))
 
     def _say(self, text: str) -> None:
         self.state.setText(text)
@@ -378,9 +379,6 @@ class SearchPane(Pane):
         project = self._session.project
         if project is None:
             self.empty.say(tr("No vault"), tr("Open the folder with your notes to search them."))
-        elif not project.places:
-            text = tr("Lorebooks that are opened as they are cannot be searched. Import them as notes for that.")
-            self.empty.say(tr("No notes to search"), text, (("book.import", tr("Import lorebooks…")),))
         else:
             self.empty.say(
                 tr("Search all notes"),

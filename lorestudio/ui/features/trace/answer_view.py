@@ -380,7 +380,7 @@ class AnswerView(QTableView):
         self.horizontalScrollBar().rangeChanged.connect(self._keep_last)
         model.modelReset.connect(self._size)
         self.verticalScrollBar().valueChanged.connect(self.fit)
-        model.rowsInserted.connect(self.fit)
+        model.rowsInserted.connect(self._size)
         model.dataChanged.connect(self._grow)
         self._size()
 

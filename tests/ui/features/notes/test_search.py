@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.search import SearchOptions, SearchQuery, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
 from lorestudio.studio.project.project import open_project
-from lorestudio.ui.features.lorebooks.dialogs import ImportBooksDialog
 from lorestudio.ui.features.notes import search as notes_search
 from lorestudio.ui.features.notes.search import SearchEnd, SearchPane, search_rows
 from lorestudio.ui.state.drafts import Draft
@@ -282,20 +281,56 @@ def test_the_pane_says_what_can_be_searched(make_pane) -> None:
     assert pane.model.groups == []
 
 
-def test_a_lorebook_that_is_opened_as_it_is_leads_to_its_import(make_window, tmp_path) -> None:
+def test_entries_of_an_opened_lorebook_are_searched_shown_and_replaced_in(make_window, tmp_path) -> None:
     book = tmp_path / "Isles.json"
-    entry = {"uid": 0, "key": ["harbour"], "comment": "Quay", "content": "The harbour.", "disable": False}
-    book.write_text(json.dumps({"entries": {"0": entry}}), encoding="utf-8")
+    entries = {
+        "0": {"uid": 0, "key": ["harbour"], "comment": "Quay", "content": "The harbour.", "order": 9, "position": 0},
+        "4": {
+            "uid": 4,
+            "key": ["sea"],
+            "comment": "Ship",
+            "content": "It sails to the\nharbour.",
+            "order": 9,
+            "position": 0,
+        },
+    }
+    book.write_text(json.dumps({"entries": entries}), encoding="utf-8")
     window = make_window(open_project([book]))
+    window.keep_notes_safe(tmp_path / "kept")
+    settle(window)
     window.run("find.vault")
     pane = find(window, "harbour")
-    assert pane.empty.title.text() == "No notes to search"
-    assert "Import them as notes" in pane.empty.text.text()
-    (door,) = [each for each in pane.empty.findChildren(QPushButton) if each.isVisible()]
-    QTest.mouseClick(door, Qt.MouseButton.LeftButton)
-    dialog = window.findChild(ImportBooksDialog)
-    assert dialog.isVisible()
-    dialog.reject()
+    assert found(pane) == {"Quay": [(4, "harbour"), (8, "harbour")], "Ship": [(9, "harbour")]}
+    assert found(find(window, "key:sea harbour")) == {"Ship": [(9, "harbour")]}
+    pane.tree.entered.emit(pane.model.index(0, 0))
+    settle(window)
+    editor = window.features.notes.pane.editor
+    assert window.features.notes.pane.heading.text() == "Ship"
+    assert editor.body.textCursor().selectedText() == "harbour"
+    editor.body.insertPlainText("haven")  # not saved yet
+    settle(window)
+    assert found(find(window, "haven")) == {"Ship": [(9, "haven")]}
+    find(window, "harbour")
+    pane.more.setChecked(True)
+    pane.replacement.setText("port")
+    settle(window)
+    assert pane.apply.isEnabled()
+    QTest.mouseClick(pane.apply, Qt.MouseButton.LeftButton)
+    settle(window)
+    written = json.loads(book.read_text("utf-8"))["entries"]
+    assert (written["0"]["key"], written["0"]["content"]) == (["port"], "The port.")
+    assert written["4"] == entries["4"]
+    window.features.notes.pane.revert()
+    settle(window)
+
+
+def test_the_lorebooks_of_another_programs_folder_are_searched_too(make_window, tmp_path) -> None:
+    book = tmp_path / "Isles.json"
+    entry = {"uid": 0, "key": [], "comment": "", "content": "The harbour.", "order": 9, "position": 0}
+    book.write_text(json.dumps({"entries": {"0": entry}}), encoding="utf-8")
+    window = make_window(replace(open_project([book]), read_only=True))
+    window.run("find.vault")
+    assert found(find(window, "harbour")) == {"uid 0": [(7, "harbour")]}
 
 
 def test_it_begins_with_words_that_are_given_and_can_be_typed_over(make_pane) -> None:

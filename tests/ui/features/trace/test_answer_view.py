@@ -285,6 +285,18 @@ def test_no_word_of_an_entry_is_broken_in_a_narrow_view(view: AnswerView, letter
         assert view.viewport().height() >= view.rowHeight(row)
 
 
+def test_no_word_is_broken_of_an_entry_that_is_only_chosen(view: AnswerView) -> None:
+    trace = make_trace()
+    short = {number: replace(ref, title="Ox") for number, ref in trace.entries.items()}
+    stages = tuple(replace(each, verdicts=(), entered=(), left=()) for each in trace.stages)
+    view.resize(560, 300)
+    view.table.set_trace(replace(trace, entries=short, stages=stages, injections=()), INDEX)
+    assert view.table.rowCount() == 0
+    view.table.set_guest(SKARN)
+    words = view.words(view.table.row_of(SKARN))
+    assert " ".join(words.result).split() == ["not", "a", "candidate"]
+
+
 # ---- where everything is drawn --------------------------------------------------------------------------------------
 
 

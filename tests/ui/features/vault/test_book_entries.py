@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
 
 from lorestudio.studio.project.project import open_project
@@ -239,6 +241,31 @@ def test_the_links_of_an_entry_leave_out_what_only_world_info_can_tell(window: M
     settle(window)
     (woken,) = (row for group in pane.model.groups for row in group.children)
     assert (woken.title, woken.path) == ("Bell", path / "uid 0")
+
+
+def test_what_would_bring_an_entry_in_is_written_into_the_book(window: MainWindow) -> None:
+    path = window.session.project.book_paths[0]
+    text = TEXT.replace('"gate"', '"door"')
+    path.write_text(text, "utf-8")
+    path.with_name("chat.txt").write_text("Ann: Who rings the bell at the gate?\nBea: The wind.\n", "utf-8")
+    window.session.set_project(open_project([path], path.with_name("chat.txt")))
+    settle(window)
+    window.chat.show_generation(window.session.generations[0])
+    choose(window, "Gate")
+    window.run("trace.why_not")
+    settle(window)
+    page = window.features.why_not.page
+    (row,) = (each for each in page.rows if "Add the key" in each.answer.change.title)
+    assert row.answer.change.title == "Add the key “Gate” to “Gate”"
+    QTest.mouseClick(row.button, Qt.MouseButton.LeftButton)
+    settle(window)
+    assert entries(window)["1"]["key"] == ["door", "Gate"]
+    assert [each.title for each in window.session.runs.trace(window.session.generations[0]).injections] == [
+        "Bell", "Gate",
+    ]  # fmt: skip
+    window.run("vault.undo")
+    settle(window)
+    assert path.read_text("utf-8") == text
 
 
 def test_an_entry_that_is_switched_off_looks_so_and_blocks_are_off(window: MainWindow) -> None:

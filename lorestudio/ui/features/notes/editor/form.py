@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.javascript import Json, number, to_number
 from lorestudio.domain.json_text import parse_json
-from lorestudio.studio.notes.book_entries import ALWAYS as BOOK_ALWAYS
+from lorestudio.exchange.lorebooks.entry import ALWAYS as BOOK_ALWAYS
 from lorestudio.ui.features.notes.editor import schema as reading
 from lorestudio.ui.features.notes.editor.fields import FIRES, FIRES_SPEC, FieldContext, FieldMaker, ListField, RawField
 from lorestudio.ui.features.notes.editor.form_row import Facts, FieldRemark, FieldRow, Mend, mended, remarks_on
