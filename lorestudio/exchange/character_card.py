@@ -1,10 +1,8 @@
-"""Character cards: PNG pictures with the card in a text chunk, CharX, or JSON (rules: sillytavern 5.5).
+"""Character cards (rules: sillytavern 5.5), and SillyTavern's groups, whose prompts are made of their members' cards.
 
-Versions 1 (fields at the root), 2 and 3 are read as one; what is not known here is kept in `document`.
-
-SillyTavern's groups: who is in one, and how the members' cards make a prompt (rules: sillytavern 5.2).
-
-A group lies in `groups/ID.json`; it names its members by the files of their cards, which lie in `characters/` beside.
+A card is a PNG picture with a text chunk, CharX, or JSON. Versions 1 (fields at the root), 2 and 3 are read as one;
+what is not known here is kept in `document`. A group lies in `groups/ID.json`; it names its members by the files of
+their cards, which lie in `characters/` beside (rules: sillytavern 5.2).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Changing a JSON file of another program: seen first, then written in one step, with a copy of the file as it was;
-its text is changed where its value changes, and nowhere else.
+"""Changing a JSON file of another program: its text changes where its value does, and nowhere else.
 
-Numbers keep their spelling, texts their escapes, members their order, double ones included, and the layout stays. Only
-what differs from the wanted value is spelled anew, as compactly or loosely as the text around it.
+A change is seen, then written in one step, with a copy of the file as it was. Numbers keep their spelling, texts their
+escapes, members their order, double ones included, and the layout stays. Only what differs from the wanted value is
+spelled anew, as compactly or loosely as the text around it.
 """
 
 from __future__ import annotations

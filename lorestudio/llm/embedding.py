@@ -1,8 +1,7 @@
-"""Vectors of texts: who makes them, the stand-in that needs no model (rules: offline-models 3, 4; hybrid-retrieval
-9.1), and keeping them from one start of the studio to the next, by model and text.
+"""Vectors of texts: who makes them, the stand-in that needs no model, and a file that keeps them by model and text.
 
 Losing the file costs nothing but asking again: one that is damaged or another program's is laid aside, and where it
-cannot be read or written just now, vectors are kept in memory.
+cannot be read or written just now, vectors are kept in memory. Rules: offline-models 3, 4; hybrid-retrieval 9.1.
 """
 
 from __future__ import annotations

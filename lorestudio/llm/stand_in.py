@@ -1,15 +1,12 @@
-"""The offline stand-in: a local selector by shared words, so that the whole pipeline works without a provider.
+"""The offline stand-in: it selects by shared words and writes by rules, so that everything works without a provider.
 
 It stands in for a model and is no model: it knows words and their rarity, nothing of meaning (rules: offline-models 5).
-The same request always gets the same answer. What it reads is the request alone, as a model would: the catalogue and
-the transcript in the user message, and in the instructions how many entries may be chosen.
+The same request always gets the same answer. What it reads is the request alone, as a model would: to select, the
+catalogue and the transcript in the user message, and in the instructions how many entries may be chosen; to write, the
+parts that studio.proposals.planning and systems.recap.asking make.
 
-What the offline stand-in writes where a model would be asked to: summaries, keys, drafts of notes, recaps.
-
-By rules alone, so that the whole way can be tried without a provider: a summary is the note's own first sentences, keys
-are its title, its other names, those it has and the names in it; a recap is the first sentence of what is recapped, and
-a scene ends before a message that speaks of another time or place. The same request always gets the same answer. What
-it reads is the request alone, as a model would (its parts: studio.proposals.planning, systems.recap.prompts).
+A summary is the note's own first sentences, keys are its title, its other names, those it has and the names in it; a
+recap is the first sentence of what is recapped, and a scene ends before a message that speaks of another time or place.
 """
 
 from __future__ import annotations

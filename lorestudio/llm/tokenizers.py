@@ -1,8 +1,7 @@
 """Tokenizers from files: rank tables, sentencepiece models and Hugging Face's JSON, read, checked and counted with.
 
-Nothing here reaches for the network but `fetch`, which somebody has to ask for.
-
-Counts that are known: by the counter's identity and the text's digest, in memory and in one file on disk.
+Counts are kept by the counter's identity and the text's digest, in memory and in one file on disk. Nothing here reaches
+for the network but `fetch`, which somebody has to ask for.
 """
 
 from __future__ import annotations

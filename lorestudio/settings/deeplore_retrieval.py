@@ -1,8 +1,6 @@
-"""DeepLore's settings for everything but its AI tools: tags, index, matching, gates, budget, placement.
+"""DeepLore's settings for everything but its AI tools: tags, index, matching, gates, budget, placement, AI selection.
 
-Names, defaults and limits: rules: deeplore 2.2.
-
-DeepLore's settings for choosing entries by a language model (rules: deeplore 2.2; deeplore-tools 1).
+Names, defaults and limits: rules: deeplore 2.2; deeplore-tools 1.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""DeepLore's settings for its AI tools beside the selection (rules: deeplore-tools 2, 4.4).
+"""DeepLore's settings for its AI tools beside the selection, and for its graph (rules: deeplore-tools 2, 4.4).
 
-Apart from the notepad's text in the prompt and the Librarian's index, none of them changes which entries go in.
-
-DeepLore's settings for its relationship graph (rules: deeplore-tools 4.4). They only change a picture.
+Apart from the notepad's text in the prompt and the Librarian's index, none of them changes which entries go in; those
+of the graph only change a picture.
 """
 
 from __future__ import annotations

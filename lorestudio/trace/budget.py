@@ -1,7 +1,4 @@
-"""The budget of one generation as a picture: what went in, in order, what was cut, and how much room was left.
-
-Where an injected entry came from, in the few groups that the budget bar tells apart.
-"""
+"""The budget of one generation as a picture: what went in, by origin and in order, what was cut, and the room left."""
 
 from __future__ import annotations
 

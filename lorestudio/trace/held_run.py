@@ -1,6 +1,6 @@
 """What the stages after the one that stopped an entry would have done with it, read from a run that held it in.
 
-Such a run (`systems.holding`) is the engine's own; here its verdicts become data beside the real trace, and sentences
+Such a run (`systems.runner`) is the engine's own; here its verdicts become data beside the real trace, and sentences
 such as "would also be cut by the budget: needs 158 more tokens".
 """
 

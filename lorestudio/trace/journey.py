@@ -1,6 +1,6 @@
 """What happened to one entry: its way through the stages, the one decision that settled it, and what brought it in.
 
-Other numbers for the entries of a trace, where those of its own would be taken for entries of the vault.
+`renumbered` gives entries other numbers where their own would be taken for entries of the vault.
 """
 
 from __future__ import annotations

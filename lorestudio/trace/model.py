@@ -2,9 +2,8 @@
 
 A trace is written by the very run that made the prompt and never changes afterwards. Entries are named by their id
 (position in the index); `Trace.entries` says who they are. Message texts and note bodies are not part of a trace except
-where they went into the prompt, and texts that were searched and that the chat does not have as they were.
-
-Arithmetic on a trace's limits: how much room there was, and what would have had to be different.
+where they went into the prompt, and texts that were searched and that the chat does not have as they were. From its
+limits follows how much room there was, and what would have had to be different.
 """
 
 from __future__ import annotations

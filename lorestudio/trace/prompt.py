@@ -1,14 +1,11 @@
-"""The whole prompt of one generation as data: the messages in the order and roles that the model gets.
+"""The whole prompt of one generation: the messages in the order and roles that the model gets, as data and as text.
 
 Every character of every message belongs to exactly one part, and each part says where it comes from: the frame (main
 prompt, markers, separators), the character's card, the persona, the chat, an entry of the vault, or a note of the chat.
 Parts of one message lie side by side: the first begins at 0, each begins where the one before it ends.
 
-A whole prompt as text to copy, plain or as Markdown.
-
-Where the host puts what it was handed: before and after the main prompt, among the messages, or nowhere.
-
-The order is SillyTavern's (rules: sillytavern 5.7):
+The host puts what it was handed before or after the main prompt, among the messages, or nowhere, in SillyTavern's order
+(rules: sillytavern 5.7):
 
 * prompts of one place follow each other by tag; of those before the main prompt the last one stands first, because the
   host puts each in front of what is already there;

@@ -1,9 +1,7 @@
-"""How the numbers about an entry came about, as a tree of value, description and details.
+"""How the numbers about an entry came about, as a tree, and how similar all candidates were to the end of the chat.
 
 Everything is read off the run. What the run does not keep, how a BM25 score is made term by term, comes as
 `Bm25Figures` from the same index that the run used.
-
-How similar the candidates of a run were to the end of the chat, and what decided between them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""A run in one sentence.
-
-What a person should know about a run besides its outcome: it found nothing, or nearly everything, or only estimates.
+"""A run in one sentence, and what else to know about it: it found nothing, or nearly everything, or only estimates.
 
 Source: the states of the chat and trace views (empty, too broad, budget unknown).
 """

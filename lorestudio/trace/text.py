@@ -1,7 +1,4 @@
-"""Traces as text to copy: a whole run as plain text or Markdown, and the journey of one entry.
-
-Any table as Markdown, and as CSV.
-"""
+"""Traces as text to copy: a run or the journey of one entry, plain or as Markdown; any table as Markdown or CSV."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Reading a vault's folder in DeepLore's order; what cannot be read becomes a visible item.
+"""Reading a vault's folder in DeepLore's order, and again, where only files that may have changed are read.
 
-Rules: deeplore 1.1.
-
-Looking at a vault again: its files, what is known of them, and the texts of those that may have changed.
+What cannot be read becomes a visible item. Rules: deeplore 1.1.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """From the files of the vaults to the index that a run takes (rules: deeplore 1.12, 1.13).
 
-Entries of the same title are settled on the way, in one vault or in several.
-
-Following a vault's changes: only changed files are parsed again, and the index is that of a full build.
-
-The original leaves a stripped reference stripped when its target appears; here the whole index is always finalised,
-but for `kept_as_indexed` (rules: deeplore 1.13).
+Entries of the same title are settled on the way, in one vault or in several. Where a vault changes, only changed files
+are parsed again, and the index is that of a full build: the original leaves a stripped reference stripped when its
+target appears; here the whole index is always finalised, but for `kept_as_indexed` (rules: deeplore 1.13).
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """A vault behind Obsidian's Local REST API plugin, read as if it were a folder (rules: deeplore 1.1).
 
-Requests to Obsidian's Local REST API plugin, and what is said where one fails.
-
 Nothing here prints, logs or keeps the key: it is asked for when a request is made and goes into that request alone.
 Redirects are not followed and proxies are not used, since the key would go along.
 """

@@ -1,8 +1,8 @@
-"""Where Obsidian's Local REST API plugin listens, and circuit breakers for hosts that a vault is fetched from
-(rules: deeplore-tools 1.8 "Obsidian").
+"""Where Obsidian's Local REST API plugin listens, and circuit breakers for hosts that a vault is fetched from.
 
 After three failures in a row nothing is sent for 2 s. Then one request is let through as a probe; each one that fails
-doubles the pause, up to 15 s, and a success ends it. Breakers are used from one thread, that of the event loop.
+doubles the pause, up to 15 s, and a success ends it (rules: deeplore-tools 1.8 "Obsidian"). Breakers are used from one
+thread, that of the event loop.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
-"""A chat file as it is written: every line of it, and how the chat goes back into them.
+"""A chat file as it is written: every line, what SillyTavern's records say, and how a changed chat goes back into it.
 
 What was not changed is written byte for byte as it was read, lines that cannot be read included; of a line that was
-changed, the fields that are the same keep their spelling (see `json_spelling`).
-
-Messages, their dates and headers as the records of a SillyTavern chat file (rules: sillytavern 5.2).
-
-SillyTavern has written dates in several ways; those that say no time zone count as UTC, so that they read the same
-everywhere.
-
-Keeping the version of a chat file that is about to be overwritten.
+changed, the fields that are the same keep their spelling (see `exchange.json_file`). The version that is about to be
+overwritten is kept. SillyTavern has written dates in several ways (rules: sillytavern 5.2); those that say no time zone
+count as UTC, so that they read the same everywhere.
 """
 
 from __future__ import annotations

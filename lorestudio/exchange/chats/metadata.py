@@ -1,7 +1,7 @@
-"""DeepLore's per-chat state in a chat's metadata, read, and put back into the chat's file: pins, blocks, filter,
-context and notes (rules: deeplore 0.7; deeplore-tools 4.7).
+"""DeepLore's state of a chat in its metadata, read and put back: pins, blocks, filter, context and notes.
 
-Only the header line changes, and in it only the keys that are written; every other byte of the file stays.
+In the chat's file only the header line changes, and in it only the keys that are written; every other byte stays.
+Rules: deeplore 0.7; deeplore-tools 4.7.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""An entry on its way between World Info and another program's form, so that nothing is lost on the way back.
+"""Entries on their way between World Info and another program's form, so that nothing is lost on the way back.
 
 A form says what its entries mean in World Info (`there`) and how World Info entries are spelled in it (`back`). What
 `back` would not spell as it was is kept in the entry, under `extensions.lorestudio_kept` and the form's name, and
-stands again where it stood as long as it means the same. The report is worked out from the same two functions.
-
-What becomes of lore on its way from one form to another: said for every entry and field, in both directions.
+stands again where it stood as long as it means the same. What becomes of every entry and field, in both directions, is
+worked out from the same two functions.
 """
 
 from __future__ import annotations

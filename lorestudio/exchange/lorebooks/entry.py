@@ -1,6 +1,4 @@
-"""An entry of a native lorebook, and what its text says at its beginning (rules: sillytavern 5.3, 5.6).
-
-One entry of a World Info file as SillyTavern reads it (rules: sillytavern 5.3).
+"""An entry of a World Info file as SillyTavern reads it, with the decorators of its text (rules: sillytavern 5.3, 5.6).
 
 What is said here of fields is also what `lorebook` tells people about: a field that is neither used nor known to be
 without effect is remarked on.

@@ -1,9 +1,7 @@
 """Every format of lore that is read and written: what a file of it is told by, and how it becomes World Info and back.
 
-A file is told by its content, never by its ending; the order of `FORMATS` is the order in which they are asked
-(rules: lorebooks 1).
-
-Files that are neither a lorebook nor a chat that can be opened: what they are, and what to do instead.
+A file is told by its content, never by its ending; formats are asked in the order of `FORMATS` (rules: lorebooks 1). Of
+a file that is neither a lorebook nor a chat it is said what it is, and what to do instead.
 """
 
 from __future__ import annotations

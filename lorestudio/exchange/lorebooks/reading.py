@@ -1,7 +1,6 @@
-"""Reading lorebooks for runs, as SillyTavern does: files as a person names them, what may be learnt of one before
-it is named, and several books in play: whose each is, which one counts where one is listed twice, and the order
-of entries.
+"""Reading lorebooks for runs as SillyTavern does, from files as a person names them, and putting several in play.
 
+Of books in play it is known whose each is, which one counts where one is listed twice, and the order of their entries.
 Nothing of an entry that is not known is passed over in silence. A book's name is its file's without the ending; a
 card's book has a name of its own, or is named after the character. Entries of other programs are taken in as
 SillyTavern takes them (rules: sillytavern 5.1, 5.3, 5.5).

@@ -1,14 +1,13 @@
-"""The two APIs that providers speak: Anthropic's Messages, also as local proxies speak it (rules: deeplore-tools
-1.3.2), and chat completions as OpenAI defined them: OpenAI, Ollama, llama.cpp, LM Studio, vLLM, OpenRouter and
-many more.
+"""The two APIs that providers speak: Anthropic's Messages, and chat completions as OpenAI defined them.
 
-To Anthropic's, a JSON schema goes as the input of a tool that the model has to use, which every model with tools
-supports; the tool's input is then the reply's value. Where the server refuses that (a 400 that names tools), the
-request is sent once more with the prompt alone, and the reply's notes say that.
+Local proxies speak Anthropic's, too (rules: deeplore-tools 1.3.2). To it, a JSON schema goes as the input of a tool
+that the model has to use, which every model with tools supports; the tool's input is then the reply's value. Where the
+server refuses that (a 400 that names tools), the request is sent once more with the prompt alone, and the reply's notes
+say that.
 
-To OpenAI's, a JSON schema goes as `response_format`. Servers that refuse it, the newer name of the token limit,
-or usage in streams say so with a 400 that names the field (some with 422 or 500); the request is then sent once
-more without it, and the reply's notes say that.
+Ollama, llama.cpp, LM Studio, vLLM, OpenRouter and many more speak OpenAI's. To it, a JSON schema goes as
+`response_format`. Servers that refuse it, the newer name of the token limit, or usage in streams say so with a 400 that
+names the field (some with 422 or 500); the request is then sent once more without it, and the reply's notes say that.
 """
 
 from __future__ import annotations

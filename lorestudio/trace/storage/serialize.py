@@ -1,13 +1,10 @@
-"""Traces as JSON and back, without loss.
+"""Traces as JSON and back, without loss, also packed to about a twentieth, with a gist that nobody has to unpack.
 
 The document is `{"format": "lorestudio-trace", "version": 1, "trace": {...}}`; a data class becomes an object of its
-fields (but those that do not count when it is compared), an enumeration its value. Inside free-form details JSON has
-no word for some things, so an object with one key that begins with `$` stands for them: `{"$number": "NaN" |
-"Infinity" | "-Infinity"}`, `{"$tuple": [...]}`, and `{"$object": [[key, value], ...]}` for an object that could be
-mistaken for one of these. The whole document is plain JSON: `json.dumps(to_json(trace), allow_nan=False)` always
-succeeds.
-
-A run in small: its trace packed to about a twentieth, and its gist, for which nobody has to unpack it.
+fields (but those that do not count when it is compared), an enumeration its value. Inside free-form details JSON has no
+word for some things, so an object with one key that begins with `$` stands for them: `{"$number": "NaN" | "Infinity" |
+"-Infinity"}`, `{"$tuple": [...]}`, and `{"$object": [[key, value], ...]}` for an object that could be mistaken for one
+of these. The whole document is plain JSON: `json.dumps(to_json(trace), allow_nan=False)` always succeeds.
 """
 
 from __future__ import annotations

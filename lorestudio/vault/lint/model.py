@@ -1,8 +1,7 @@
-"""What a check is, what it finds, and what can be done about it.
+"""What a check of notes is, what it finds, what can be done about it, and a note as the checks see it.
 
-The one table of checks, out of `resources/lint/checks.toml`, and what it says of a code.
-
-One note as the checks see it: its entry, its raw front matter, and the lines that things stand on.
+All checks stand in one table, `resources/lint/checks.toml`. Of a note they see its entry, its raw front matter, and the
+lines that things stand on.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""Where the properties of a note stand, found by DeepLore's line rules; no value is judged here.
+"""Where the properties of a note and their texts stand, found by DeepLore's line rules; no value is judged here.
 
-The front matter block and the fields in it are the ones of `front_matter.split` and `front_matter.parse`
+The front matter block, the fields in it and their values are the ones of `front_matter.split` and `front_matter.parse`
 (rules: deeplore 1.2, 1.3). What DeepLore passes over is given a place too, so that it can be shown, moved and removed.
-
-Where in the front matter each text of a property stands, by DeepLore's line machine.
-
-The values are those of `front_matter.parse` (rules: deeplore 1.3); this tells their places as well.
 """
 
 from __future__ import annotations

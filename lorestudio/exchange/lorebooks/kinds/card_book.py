@@ -1,8 +1,7 @@
 """Entries of the book in a character card, and of a book of that kind on its own (rules: lorebooks 4, 5).
 
-Decorators: lines `@@name value` at the beginning of an entry's text (rules: lorebooks 5).
-
-Read here is what has a counterpart in World Info; such lines leave the text. All others stay where they are.
+Of decorators, lines `@@name value` at the beginning of an entry's text, those with a counterpart in World Info are read
+and leave the text; all others stay where they are.
 """
 
 from __future__ import annotations
