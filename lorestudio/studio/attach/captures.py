@@ -1,9 +1,8 @@
-"""Captures on the disk: readable by their owner only, listed, redacted, deleted, and pruned by age and size.
+"""Captures on the disk, and attaching: an endpoint whose captures are kept, with the port and token that it had before.
 
-A capture is one file: a line of JSON that says when and what, and a line with the two bodies. It is written whole and
-then renamed. What it never holds is said in `Exchange`. Beside the captures lies what the endpoint is started with.
-
-Attaching: an endpoint whose captures are kept, with the port and token that it had before.
+Only their owner can read them; they are listed, redacted, deleted, pruned by age and size. Each is one file: a line of
+JSON that says when and what, and a line with the two bodies, written whole and then renamed. What it never holds is
+said in `Exchange`. Beside the captures lies what the endpoint is started with.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""A captured prompt beside the studio's own run of that turn, and the AI's captured answers for running it again.
+"""Captured requests beside a chat: which reply each made, and its prompt beside the studio's own run of that turn.
 
-Which captured request made which reply of a chat, and which made none: by times, the answer and the chat's tail.
-
-Nothing is taken for certain: each match carries what speaks for it (rules: live-capture 4).
+A reply is found by times, the answer and the chat's tail. Nothing is certain: each match carries what speaks for it
+(rules: live-capture 4). The AI's captured answers serve for running a turn again.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""A request that went through, with its answer, as the endpoint saw it: bytes as they came, and no key once it is kept.
+"""A request that went through, with its answer: bytes as the endpoint saw them, and the prompt and replies in them.
 
-What is kept has header names without values, parameters of the address without values, and a body in which keys of the
-request, the endpoint's token and long runs of base64 (pictures) are replaced (rules: live-capture 3).
-
-What requests and answers on the wire say: messages of a prompt, and the texts of a reply.
-
-Read are the bodies that SillyTavern 1.18 sends: chat completion as OpenAI, Anthropic and Google spell it, and text
-completion of local servers, KoboldAI and Ollama.
+What is kept has no key: header names without values, parameters of the address without values, and a body in which keys
+of the request, the endpoint's token and long runs of base64 (pictures) are replaced (rules: live-capture 3). Read are
+the bodies that SillyTavern 1.18 sends: chat completion as OpenAI, Anthropic and Google spell it, and text completion of
+local servers, KoboldAI and Ollama.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""What a person chose for a chat: pins, blocks, folder filter, context, notes and the active character.
+"""What a person chose for a chat (pins, blocks, folder filter, context, notes, active character), and presets of it.
 
-Every function takes the choices as they are and returns others; nothing is run or written here. What a choice means is
-decided by the engine (rules: deeplore 5.1, 5.2, 5.9). The fields of the context are those of the vault: what can
-be chosen, and how many entries have it.
+Every function on choices takes them as they are and returns others; nothing is run or written. What a choice means is
+decided by the engine (rules: deeplore 5.1, 5.2, 5.9). The fields of the context are those of the vault: what can be
+chosen, and how many entries have it.
 
-Scenario presets: named sets of a chat's choices that fit any vault with the same names.
-
-A preset names entries, folders and fields, never numbers, and holds only the parts that it is about: the others stay
-as they are where it is applied. Each is a JSON file that a person may edit, in a folder of the person's configuration.
+A scenario preset names entries, folders and fields, never numbers, so it fits any vault with the same names. It holds
+only the parts that it is about: the others stay as they are where it is applied. Each is a JSON file that a person may
+edit, in a folder of the person's configuration.
 """
 
 from __future__ import annotations

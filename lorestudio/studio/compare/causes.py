@@ -1,9 +1,9 @@
-"""Two runs beside each other: a generation of a simulator, and the project with something of another one; and which
-of the differences between their inputs made what came out.
+"""Two runs, and which of the differences between their inputs made what came out.
 
-Found by running: each difference is carried alone into the first run's inputs, and what then changes as in the second
-run is its doing. What no difference brings about alone is looked at from the other side: a difference without which the
-second run would not have it takes part in it. No model and no provider is asked; answers come from the two runs.
+Runs are a simulator's, or the project's with something of another one. Causes are found by running: each difference is
+carried alone into the first run's inputs, and what then changes as in the second run is its doing. What no difference
+brings about alone is looked at from the other side: a difference without which the second run would not have it takes
+part in it. No model and no provider is asked; answers come from the two runs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Several runs of one chat side by side: how they are made, what each puts into the prompt turn by turn, how far
-they agree; and comparisons that survive the studio.
+"""Several runs of one chat side by side: how they are made, compared turn by turn, and kept after the studio's end.
 
-A comparison of several runs of one chat as texts: rows for a file, and Markdown.
+A comparison says what each puts into the prompt and how far they agree, also as rows for a file and as Markdown.
 """
 
 from __future__ import annotations

@@ -4,9 +4,8 @@ networkx's own force layouts hold several n x n x 2 arrays of 8 byte numbers (2 
 and need SciPy from 500 nodes on; the forces here are the same kind, in blocks of rows and 4 byte numbers. Where groups
 stand at first is networkx's work. Distances are in scene units: at full size one unit is one pixel.
 
-From a project to a graph with places for its nodes, in steps that can be reported and stopped.
-
-Where the nodes stood the last time is kept in the studio's data folder, one file for each vault.
+A project becomes a graph with places in steps that can be reported and stopped. Where the nodes stood the last time is
+kept in the studio's data folder, one file for each vault.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Notes of a vault become a lorebook: which go along, what becomes of every field, and which numbers they get.
 
-What a lorebook would do with a chat in the place of the vault that it is made of: both are run, and compared.
+What the book would do with a chat in the place of the vault is tried: both are run, and compared.
 """
 
 from __future__ import annotations

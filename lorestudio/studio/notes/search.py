@@ -1,4 +1,6 @@
-"""Full-text search over the notes of a vault: words, phrases and operators as in Obsidian, or a regular expression.
+"""Full-text search over the notes of a vault, and plans that change what was found.
+
+A query has words, phrases and operators as in Obsidian, or is a regular expression:
 
     ferry "long flood"          notes that have both, each anywhere
     storm OR flood              notes that have one of the two
@@ -7,11 +9,8 @@
     tag:npc key:bell            only where a tag is this one or below it, or a key has this
 
 Operators take quotes (`path:"old town"`) and a minus sign. With regular expressions on, operators stand at the front,
-and everything behind them is one expression.
-
-Plans that change places in notes that were found before: hits of a search, mentions of a name, problems to mend.
-
-A note whose file is no longer what was looked at stays as it is, and a remark says so.
+and everything behind them is one expression. Plans replace hits, link mentions and mend problems; a note whose file is
+no longer what was looked at stays as it is, and a remark says so.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """All problems of a project: of its notes and settings, and of its chat as far as it was run.
 
-The texts of a project's notes as they are on disk, read again only where a file has changed.
-
-What the open chat says about the entries: which never come in, and which keys find too much or nothing.
-
-What became of entries is read from the traces of the runs. Single keys are looked for as the main system finds them.
+Notes are read again only where a file has changed. The chat tells which entries never come in, by the traces of its
+runs, and which keys find too much or nothing: single keys are looked for as the main system finds them.
 """
 
 from __future__ import annotations

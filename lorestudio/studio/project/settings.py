@@ -1,9 +1,8 @@
-"""What a person set for the systems beside DeepLore: one JSON file for each, with what differs from its defaults.
+"""Settings as a person keeps and names them, what speaks against them, and three ways to select entries.
 
-What speaks against settings: the checks on them, what their file says oddly, and what a run warned about.
-
-Settings by what a person calls them: a file, the name of a profile, or the defaults; and the three ways to select
-entries, which DeepLore keeps in two of them.
+Each system beside DeepLore has a JSON file with what differs from its defaults. A person names a file, a profile, or
+the defaults. Against settings speak checks, what their file says oddly, and what a run warned about. DeepLore keeps the
+three ways to select in two settings.
 """
 
 from __future__ import annotations

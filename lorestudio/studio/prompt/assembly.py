@@ -1,28 +1,24 @@
 """The whole prompt of a generation: lore, card, persona and chat in the order and roles that the model gets.
 
 The order is that of SillyTavern's chat completion: of the chosen preset, or of the Prompt Manager as it is delivered
-(rules: sillytavern 5.7): main prompt, persona, description, personality, scenario, example messages, chat
-history, post-history. The lore is what the trace says that the host was handed, by position:
-
-* 2 before the main prompt, 0 after it, each a message of its own; where the preset puts the main prompt among the
-  messages, it goes there with it;
-* 1 in the chat; texts of one depth and role are one message;
-* -1 nowhere, except where `{{outlet::name}}` asks for it.
-
-`lorestudio.trace.prompt` says which stands before which, `prompt_layout` what the preset leaves out.
-
-The chat's author's note and the card's depth prompt are placed by the same rules. Where the context is full, the oldest
-messages give way first, with what was injected among them, then example messages.
-
-Which prompts a generation has and where, by the Prompt Manager's order, and their texts: the preset's own, or what
-their markers stand for.
+(rules: sillytavern 5.7): main prompt, persona, description, personality, scenario, example messages, chat history,
+post-history. Texts are the preset's own, or what their markers stand for.
 
 * Prompts that are switched on follow each other in the preset's order; those with a depth go among the messages.
 * The main prompt keeps its place when it is switched off, without its text, because lore stands beside it.
 * Card and persona go to the end where the order does not name them; SillyTavern puts them there.
 * A prompt for other kinds of generations, or one that SillyTavern does not know what to do with, is left out.
 
-Source: SillyTavern's Prompt Manager (rules: sillytavern 5.7).
+The lore is what the trace says that the host was handed, by position (`lorestudio.trace.prompt` says which stands
+before which):
+
+* 2 before the main prompt, 0 after it, each a message of its own; where the preset puts the main prompt among the
+  messages, it goes there with it;
+* 1 in the chat; texts of one depth and role are one message;
+* -1 nowhere, except where `{{outlet::name}}` asks for it.
+
+The chat's author's note and the card's depth prompt are placed by the same rules. Where the context is full, the oldest
+messages give way first, with what was injected among them, then example messages.
 """
 
 from __future__ import annotations

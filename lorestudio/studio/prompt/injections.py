@@ -1,9 +1,8 @@
-"""What the host was handed to put into the prompt (the lore and notes of a run, the author's note, the depth prompt),
-and what of it stands among the messages, beside the preset's prompts with a depth.
+"""What the host was handed to put into the prompt, and what of it stands among the messages.
 
-At a depth the prompts are read by their order, and within one order assistant, user, system. What has depth, order and
-role in common is one message: the preset's texts first, then those of the host, which have the order 100
-(rules: sillytavern 5.7).
+That is the lore and notes of a run, the author's note and the depth prompt. At a depth they stand beside the preset's
+own prompts, read by their order, and within one order assistant, user, system. What has depth, order and role in common
+is one message: the preset's texts first, then those of the host, which have the order 100 (rules: sillytavern 5.7).
 """
 
 from __future__ import annotations

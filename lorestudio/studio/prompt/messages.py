@@ -1,11 +1,8 @@
 """The messages of a prompt: those of the chat as the host hands them over, and a card's or World Info's examples.
 
-Examples are read as SillyTavern reads them: blocks begin with `<START>`, turns with a name.
-
-Messages as SillyTavern hands them to extensions and puts them into prompts (rules: sillytavern 5.9).
-
-The macros of the greeting are filled in, then the regex scripts for prompts run, each by how many messages are newer;
-then come the texts of attached files in front, and titles of pictures behind.
+In those of the chat the macros of the greeting are filled in, then the regex scripts for prompts run, each by how many
+messages are newer; then come the texts of attached files in front, and titles of pictures behind (rules: sillytavern
+5.9). Examples are read as SillyTavern reads them: blocks begin with `<START>`, turns with a name.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""From an answer, or from what a person typed, to a proposal: what the note would say, and what speaks against it.
+"""From an answer, or from what a person typed, to a proposal, and from accepted ones to undoable changes of notes.
 
-Keys are counted in the messages of the open chat as the main system finds them; a draft becomes the text of a new note
-and the file it goes to (rules: deeplore-tools 2.1).
-
-What was accepted becomes changes of notes, and the changes are written, undoable.
+A proposal has what the note would say, and what speaks against it. Keys are counted in the messages of the open chat as
+the main system finds them; a draft becomes the text of a new note and the file it goes to (rules: deeplore-tools 2.1).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Proposals as data: what was asked about which note, what came back, and what the note would say.
 
-Notes that nothing may be proposed for: by their own `locked` property, or by the studio's list where they must not
-be edited (what people ask for: users D1 to D3).
-
-The list is one JSON file for all vaults: the paths of notes, in the spelling of `note_data.place_key`.
+Nothing may be proposed for notes with a `locked` property, or on the studio's list of those that must not be edited
+(what people ask for: users D1 to D3). The list is one JSON file for all vaults: the paths of notes, in the spelling of
+`vault.data_folder.place_key`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Which notes are asked about, which are left out and why, and what is asked. Reads the notes; asks nobody.
+"""Making proposals: which notes are asked about, which are left out and why, what is asked, and asking it.
 
-Contents and limits of the questions: rules: deeplore-tools 2.1, 2.5, 2.6.
-
-Asking for proposals, one after the other: paced, stoppable, and with what is done kept by whoever asked.
-
-Answers are recorded a file a vault, so that nothing is asked for twice.
+Planning reads the notes and asks nobody. Asking is paced and stoppable, and what is done is kept by whoever asked;
+answers are recorded a file a vault, so that nothing is asked for twice. Contents and limits: rules: deeplore-tools 2.1,
+2.5, 2.6.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""The order of a replay: the generations of a chat as they are run; and a part of a chat to replay: the replies
-from one message to another, with their swipes.
+"""The generations of a chat in the order of a replay, a part of a chat to replay, and how long that will still take.
 
-A generation begins with the state that the ones before it left, so these belong to the work too: what of them was run
-already is taken as it is, the rest is run first.
-
-How long work will still take: the rate at which it goes, smoothed, and words for it.
+A part is the replies from one message to another, with their swipes. A generation begins with the state that the ones
+before it left, so these belong to the work too: what of them was run already is taken as it is, the rest is run first.
+The time left goes by the rate of the work, smoothed.
 """
 
 from __future__ import annotations

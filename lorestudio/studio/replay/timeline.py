@@ -1,8 +1,7 @@
 """The turns of a chat in brief, each with what it changed and what a prompt cache lost by it.
 
-Traces come in while a replay runs; each is looked at once, and again only where the turn before it was run again.
-
-The whole prompt of a turn as pieces that a prompt cache can be judged by: card, persona, notes, lore, chat.
+Traces come in while a replay runs; each is looked at once, and again only where the turn before it was run again. A
+cache is judged by the whole prompt in pieces: card, persona, notes, lore, chat.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""A report as one HTML page: no script, nothing loaded from elsewhere, light or dark as the reader's system is.
+"""A report as a file: one HTML page, or Markdown, plain text, or JSON for programs, by the file's name.
 
-Every picture has a table beside it; headings, captions and row headers are there for screen readers. The texts of
-prompts are folded, once each, and of the newest turns as far as the page stays sane.
-
-The formats of a report, by the name of the file it goes to: HTML, Markdown, plain text, and JSON for programs.
+The page has no script, loads nothing from elsewhere, and is light or dark as the reader's system is. Every picture has
+a table beside it; headings, captions and row headers are there for screen readers. The texts of prompts are folded,
+once each, and of the newest turns as far as the page stays sane.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """What one choice of a chat does to a generation: the same generation run with it and without it.
 
-A generation run again with other choices for the chat, so that a person sees what a choice does to it.
-
-Everything comes from a run: same vault, same chat, same state before it, same seed. Nothing is kept, no provider is
-asked, and the simulator's own traces and states stay what they are.
+Everything else is the same: vault, chat, state before it, seed. Nothing is kept, no provider is asked, and the
+simulator's own traces and states stay what they are.
 """
 
 from __future__ import annotations

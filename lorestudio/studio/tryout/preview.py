@@ -1,11 +1,7 @@
-"""A generation run again with texts that are not saved yet or other settings, so that one sees what they would do.
+"""A generation run again with unsaved texts or other settings, or with an entry held in that a stage stopped.
 
-Everything comes from a run: same chat, same state before it, same seed, same answers. Nothing is written, no provider
-is asked, and the simulator's own traces and states stay what they are.
-
-What later stages would have done with an entry that a stage stopped: one generation run again, the entry held in.
-
-Same chat, same state before it, same seed, same answers; a model is never asked about what might have been. The
+So one sees what the texts or settings would do, and what later stages would have done with the entry. Everything else
+is the same: chat, state before it, seed, answers. Nothing is written, no provider and no model is asked, and the
 simulator's own traces and states stay what they are.
 """
 

@@ -1,15 +1,11 @@
 """Why an entry did not go in, and the single changes that bring it in: each is found by really running the system.
 
-For an entry that went in it is the other way round: what keeps it out.
+For an entry that went in it is the other way round: what keeps it out. A change is tried on the one reply first; one
+that works there is confirmed by replaying the chat up to that reply with the change, as applying it would. The two can
+differ, for instance because an entry that comes in earlier is cooling down by then. Of ordered steps the least that is
+enough is found by trying as few of them as possible. Nothing is written and no provider is asked.
 
-A change is tried on the one reply first; one that works there is confirmed by replaying the chat up to that reply with
-the change, as applying it would. The two can differ, for instance because an entry that comes in earlier is cooling
-down by then. Of ordered steps the least that is enough is found by trying as few of them as possible. Nothing is
-written and no provider is asked.
-
-What a search for the changes that bring an entry in has found, as data.
-
-Sentences about what a search for changes has found, the same in the window and on the command line.
+Sentences about what was found are the same in the window and on the command line.
 """
 
 from __future__ import annotations

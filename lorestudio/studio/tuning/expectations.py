@@ -12,9 +12,8 @@
         reply: {chat: demo, number: 12, after: 3f2a9c81d0b4}
 
 A reply is known by the message that it answers, so that it is found again where messages were moved; no text of the
-chat stands in the file. One that cannot be read is told with its line, and the others hold.
-
-What one generation came to: as much of a trace as is compared over whole chats and many settings, without texts.
+chat stands in the file. One that cannot be read is told with its line, and the others hold. Of a run only so much is
+kept, without texts, as is compared over whole chats and many settings (`TurnOutcome`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a search came to as one HTML page: the scores before and after, what to carry over, and the other points.
 
-What becomes of a point of a search: a candidate to compare, a profile, a file, and changes of notes.
+A point becomes a candidate to compare, a profile, a file, and changes of notes.
 """
 
 from __future__ import annotations

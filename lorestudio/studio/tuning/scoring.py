@@ -1,14 +1,11 @@
-"""One run of a chat, scored: against what is expected, and by what can be said without it.
+"""A run of a chat, scored against what is expected, with names that no note answers to, and what replies used.
 
-Names that recur in a chat and that no note answers to.
+Names are told that recur in the chat. A name is a word with a capital letter that also stands where none is due, within
+a sentence; words that the chat writes small too are none. Scripts without capital letters show no names in this way.
 
-A name is a word with a capital letter that also stands where none is due, within a sentence; words that the chat writes
-small too are none. Scripts without capital letters show no names in this way.
-
-Whether what went into the prompt was used in the reply, so far as words tell: names, keys and rare words.
-
-A model may be guided by a note without a word of it, so this is a sign and no proof; what is never used over many
-replies costs its tokens all the same, and is worth a look.
+What of the prompt a reply used is told by names, keys and rare words. A model may be guided by a note without a word of
+it, so this is a sign and no proof; what is never used over many replies costs its tokens all the same, and is worth a
+look.
 """
 
 from __future__ import annotations

@@ -4,10 +4,8 @@ A `TuningTrial` is all that this takes, and can be packed. `PointRunner` prepare
 (the prepared index, the keys in every line, what the matching stages make of the same settings) is made once, and every
 run has its recording switched off. So a point costs a fraction of a replay and comes to the same.
 
-Who runs the points of a search: this process, several on this computer (loky), or a Dask cluster, through joblib.
-
-Each process opens the packed trial once and keeps it. A worker that dies costs what it was doing, which is done again;
-what was handed back stays.
+`Workers` are this process, several on this computer (loky), or a Dask cluster, through joblib. Each opens the packed
+trial once and keeps it. One that dies costs what it was doing, which is done again; what was handed back stays.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The file of the change log: what was begun, what was ended, and what follows from it.
 
-Files that grow by a line of JSON at a time; a damaged line is told and passed over.
+It grows by a line of JSON at a time; a damaged line is told and passed over.
 """
 
 from __future__ import annotations
