@@ -1,10 +1,8 @@
 """What a retrieval system is: what it is given for a turn, what it gives back, and what it says about itself.
 
 A system is an object made with its settings and whatever it needs besides (who answers, who makes vectors). Everybody
-else asks it through `System` and `SystemKind`; nobody asks which one it is. A system without an ability says so by the
-default that stands here.
-
-How a system finds keys outside of its runs: in single messages, and in the contents of notes.
+else asks it through `System` and `SystemKind`; nobody asks which one it is. Outside of its runs it finds keys in single
+messages and in the contents of notes. A system without an ability says so by the default that stands here.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""What may bring an entry in, or keep it out, as far as a system's declared settings tell.
+"""Single changes to a project, and which may bring an entry in, or keep it out, as far as declared settings tell.
 
-Every setting that a stage of the system reads is tried, towards both ends of its range: which of them help, only the
-system can tell. Settings of the token counter, of one computer and those called advanced are left alone.
+A change is one setting, one choice for the chat, or one property of one note. Every setting that a stage of the system
+reads is tried, towards both ends of its range: which of them help, only the system can tell. Settings of the token
+counter, of one computer and those called advanced are left alone.
 
 Keys of a note are proposed as an author would choose them: its names, words of its title and its keys, proper names of
 its text, and what its first sentence says that it is. Whether a key hits is only ever said by a run.
-
-Single changes to a project as data: one setting, one choice for the chat, or one property of one note.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Running stages one after the other: timed, watched, with a failure contained in the record of its stage; holding
-an entry in that a stage stopped, so that the stages after it say what they would have done with it; and the
-random numbers of a run: repeatable, and each of them on record.
+"""Running stages one after the other: timed, watched, with a failure contained in the record of its stage.
 
-Such a run is a question of its own and not what happens in a chat: its trace and state are never those of a real run
-(`Trace.facts["held"]`). The entry speaks for nobody: it is put in when no stage takes entries in any more, and it is
-taken out again before every stage whose work a model reads, so that everybody else's way to that place is the same as
-in the real run, and so is the model's question.
+A run's random numbers are repeatable, and each is on record. An entry that a stage stopped can be held in, so that the
+stages after it say what they would have done with it. Such a run is a question of its own and not what happens in a
+chat: its trace and state are never those of a real run (`Trace.facts["held"]`). The entry speaks for nobody: it is put
+in when no stage takes entries in any more, and it is taken out again before every stage whose work a model reads, so
+that everybody else's way to that place is the same as in the real run, and so is the model's question.
 """
 
 from __future__ import annotations

@@ -1,20 +1,16 @@
-"""How a vault and a chat become a context window (resources/docs/context-window.md tells it to people).
+"""What a context window holds (rules: context-window 1), and how a vault and a chat become one.
 
-A note is an entry of the lorebook under its title; of equal titles the later ones carry their file's name as well. Its
-keys are aliases, its priority number with the sign turned is the weight, its cascade links are links and its requires
-are requirements. A constant note is a context element. Properties `cw_aliases`, `cw_weight`, `cw_links`, `cw_requires`
-and `cw_element` say it otherwise. Writing guides are no lore. Blocked entries are locked, and so are those with
-`cw_lock: true`; `cw_passthrough` are words that let an entry through its lock where the text holds one of them, and
-keep it out where it holds none.
+resources/docs/context-window.md tells it to people. A note is an entry of the lorebook under its title; of equal titles
+the later ones carry their file's name as well. Its keys are aliases, its priority number with the sign turned is the
+weight, its cascade links are links and its requires are requirements. A constant note is a context element. Properties
+`cw_aliases`, `cw_weight`, `cw_links`, `cw_requires` and `cw_element` say it otherwise. Writing guides are no lore.
 
 Everything is on one page, or `Pages` says how notes are spread over several: by `cw_page`, folder or vault. The
 conversation is on the main page.
 
-Locks: entries that may not be taken for the moment (rules: context-window 15).
-
-A passthrough is asked each time a locked key is looked at and may let it through, also against an open lock.
-
-What a context window holds: entries of a lorebook, context elements, a conversation (rules: context-window 1).
+An entry that is locked may not be taken for the moment (rules: context-window 15): a blocked one, and one with
+`cw_lock: true`. `cw_passthrough` are words that let an entry in where the text holds one of them, and keep it out where
+it holds none, whatever its lock; that is asked each time its key is looked at.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Several pages under one budget: what each may use, and fitting each to it (rules: context-window 16).
+"""The pages of a vault and a chat under one budget: each is fitted to what it may use (rules: context-window 16).
 
-A page is a window of its own: links, requirements and locks stay within it.
-
-Within a page the budget is shared between lore, context elements and conversation (rules: context-window 12).
-
-The pages of a vault and a chat, fitted to the budget of a request: what the stages of the system tell.
+A page is a window of its own: links, requirements and locks stay within it, and so does the sharing between lore,
+context elements and conversation (rules: context-window 12). The stages of the system tell what comes of it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Tokens of the context window: counted by a heuristic over a word list, no tokenizer, and texts and lists cut to a
-number of them: top, bottom or middle (rules: context-window 2, 3).
+"""Tokens of the context window, counted by a heuristic over a word list, no tokenizer, and what is cut to so many.
 
-Lengths are UTF-16 code units. A unit is a letter where its category is one of Lu, Ll, Lt, Lm and Lo; both halves of
-a surrogate pair are none.
-
-Cutting elements and turns to a limit, also with what a text mentions first (rules: context-window 10, 11).
+Texts and lists are cut top, bottom or middle (rules: context-window 2, 3), elements and turns also with what a text
+mentions first (rules: context-window 10, 11). Lengths are UTF-16 code units. A unit is a letter where its category is
+one of Lu, Ll, Lt, Lm and Lo; both halves of a surrogate pair are none.
 """
 
 from __future__ import annotations

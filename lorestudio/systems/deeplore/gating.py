@@ -1,6 +1,6 @@
 """Contextual gating: holding a note's fields against the chat's context (rules: deeplore 5.2).
 
-Which entries gates let pass whatever they say: the exemption policy (rules: deeplore 5.1).
+Exempt entries pass whatever gates say (rules: deeplore 5.1).
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Which single changes could bring an entry in, or keep one out: by what stopped it or brought it in, at the keys,
-at the gates, in the budget, or before a model.
+"""Which single changes could bring an entry in, or keep one out, by what stopped it or brought it in.
 
-Changes that could let an entry through a gate of the chat's context (rules: deeplore 5.2).
-
+That may be at the keys, at a gate of the chat's context (rules: deeplore 5.2), in the budget, or before a model.
 Nothing is decided here: the changes are only such as can concern that stage, and whether one of them works is found by
 running the engine with it (`studio.tryout.why_not`). Where an amount is needed, all amounts are offered, least first.
 """

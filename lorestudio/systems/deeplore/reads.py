@@ -8,7 +8,7 @@ chat. Then `run(d)` makes the trace of `run(c)`, but for the times and the names
    message's swipe), the messages of the deepest window that anybody scans, and of the state everything that decides;
 2. the random numbers are the same, or none was drawn. A run that draws none is the same up to where it would draw the
    first, whatever the stream; so it draws none from another stream either, and hands on the stream as it got it;
-3. `Unaffected` says so of the entries (see there).
+3. `Unaffected` says so of the entries (see below).
 
 Proof, by induction over the reads of `run(c)` in their order: a run is deterministic (design rule 2), so its first read
 is the same in `run(d)`; if all reads before have given the same values, the next one is at the same place too, and 1 to
@@ -19,8 +19,6 @@ is read of them, and `tests/studio/replay/test_reuse.py` compares with full repl
 What is left out on purpose is counted, not decided on: `EngineState.chat_counts`, `swipe_keys` and `analytics` are read
 by nobody but the counting itself, which is done again from the run's `Tally`. So an edit whose effect on the trackers
 has died out stops a replay early, though the counts differ for ever.
-
-Which generations an edit of notes leaves as they are.
 
 `Unaffected` compares the entries of two indexes of equal length, place by place, and answers for one finished run
 whether it would have gone the same way with the later ones. A run reads of
@@ -36,7 +34,7 @@ whether it would have gone the same way with the later ones. A run reads of
 * an entry with a verdict: everything but `NEVER_READ`;
 * other entries: nothing else.
 
-Where a run reads all of every entry (`reads.reads_all_entries`) this module is not asked: there the entries are part of
+Where a run reads all of every entry (`reads_all_entries`) `Unaffected` is not asked: there the entries are part of
 `Reads.digest`.
 """
 

@@ -6,9 +6,8 @@ cooling down, where the random numbers stand or how the lots are known to have f
 way: a changed budget matches nothing anew, in a replay as in a trial. Recorded runs take over from recorded ones, whose
 records say why.
 
-Deciding a generation of which the chat has a record: what no file keeps is taken as it was recorded.
-
-That is what a model chose, how lots fell, and which entries were resting afterwards (rules: recorded-sources 5).
+Where the chat has a record of the generation, what no file keeps is taken as it was recorded: what a model chose, how
+lots fell, and which entries were resting afterwards (rules: recorded-sources 5).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Writing what a scenario's generations decided, in the format of the recorded runs (rules: scenario-format 2).
-
-Scenarios of DeepLore: generations in the format of the recorded runs (rules: scenario-format 1, 2).
-"""
+"""Scenarios of DeepLore, run and written in the format of the recorded runs (rules: scenario-format 1, 2)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""Notes that a model writes beside the story: the session scribe, every few messages about what has happened since
-the last one, and notes for the AI notepad in extract mode, which a second request takes from the finished reply.
+"""Notes that a model writes beside the story: the session scribe's, and in extract mode those for the AI notepad.
 
-What a chat keeps of them: see `exchange.chats.notepad`. Rules: deeplore-tools 2.3, 4.7.
-
-When a note is due, what the model is asked, and what its answer becomes: two values in the chat's metadata and a
-Markdown file in the vault. Rules: deeplore-tools 2.2, 4.7.
+The scribe notes every few messages what has happened since the last note: two values in the chat's metadata and a
+Markdown file in the vault. In extract mode a second request takes notes from the finished reply (what a chat keeps of
+them: see `exchange.chats.notepad`).
 
 The notes of the open chat lie on a desk. A tool reads them there, asks its question, and puts its whole result in one
 step onto what lies there by then, or leaves everything alone. So what a person changes while a model is thinking stays,

@@ -1,7 +1,4 @@
-"""DeepLore as a retrieval system.
-
-What differs between two runs of DeepLore besides settings, notes, choices and chat.
-"""
+"""DeepLore as a retrieval system, and what differs between two runs of it besides settings, notes, choices, chat."""
 
 from __future__ import annotations
 

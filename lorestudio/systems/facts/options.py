@@ -1,5 +1,4 @@
-"""How fact memory goes about it: what is pinned, what goes into the profile, and the settings made into what its parts
-take.
+"""How fact memory goes about it: what is pinned, what goes into the profile, and the settings as its parts take them.
 
 The rules about health are those that the original brings along, an example of what rules look like; a story needs its
 own (rules: fact-memory 7.5, 9.5).

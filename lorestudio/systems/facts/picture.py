@@ -1,6 +1,6 @@
-"""What a window shows of the memories at one moment: rows for lists, the passages of the chat, and its profile.
+"""What a window shows of the memories at one moment: rows for lists, the chat's passages and profile, a memory's past.
 
-Where a memory came from: its messages, the run that wrote it, and every fact that was compared with it.
+A memory's past is its messages, the run that wrote it, and every fact that was compared with it.
 """
 
 from __future__ import annotations

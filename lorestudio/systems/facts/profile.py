@@ -1,6 +1,6 @@
-"""A profile: how it is changed, when two goals are one, and which memories it outdates (rules: fact-memory 8).
+"""A profile: how facts are sorted into it (rules: fact-memory 7), and how it is changed (rules: fact-memory 8).
 
-Sorting facts into a profile's fields, by what a model said of them or by rules (rules: fact-memory 7).
+A model or rules sort them. Two goals can be one, and changes outdate memories.
 """
 
 from __future__ import annotations

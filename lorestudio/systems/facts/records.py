@@ -1,8 +1,7 @@
-"""What fact memory handles: threads, their lines, facts and what becomes of them, memories and matches
-(rules: fact-memory 1, 9.3, 9.4).
+"""What fact memory handles: threads, their lines, facts and what becomes of them, memories and matches.
 
 Moments are milliseconds since the epoch. What may be absent is None; tags and profile fields are kept as a model gave
-them, because the strict rules let any JSON pass there.
+them, because the strict rules let any JSON pass there. Rules: fact-memory 1, 9.3, 9.4.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The memories of chats, as a person works with them: draw out, list, search, edit, pin, delete.
+"""The memories of chats as a person works with them, and threads on their way (rules: fact-memory 3).
 
-What drawing facts out would cost: it is done once without a model, in memory, and the requests are counted.
-
-Threads on their way: they are spoken in, fall silent, and leave their facts behind (rules: fact-memory 3).
+Threads are spoken in, fall silent, and leave their facts behind; memories are drawn out, listed, searched, edited,
+pinned, deleted. What drawing out costs is counted: it is done once without a model, in memory.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Nothing is ever half there: everything that belongs together is written in one transaction, also what waits for the end
 of a run (rules: fact-memory 9.6 S16).
-
-The SQLite file of fact memory: its tables, rows to and fro, reading, and writing all or nothing.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
 """Choosing entries: keywords first, or vectors first (rules: hybrid-retrieval 3, 4, 8, 10).
 
+A vault and a chat become a worldbook and the texts to look at (rules: hybrid-retrieval 1, 2). A note is an entry: its
+title, keys, text and constant mark as they are, its priority number as the order, before or after the character by
+where DeepLore puts it. Writing guides are no lore; blocked entries are switched off. resources/docs/hybrid-retrieval.md
+says it, too.
+
 `prepare` does everything before the query vector is asked for, `finish` everything after it; in between somebody may
 ask an embedder. Nothing here waits.
-
-What hybrid retrieval is given: a worldbook, its options, and the texts to look at (rules: hybrid-retrieval 1, 2).
-
-How a vault and a chat become a worldbook and the texts to look at (resources/docs/hybrid-retrieval.md says it too).
-
-A note is an entry: its title, keys, text and constant mark as they are, its priority number as the order, before or
-after the character by where DeepLore puts it. Writing guides are no lore; blocked entries are switched off.
 """
 
 from __future__ import annotations

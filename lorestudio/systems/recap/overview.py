@@ -1,7 +1,4 @@
-"""What there is in a chat, as rows for lists: messages, scenes, versions, operations.
-
-What a window shows of a chat's recaps at one moment: rows for lists, and what a reply is given.
-"""
+"""What a window shows of a chat's recaps: rows of messages, scenes, versions and operations, and a reply's prompt."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Recap memory of one open chat: what a person changes and asks of it, the work on its queue, and what that would cost.
 
-The cost is counted: the work is done once with the offline stand-in, in memory.
-
-What was done to a chat elsewhere, and what is queued when something happens in it
-(rules: recap-memory 7.1, 12.1, 19).
+The cost is counted: the work is done once with the offline stand-in, in memory. What happens to the chat, here or
+elsewhere, queues the work that follows from it (rules: recap-memory 7.1, 12.1, 19).
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
 """One generation decided: the entries in play, what was compared and scanned, and where the active ones stand.
 
+A vault becomes a lorebook (resources/docs/world-info.md tells it to people): keys are keys, refine keys secondary ones
+of which any has to be found; the order is 1000 less the priority number, so that what DeepLore takes first is offered
+to the budget first here, too. A cooldown of generations is one of twice as many messages. Properties whose names begin
+with `wi_` say it as a lorebook would: `wi_order`, `wi_sticky`, `wi_group`. Lorebook entries become those of an index,
+so that traces can name them.
+
 Where they stand in the prompt: rules: sillytavern 5.6 "Output", 5.7. A higher order stands later, but in an outlet
 first. What has no text, or no place, stands nowhere.
-
-How a vault becomes a lorebook (resources/docs/world-info.md tells it to people).
-
-Keys are keys, refine keys secondary ones of which any has to be found; the order is 1000 less the priority number, so
-that what DeepLore takes first is offered to the budget first here, too. A cooldown of generations is one of twice as
-many messages. Properties whose names begin with `wi_` say it as a lorebook would: `wi_order`, `wi_sticky`, `wi_group`.
-
-Lorebook entries as the entries of an index, so that traces can name them.
 """
 
 from __future__ import annotations

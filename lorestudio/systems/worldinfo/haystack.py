@@ -1,9 +1,8 @@
-"""What is searched for the keys of an entry (rules: sillytavern 5.6 "Scan text").
+"""What is searched for the keys of an entry (rules: sillytavern 5.6 "Scan text"), and which entries a loop looks at.
 
-Which entries a loop has to look at: those in whose text one of their keys stands, and those that it always looks at.
-
-It changes no decision. A key that is found in a text stands in it in lower case, so that a search for all keys at once
-tells which entries may have one; what is refused for another reason, or needs no key, is always looked at.
+A loop looks at the entries in whose text one of their keys stands, which changes no decision: a key that is found in a
+text stands in it in lower case, so that a search for all keys at once tells which entries may have one; what is refused
+for another reason, or needs no key, is always looked at.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """The scan: which entries of a lorebook become active (rules: sillytavern 5.6).
 
-Everything that is decided on the way is kept as `Event`s, loop by loop, so that a trace can tell it.
-
-Inclusion groups: of the new entries of a group only one comes in (rules: sillytavern 5.6 "Inclusion groups").
-
-Sticky, cooldown and delay, counted in messages (rules: sillytavern 5.6 "Timed effects").
+Of the new entries of an inclusion group only one comes in (rules: sillytavern 5.6 "Inclusion groups"). Sticky, cooldown
+and delay are counted in messages (rules: sillytavern 5.6 "Timed effects"). Everything that is decided on the way is
+kept as `Event`s, loop by loop, so that a trace can tell it.
 """
 
 from __future__ import annotations

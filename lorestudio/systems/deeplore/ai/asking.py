@@ -1,7 +1,6 @@
-"""Putting a question to the answer source, and the question and its answer on record; with the circuit breaker and
-the throttle around AI calls (rules: deeplore 4.9).
+"""Asking the selecting model: what it reads of the chat (rules: deeplore 4.7 steps 2 to 5), and what is put on record.
 
-The part of the chat that the selecting model reads (rules: deeplore 4.7 steps 2 to 5).
+A circuit breaker and a throttle stand around AI calls (rules: deeplore 4.9).
 """
 
 from __future__ import annotations

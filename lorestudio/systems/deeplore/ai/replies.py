@@ -1,9 +1,8 @@
-"""Getting a list out of whatever a model answers, and matching the titles in it to candidates.
+"""What a model's reply means: the list in it, its titles matched to candidates, and how long a selection holds.
 
-Each item of a reply is put on record: what was asked for, what it was matched to, and what became of it.
+Each item of a reply is put on record: what was asked for, what it was matched to, and what became of it. The mention of
+a name can make an earlier selection void (rules: deeplore 4.7 "Cache").
 Rules: deeplore 4.7 "Result matching", 4.8; deeplore-tools 1.6.3, 1.6.4.
-
-When an earlier AI selection still holds, and names whose mention makes it void (rules: deeplore 4.7 "Cache").
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""Keys in single messages, and which entries' contents hold which entries' keys: what recursion would do.
+"""Where keys stand: in single messages, in the text that a generation searches, and in the contents of other entries.
 
-The engine's own matcher and its own text of a recursion step answer, one entry's content at a time. A real step
-searches the contents of several entries together, so there a refine key may come from another entry than the key, and
-a warmup may be reached by several together; what happens then, a trace tells. Rules: deeplore 3.3, 3.7.
-
-Where keys stand in the text that a generation searches, for all entries or key by key for one.
-
-It is told by the matcher and the window of the run itself (rules: deeplore 3.3, 3.4).
+In the searched text they are told by the matcher and the window of the run itself (rules: deeplore 3.3, 3.4). What
+recursion would find in contents, the engine's own matcher and its own text of a recursion step answer, one entry at a
+time. A real step searches the contents of several entries together, so there a refine key may come from another entry
+than the key, and a warmup may be reached by several together; what happens then, a trace tells. Rules: deeplore 3.3,
+3.7.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """Finding keys: all keys of the vault in one pass over a text, with the result of DeepLore's per-key rules.
 
-Keys match as plain substrings, or as whole words where that is on and the key has no white space. Whole words are
-compared as JavaScript compares them without regard to case, which makes a few more letters equal than lower-casing does
-(rules: deeplore 3.4, 3.10).
-
-The keys of a vault as they are searched: patterns by number, who has them, and the automatons that find them.
-
-The text in which keys are searched: the last messages of the chat, one line each (rules: deeplore 3.3).
+The text is the last messages of the chat, one line each (rules: deeplore 3.3). Keys match as plain substrings, or as
+whole words where that is on and the key has no white space. Whole words are compared as JavaScript compares them
+without regard to case, which makes a few more letters equal than lower-casing does (rules: deeplore 3.4, 3.10). A key
+is a numbered pattern that an automaton finds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""AI selection: the category prefilter, a first, cheap question to the model in large vaults; the candidate
-manifest, so that it can be read; the model's choice among the candidates, and what is done when it makes none
-(rules: deeplore 4.5, 4.4).
+"""AI selection: category prefilter, candidate manifest, the model's choice, and what is done without one.
 
+The prefilter is a first, cheap question in large vaults; the manifest is a stage so that it can be read (rules:
+deeplore 4.5, 4.4).
 Rules: deeplore 4.6, 4.7.
 """
 

@@ -1,6 +1,6 @@
-"""Who becomes a candidate: by its keys, without one as constants and their like do, in AI-only mode everybody, and
-whom candidates bring along: by cascade links, and by wiki links for a model to choose from.
+"""Who becomes a candidate, and whom candidates bring along: by cascade links, or wiki links for a model to choose from.
 
+Others come by keys, without one as constants and their like, in AI-only mode all.
 Rules: deeplore 3.2, 3.4, 3.5, 3.6, 4.1, 4.2.
 """
 

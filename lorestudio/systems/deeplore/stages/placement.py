@@ -1,6 +1,6 @@
 """Placement: rendering entries, grouping them by place, and committing the prompts (rules: deeplore 5.8).
 
-The chat's notebook and the AI's notepad as prompts of their own (rules: deeplore 5.10).
+The chat's notebook and AI notepad are prompts of their own (rules: deeplore 5.10).
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Where a scene may end: the range that is looked through, the messages that may be chosen, and what an answer has to
-stand (rules: recap-memory 12).
+"""Where a scene may end: in which range, at which messages, and what an answer has to stand (rules: recap-memory 12).
 
 Of several breaks that were found at once, the recaps come one after the other; each operation carries the rest of the
 chain, so that it goes on after a restart (rules: recap-memory 12.5).
