@@ -1,7 +1,4 @@
-"""What a person can do, as data: a feature declares its actions, and menus, palette, keys and help are made of them.
-
-Menus, Qt actions and the shortcut help, made of the actions that the features declare.
-"""
+"""What a person can do, as data: a feature declares its actions, and menus, palette, keys and help are made of them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Starting the window: application, event loop, theme, and what happens to exceptions nobody caught.
 
-Cyclic garbage is collected on the GUI thread alone.
-
-Python collects wherever memory happens to be asked for, a worker included. A cycle may hold Qt objects, and those end
-the program when they are destroyed on any other thread than the window's.
+Cyclic garbage is collected on the GUI thread alone. Python collects wherever memory happens to be asked for, a worker
+included; a cycle may hold Qt objects, and those end the program when they are destroyed on any other thread than the
+window's.
 
 Ctrl+C in the terminal and `kill` close the window as its close button does.
 """

@@ -1,8 +1,7 @@
-"""The line at the bottom: the vault in numbers, the limits in force, and what is going on.
+"""The line at the bottom, and the title bars of the docks.
 
-Work that waits until the events of now have been handled.
-
-The title bars of the docks: which one has the keyboard, and which say their name.
+The line has the vault in numbers, the limits in force, and what is going on; the title bars show which dock has the
+keyboard, and some say its name.
 """
 
 from __future__ import annotations

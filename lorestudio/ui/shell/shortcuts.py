@@ -1,6 +1,6 @@
 """Shortcuts of a person's choice: kept beside the window's layout, checked against all others.
 
-Every shortcut can be another one: the actions with their keys, and a field that says what is taken already.
+A dialog has the actions with their keys, and a field that says what is taken already.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How the window looks: the palette in use, the stylesheet that takes its colours from it, icons in its colours, fonts.
 
-The colours of the window by name, read from `resources/themes/colors.toml`.
+Colours go by names, which are read from `resources/themes/colors.toml`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Texts for people: the one place where wording is looked up, filled in and counted.
 
-News for the person: a sentence with a tone, details for those who want them, and what can be done about it.
+News is a sentence with a tone, details for those who want them, and what can be done about it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Texts that were edited and not saved yet, kept per file so that looking elsewhere loses nothing.
+"""Texts that were edited and not saved yet, kept per file, and what they and settings tried out would do.
 
-While somebody types or moves a setting, the generation that is shown runs again with that.
-
-What unsaved texts and settings would do to the prompt of a reply, as one sentence. Qt is not needed here.
-
-What unsaved texts and settings that are tried out do to the whole chat, run while somebody moves them.
+Looking elsewhere loses no text. While somebody types or moves a setting, the generation that is shown runs again, and
+with it the whole chat; a sentence says what it would do to the prompt.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Reading vaults and chats off the GUI thread, and taking in what becomes of them on disk.
 
-The vaults of the project that is shown, opened through the cache and followed on disk.
-
-The chat that goes on in a front end meanwhile: its file is watched, and what is new in it is shown and run.
+Vaults are opened through the cache. A chat that goes on in a front end meanwhile is watched, and what is new in it is
+shown and run.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A replay of the chat as the worker sees it: what was asked for, what it may cost, running it and keeping the runs.
 
-The run under way, as the worker tells it and the window reads it: finished stages, the one that runs, a reply.
-
-A run under way as a trace, so that every view of traces can show it while it fills.
+The window reads the run under way (finished stages, the one that runs, a reply), also as a trace, so that every view of
+traces can show it while it fills.
 """
 
 from __future__ import annotations

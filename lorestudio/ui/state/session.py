@@ -1,7 +1,4 @@
-"""A window's session: the state, and everything that works on it.
-
-The provider profiles that a window knows, read off the GUI thread.
-"""
+"""A window's session: the state, everything that works on it, and the provider profiles, read off the GUI thread."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How cells look: a `Look` says what is drawn in a cell, piece by piece, and one delegate draws it.
+"""How cells are read and drawn: a `Column` says what is read off a row, a `Look` what is drawn, piece by piece.
 
-How cells are read: a `Column` says what is read off a row, and `Cells` answer for a table or a tree of them.
+`Cells` answer for a table or a tree of them; one delegate draws.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Two texts as one list of lines: what stays, what goes, what comes, and the words that differ.
-
-What differs between two texts, by lines and within a line by words. Qt is not needed here.
-"""
+"""Two texts as one list of lines: what stays, what goes, what comes, and the words that differ."""
 
 from __future__ import annotations
 

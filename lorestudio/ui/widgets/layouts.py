@@ -1,6 +1,6 @@
 """Rows, columns, labels and buttons, each in one expression: what a dialog or a pane is put together from.
 
-Chips: rounded buttons and labels that stand beside each other, in as many lines as they need.
+Chips (rounded buttons and labels) stand beside each other in as many lines as they need.
 """
 
 from __future__ import annotations

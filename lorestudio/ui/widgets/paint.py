@@ -1,10 +1,7 @@
-"""Small things that several delegates draw: marks, chips, rounded boxes.
+"""Small things that several delegates draw: marks of states and of found keys, chips, boxes, and texts in lines.
 
-Breaking a text into lines, fast enough for thousands of messages: words are measured once and remembered.
-
-How states look and what they are called: for each a glyph, a fill and a word, never a colour alone.
-
-Which words of a message are marked as keys of the chosen entry, and what each mark says.
+A state has a glyph, a fill and a word, never a colour alone. Lines are broken fast enough for thousands of messages:
+words are measured once and remembered. Which words of a message are keys of the chosen entry is told here, too.
 """
 
 from __future__ import annotations

@@ -1,14 +1,8 @@
-"""What every pane is: a named dock with a quiet title that can say what it shows.
+"""What every pane is: a named dock with a quiet title that can say what it shows, and what may stand in it.
 
-Helpers for layouts that are filled anew.
-
-What a pane shows instead of nothing: what is missing, why, and what to do next.
-
-A line of two parts that becomes two lines where both do not fit beside each other.
-
-Inline messages: a bar inside the window that says what happened, why, and what can be done.
-
-A strip of a tone, and one that says that only some rows are shown, and shows all again.
+Instead of nothing it shows what is missing, why, and what to do next. Inline messages are bars that say what happened,
+why, and what can be done; a strip says that only some rows are shown, and shows all again. A line of two parts becomes
+two lines where both do not fit beside each other.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A popup to pick something by a few letters: the command palette and the quick switcher.
-
-Finding names by a few of their letters, for the command palette and the quick switcher.
-"""
+"""A popup to pick something by a few of its letters: the command palette and the quick switcher."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
 """A table of plain objects: features declare columns and rows; sorting, filtering, ticking and copying come with it.
 
-Its view: what is chosen stays chosen by the key of its row, whatever becomes of the others.
-
-Rows that say what would change, each with a box to tick: settings to carry over, choices to write into a chat.
-
-Below them is how many are ticked, and buttons for all and none of them.
+What is chosen stays chosen by the key of its row, whatever becomes of the others. A list to tick has rows that say what
+would change (settings to carry over, choices to write into a chat), and below how many are ticked, and buttons for all
+and none.
 """
 
 from __future__ import annotations

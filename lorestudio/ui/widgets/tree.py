@@ -1,6 +1,6 @@
 """A tree of plain objects: features declare columns, and rows with rows below them.
 
-Places in notes as a tree of two levels: what they belong to, and below it the lines with what was found in them.
+Places in notes are one of two levels: what they belong to, and below it the lines with what was found in them.
 """
 
 from __future__ import annotations

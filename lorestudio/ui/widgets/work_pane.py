@@ -1,8 +1,7 @@
 """A pane of something that is made of the chat: buttons and progress on top, its parts as tabs below.
 
-A running job: what it does, how far it came, and a way to stop it.
-
-A recap as text that can be written, with buttons that appear once it was; and a table with a text below.
+A strip has what a running job does, how far it came, and a way to stop it. A recap's text has buttons once it was
+written; a table has a text below.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Live capture: the provider's address, the two addresses for SillyTavern, what to do there, and what was kept.
+"""Live capture: the endpoint on and off, the provider's address, the two for SillyTavern, what to do, what was kept.
 
-The endpoint for live capture in the window: switched on and off, and what it has kept. Everything waits in jobs.
+Everything waits in jobs.
 """
 
 from __future__ import annotations

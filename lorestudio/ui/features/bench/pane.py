@@ -1,10 +1,7 @@
 """The test bench: type or paste any text and see at once what it would trigger.
 
-Running texts on the test bench off the GUI thread: one at a time, and only the newest is told.
-
-The text of the test bench, with the keys that were found in it marked where they stand.
-
-What a tested text triggers, as a table: who goes in, then who does not, each with its key and the reason.
+Texts run off the GUI thread, one at a time, and only the newest is told. In the text the keys that were found are
+marked where they stand; the table has who goes in, then who does not, each with its key and the reason.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""The budget of the chosen generation: the bar, and under it the same as a list.
+"""The budget of the chosen generation, as a bar and as a list, and a slider that asks what another budget would do.
 
-A slider that asks what another token budget would do.
-
-The budget as one bar: what went in by origin and in order, the limit, free room, and hatched what was cut.
-
-What stayed out because so many entries were in has another hatching than what found no room.
+The bar has what went in by origin and in order, the limit, free room, and hatched what was cut; what stayed out because
+so many entries were in has another hatching than what found no room.
 """
 
 from __future__ import annotations

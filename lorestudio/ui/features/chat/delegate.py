@@ -1,7 +1,4 @@
-"""Rows of the chat: who speaks, the text with found keys marked, swipes, and what the run injected.
-
-Rows of the chat that can be edited in place.
-"""
+"""Rows of the chat, to edit in place: who speaks, the text with found keys marked, swipes, what the run injected."""
 
 from __future__ import annotations
 

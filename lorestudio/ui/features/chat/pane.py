@@ -1,6 +1,6 @@
 """The chat and the replay: one row per message, and the controls that walk through them.
 
-How the chat is run: the system, its mode, who answers where a model decides, and the doors to what can be set.
+How it is run unfolds: the system, its mode, who answers where a model decides, and doors to what can be set.
 """
 
 from __future__ import annotations

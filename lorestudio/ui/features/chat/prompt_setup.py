@@ -1,10 +1,7 @@
 """Who the character is, who the person is, and the frame of the prompts: preset, regex scripts and group.
 
-The regex scripts of a prompt as a table: each with where it comes from and what it does here.
-
-A file that was chosen, with a button for another one and a button for none.
-
-Card, persona and frame of the prompts in the window: asked for in a dialog, remembered for each chat.
+All of it is asked for in a dialog and remembered for each chat. A table has the regex scripts, each with where it comes
+from and what it does here; each file has a button for another one and a button for none.
 """
 
 from __future__ import annotations

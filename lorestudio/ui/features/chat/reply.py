@@ -1,8 +1,7 @@
 """Getting a reply in the window: wait for its lore, ask whoever writes, show what comes, put it into the chat.
 
-A reply that grows in the chat while it comes: its place in the list, its text so far, and the end kept in sight.
-
-Keeps a growing list at its end, smoothly, as long as the person has not scrolled away from it.
+A reply grows in its place in the list while it comes, and its end is kept in sight, smoothly, as long as the person has
+not scrolled away from it.
 """
 
 from __future__ import annotations

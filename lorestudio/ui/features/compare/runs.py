@@ -1,6 +1,6 @@
-"""The runs that can be compared: turns, swipes, marked and former runs, unsaved texts, other settings, kept runs.
+"""Runs to compare, and a comparison as a tree: what differed, then entries by what happened to them.
 
-A comparison as a tree: what was different, then the entries by what happened to them, unchanged ones folded.
+Runs are turns, swipes, marked and former ones, unsaved texts, other settings, kept ones. Unchanged entries are folded.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Two runs beside each other: what differs between them, and which setting, note or message did it.
+"""The pane of all comparisons, and its page of two runs: what differs, and which setting, note or message did it.
 
-The pane of all comparisons: two runs of a reply, or the whole chat by several systems.
+Its other page has the whole chat by several systems.
 """
 
 from __future__ import annotations

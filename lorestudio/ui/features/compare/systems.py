@@ -1,6 +1,6 @@
-"""The tables of a comparison of systems: turn by turn, and over the whole chat.
+"""Comparing systems in a worker: what can be compared, and the tables, turn by turn and over the whole chat.
 
-What can be compared (systems, DeepLore with a profile, settings of files), and comparing it in a worker.
+Systems, DeepLore with a profile, and settings of files can be compared.
 """
 
 from __future__ import annotations

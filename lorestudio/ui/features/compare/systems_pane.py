@@ -1,6 +1,6 @@
 """Systems side by side: what each would put into the prompt turn by turn, as a chart and as tables.
 
-The tokens of every turn as one line for each run that is compared; the table of turns says the same in words.
+The chart has the tokens of every turn as one line for each run; the table of turns says the same in words.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What is chosen for the chat, as chips in a bar that wraps, and in a narrow window keeps to one line.
 
-One choice for the chat as a chip: icon, words, what it does in smaller letters, and a cross.
+A chip has an icon, words, what it does in smaller letters, and a cross.
 """
 
 from __future__ import annotations

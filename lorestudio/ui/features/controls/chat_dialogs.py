@@ -1,6 +1,6 @@
-"""The Author's Notebook and the AI Notepad of a chat: their text, how long it is, and where it goes.
+"""The Author's Notebook and AI Notepad of a chat with their length and place, and writing the choices into its file.
 
-Writing a chat's pins, blocks, filter, context and notes back into its file.
+Choices are pins, blocks, filter, context and notes.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
 """What is chosen for a chat, as chips: a word or two each, with everything that a person should know of it.
 
-Qt is not needed here.
-
-What a choice for the chat does to the chosen reply, in words. Qt is not needed here.
-
-What each choice for the chat does in the chosen reply, found out in a job whenever either of them changes.
+What each choice does in the chosen reply is found out in a job whenever either of them changes, and said in words.
 """
 
 from __future__ import annotations

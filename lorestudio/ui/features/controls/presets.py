@@ -1,6 +1,6 @@
 """Scenario presets: saving what is chosen now under a name, and the list of those that there are.
 
-Scenario presets in the window: the files are read and written in jobs, what is chosen is applied as one step.
+Files are read and written in jobs; what is chosen is applied as one step.
 """
 
 from __future__ import annotations

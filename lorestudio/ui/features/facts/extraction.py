@@ -1,7 +1,4 @@
-"""Drawing facts out of the open chat, and making vectors anew: one at a time, with progress, cost and an end.
-
-What drawing facts out and making vectors do in a worker, and what there is to say of it at the end.
-"""
+"""Drawing facts out of the chat, and making vectors anew: in a worker, one at a time, with progress, cost, an end."""
 
 from __future__ import annotations
 

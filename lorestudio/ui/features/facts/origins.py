@@ -1,8 +1,6 @@
-"""The passages of the chat: which are kept, which wait, and why one failed.
+"""Where memories come from: the chat's passages, what became of a memory since its first fact, and one memory to edit.
 
-What became of a memory since its first fact: the page that tells where it came from.
-
-One memory: its text and tags to write, its pin, and where it came from.
+Of passages it is told which are kept, which wait, and why one failed. A memory has text, tags and a pin.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """The memories pane: the work and its state on top, below it the memories, the passages and the profile.
 
-The page of memories: what is listed, in which order, and the chosen one below.
-
-What stands above the list of memories: words, whose, which tag, in which order, only pinned ones.
+Memories are filtered by words, whose they are, tag and pin, and put in order; the chosen one stands below them.
 """
 
 from __future__ import annotations

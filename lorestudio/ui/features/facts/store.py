@@ -1,6 +1,6 @@
 """The memories as the window knows them: read off the GUI thread, searched, changed, deletions taken back.
 
-What memories are looked at, and what a search among them found.
+`Place` says which memories are looked at.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The list of memories: its columns, and putting rows in order and through a filter.
-
-Memories and who draws them out, in words.
-"""
+"""The list of memories: its columns with their words, and putting rows in order and through a filter."""
 
 from __future__ import annotations
 

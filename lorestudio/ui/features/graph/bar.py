@@ -1,6 +1,6 @@
-"""The controls of the graph: search, colours, a menu; scope with depth; zoom.
+"""The controls of the graph: search, colours, a menu; scope with depth; zoom; what its edges and colours mean.
 
-What edges and colours of the graph mean; the part about edges is what switches them on and off.
+The legend of edges is what switches them on and off.
 """
 
 from __future__ import annotations

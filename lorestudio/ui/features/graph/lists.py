@@ -1,6 +1,6 @@
 """The list twin of the graph: all entries, the edges of the chosen one, and what seems to be missing.
 
-The graph as tables: its entries, and the edges of the chosen one. They say all that the picture shows.
+The tables say all that the picture shows.
 """
 
 from __future__ import annotations

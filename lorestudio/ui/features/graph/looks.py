@@ -1,6 +1,6 @@
-"""What the colour of a node can stand for, and the words, glyphs and numbers that say the same without colour.
+"""How the graph looks: what the colour of a node can stand for, and its edges as lines and heads.
 
-The edges of the graph as lines and heads; kinds differ in dashes and heads, not in colour alone.
+Words, glyphs and numbers say the same without colour; kinds of edges differ in dashes and heads, too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The graph as a picture to walk in: pan, zoom, hover, choose, and everything by keyboard too.
 
-What of the graph goes to disk: pictures and data that the person asks for, and the layout that is kept.
+Pictures and data that the person asks for go to disk, and so does the layout.
 """
 
 from __future__ import annotations

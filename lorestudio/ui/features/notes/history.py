@@ -1,8 +1,7 @@
 """What keeps notes safe beyond the window: a history of every note, and copies of what is not saved yet.
 
-Earlier versions of a note, each beside the present text, and the way back to one.
-
-Texts that were not saved when the studio ended last: take up again, look at, or throw away.
+Earlier versions stand beside the present text, with the way back. Texts that were not saved when the studio ended last
+can be taken up again, looked at, or thrown away.
 """
 
 from __future__ import annotations

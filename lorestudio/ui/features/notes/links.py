@@ -1,7 +1,4 @@
-"""What the chosen note hangs together with: backlinks, mentions to link, links, and what its text wakes.
-
-How a note hangs together with others, as rows: references both ways, mentions without a link, and wakes.
-"""
+"""What the chosen note hangs together with: references both ways, mentions to link, and what wakes what."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Making, renaming and moving notes.
+"""Making, renaming and moving notes, deleted notes, and making entries of ordinary ones.
 
-The deleted notes: looked at, put back, or deleted for good.
-
-Making entries of ordinary notes: which notes, with what keys and why; what is ticked is made, as one change.
+Deleted ones are put back, or go for good. Entries come with keys and why; what is ticked is made as one change.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """One note: its properties and its text to edit, the text that would go into the prompt, and the file itself.
 
-A row of small labels that wraps: the facts about an entry at a glance.
-
-What an entry's keys find in the chat that is shown, as one sentence. Qt is not needed here.
+Small labels tell the facts about the entry at a glance, a sentence tells what its keys find in the chat.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A dialog that shows what it would do while it is filled in, and then does it.
 
-What a change would do, before it is done: the notes on the left, the difference of the chosen one on the right.
+Notes are on the left, the difference of the chosen one on the right.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Searching all notes, and replacing what was found.
-
-Searching notes and working out what replaces the hits, as jobs: the rows come out while the search runs.
-"""
+"""Searching all notes, and replacing what was found, as jobs: the rows come out while the search runs."""
 
 from __future__ import annotations
 

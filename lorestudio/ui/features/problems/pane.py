@@ -1,10 +1,7 @@
 """Problems: what the checks found, with the reason, the way there, and a fix where there is one.
 
-Findings as a tree: by severity, then by note, each with what can be done about it.
-
-What fixes would change, as a diff, before they are made.
-
-The parts of the Problems pane around its tree: the filter above, the explanation and the fixes below.
+Findings are a tree by severity, then by note, with the filter above, the explanation and the fixes below. What fixes
+would change is shown as a diff before they are made.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The start screen: everything that can be opened, with what comes of it, and what was open before.
 
-The projects that were open before, as the window's settings keep them.
+What was open before is kept in the window's settings.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the window can do with proposals: the handlers of the actions, and the locks they respect.
 
-Which messages of the chat a new note is drafted from, and what it should be about.
+For a new note a dialog asks which messages it is drafted from, and its subject.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """One proposal: what would change, what speaks against it, the text to edit, and the buttons that decide.
 
-The notes that something is proposed for: entry, what, state.
-
-Keys of now and proposed keys side by side, each with the messages of the open chat that it is found in.
+Its row in the list has entry, what, state. Proposed keys stand beside those of now, each with the messages of the open
+chat that it is found in.
 """
 
 from __future__ import annotations

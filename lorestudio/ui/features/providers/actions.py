@@ -1,6 +1,6 @@
-"""The behaviour switches: known quirks of DeepLore, each as it is there or fixed.
+"""How the chat is run, in the window: the mode, who answers, provider profiles, switches, and questions to a person.
 
-How the chat is run, in the window: the mode, who answers, provider profiles, switches, and questions to a person.
+The switches are known quirks of DeepLore, each as it is there or fixed.
 """
 
 from __future__ import annotations

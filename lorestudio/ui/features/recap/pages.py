@@ -1,8 +1,6 @@
-"""The messages with their recaps: what became of each, and its text to write.
+"""Pages of recaps: what became of each message, which version goes into the prompt, and what a reply is given.
 
-The versions of the running recap: which one goes into the prompt, and its text.
-
-What the reply that is looked at is given, and the walk over the recaps with its running total.
+Recaps can be written. For the reply that is looked at there is the walk over them with its running total.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The recap pane: the work and its state on top, below it messages, scenes, versions, the prompt and the queue.
 
-The queue: what waits, what is under way, what became of the last steps, and what can be done about it.
-
-The scenes: where they end, their recaps in versions, and what locks them.
+Scenes tell where they end, their recaps in versions, and what locks them; the queue tells what waits, what is under
+way, what became of the last steps, and what to do about it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Saving a report or a scenario: the dialog shows exactly what would be written, before anything is.
 
-A report's page as the preview shows it: its words and tables, in the program's own colours.
+Of a report's page it shows words and tables, in the program's own colours.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""All about the chosen setting, with its field: help, range, default, stages, warnings, and a trial's result.
+"""The declared settings in a list that can be searched, and all about the chosen one, with its field.
 
-The declared settings as a tree: sections or stages, and under each its settings with their values.
-
-The list of settings with its search line: words, grouping, only what was changed.
+The list is a tree of sections or stages, and below each its settings with values, or only what was changed. The chosen
+one has help, range, default, stages, warnings, and a trial's result.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Settings out to a file or the clipboard and in from there: what differs is shown, and what is ticked is taken.
 
-What an export says: the text for each target, and what does not go along. Qt is not needed here.
+An export shows the text for its target, and what does not go along.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Which settings are in use and where they came from: the profiles of the person, and the one that was chosen.
-
-Settings profiles: use, rename, delete, and compare any two.
-"""
+"""Which settings are in use and where they came from: a person's profiles to use, rename, delete, and compare."""
 
 from __future__ import annotations
 

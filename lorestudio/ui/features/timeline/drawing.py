@@ -1,9 +1,7 @@
-"""Drawing a heat map: titles, cells and the playhead, on a screen, a picture or an SVG file.
+"""Drawing a heat map: titles, cells and the playhead, on a screen, a picture (PNG) or an SVG file.
 
 Cells are drawn as one small image that is enlarged, so that a chat of thousands of turns costs no more than a short
 one; glyphs and lines are added where cells are large enough to hold them.
-
-A timeline as a picture: PNG or SVG of its heat map.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The whole chat at once: which entry went in when, what each turn changed, and what it costs a prompt cache.
 
-The heat map of a chat: entries by turns, drawn for what is in sight only.
+The heat map of entries by turns is drawn for what is in sight only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The table twins of the timeline: turns, entries, and what costs prompt caches.
-
-Turns, changes and prompt caches in words.
-"""
+"""The timeline as tables and in words: turns, entries, changes, and what costs prompt caches."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a run asked a model and what it was told: an overview, the request, the raw reply; searchable and copyable.
 
-What a person can do about a question to a model that came to nothing: in words, and as buttons.
+Where that came to nothing, words and buttons say what a person can do about it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""The stream of a run from stage to stage, painted: a trunk, and labelled ribbons that join and leave it.
+"""Where the candidates of a run came from and went: picture and table, in entries or tokens, to see and to save.
 
-The stream of a run as a table: what came in, joined, left and went on at every stage.
-
-Where the candidates of a run came from and went: picture and table, in entries or tokens, to see and to save.
-
-The stages of a run as steps of a funnel: how many came in, how many went on, and what took the others.
+The picture is the stages as steps of a funnel, or a painted stream: a trunk, and labelled ribbons that join and leave
+it. Both and the table say what came in, joined, left and went on at every stage, and what took the others.
 """
 
 from __future__ import annotations

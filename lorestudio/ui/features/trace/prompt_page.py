@@ -1,6 +1,6 @@
 """The prompt of one generation as the model gets it: messages in order and role, parts coloured by origin.
 
-A whole prompt as rows: every message with who speaks, and below it its parts with where each comes from.
+Every message is a row with who speaks, and below it its parts with where each comes from.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A run in one sentence, with each number leading to the entries that it counts, and what else to know about it.
 
-The run under way in one line: the stage that works, for how long, and a way to stop it.
+A run under way has a line: the stage that works, for how long, and a way to stop it.
 """
 
 from __future__ import annotations

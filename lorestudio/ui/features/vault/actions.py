@@ -1,6 +1,6 @@
 """What can be done with the notes of the vault: new ones, renaming, moving, switching, deleting, and undo.
 
-The quick switcher: notes by title or alias, those looked at last first, and a new one by Shift+Enter.
+The switcher has notes by title or alias, those looked at last first, and a new one by Shift+Enter.
 """
 
 from __future__ import annotations

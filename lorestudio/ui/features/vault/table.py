@@ -1,7 +1,4 @@
-"""The vault as a table: one row per note.
-
-Notes in lists: what they are called, where they lie, what state they are in, and what a filter finds in them.
-"""
+"""The vault as a table, one row per note: its name, where it lies, its state, and what a filter finds in it."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
 """Why the chosen row is as it is: what decided, what would change it, and the whole way through the stages.
 
-The similarity of every candidate of a turn as bars, with the threshold as a line through all of them.
-
-The numbers about an entry as a tree of value, description and details.
-
-Why this score and this place: the numbers about the chosen entry, nested, to open, follow and copy.
+The numbers behind score and place are a tree of value, description and details, to open, follow and copy. The
+similarity of every candidate of a turn is a bar, with the threshold as a line through all of them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Searching for the changes that bring the chosen note in, as a job that can be stopped.
 
-What is learnt of rows while they are looked at: what later stages would have done with them, and what would help.
+While rows are looked at, it is learnt what later stages would have done with them, and what would help.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""The text editor over a note's document. In form mode the front matter is hidden and cannot be reached.
+"""The text editor over a note's document, which follows links and offers names while one is typed.
 
-Links in a line of Markdown: where they stand, and the half-typed one before the caret.
-
-Offering names while a link or a title is typed.
-
-The names that links may use: titles, file names and aliases, and what each leads to. Qt is not needed here.
+In form mode the front matter is hidden and cannot be reached. Links may use titles, file names and aliases; a book of
+names knows what each leads to.
 """
 
 from __future__ import annotations

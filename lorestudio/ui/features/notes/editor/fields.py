@@ -1,6 +1,6 @@
-"""The fields of the form. Each shows a value as DeepLore reads it and says by `changed` what a person made of it.
+"""The fields of the form: which one a property gets, and what is offered while typing in it.
 
-Which field a property gets in the form, and what is offered while typing in it.
+Each shows a value as DeepLore reads it and says by `changed` what a person made of it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""What there is to say about a property, and how its buttons mend it. Qt is not needed here.
+"""One row of the form: the property's name, its field, and below what there is to say, with buttons that mend it.
 
 Source of the warnings: rules: deeplore 1.3 to 1.5.
-
-One row of the form: the property's name, its field, and below what there is to say about it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A note as a form above its text, or as the whole file: two views of one document.
 
-Colours for Markdown and front matter. Long notes are coloured piece by piece, so that nobody waits for them.
+Markdown and front matter are coloured; long notes piece by piece, so that nobody waits for them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""What the form knows about each property of a note: its name, its sort, its range, one line of help, its meaning.
+"""What the form knows about each property of a note, and about each field of a lorebook's entry in World Info.
 
-Rules: deeplore 1.4, 1.5. Qt is not needed here.
-
-What the form knows about the fields of a lorebook's entry, as SillyTavern's World Info has them.
-
-Rules: sillytavern 5.3, 5.6. Qt is not needed here.
+That is its name, its sort, its range, one line of help, its meaning. Qt is not needed here.
+Rules: deeplore 1.4, 1.5; sillytavern 5.3, 5.6.
 """
 
 from __future__ import annotations
