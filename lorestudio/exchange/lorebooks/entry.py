@@ -1,7 +1,8 @@
-"""An entry of a World Info file as SillyTavern reads it, with the decorators of its text (rules: sillytavern 5.3, 5.6).
+"""An entry of a World Info file as SillyTavern reads it, and as the text of a note (rules: sillytavern 5.3, 5.6).
 
 What is said here of fields is also what `lorebook` tells people about: a field that is neither used nor known to be
-without effect is remarked on.
+without effect is remarked on. As a note, an entry has World Info's own fields as front matter above its text; those
+that say what a new entry of SillyTavern's says are left out, and a changed text changes the fields that it changes.
 """
 
 from __future__ import annotations

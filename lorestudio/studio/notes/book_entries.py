@@ -1,8 +1,7 @@
-"""Entries of lorebooks as notes: World Info's own fields as front matter above the text, and back into the file.
+"""Entries of lorebooks as notes that are read, searched and changed in the books' own files.
 
-An entry's path is its book's file and a name that no file can have there, `Book.json/uid 3`. Fields that say what a new
-entry of SillyTavern's says are left out of its text. What is saved changes the fields that the text changes: every
-other byte of the file stays.
+An entry's path is its book's file and a name that no file can have there, `Book.json/uid 3`. What is saved changes the
+fields that its text changes: every other byte of the file stays.
 """
 
 from __future__ import annotations
