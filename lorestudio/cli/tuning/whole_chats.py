@@ -26,7 +26,10 @@ class WholeChats(ProjectOptions):
         list[Path] | None, typer.Option("--chat", help="A chat that is run whole. May be repeated. Default: no chat.")
     ] = None
     expectations: Annotated[
-        Path | None, typer.Option("--expectations", metavar="FILE", help=f"Default: {FILE_NAME} in the first vault.")
+        Path | None,
+        typer.Option(
+            "--expectations", metavar="FILE", help=f"Default: {FILE_NAME} in the first vault, or beside the lorebook."
+        ),
     ] = None
     run: Annotated[
         list[str] | None,
@@ -54,7 +57,7 @@ class WholeChats(ProjectOptions):
         """The file of expectations, and what it says; nothing where there is none. Raises InputError for one that is
         named, or `needed`, and is not there.
         """
-        file = self.expectations or expectations_path(project.roots)
+        file = self.expectations or expectations_path(project.changed_in)
         if (file is None and needed) or (self.expectations is not None and not self.expectations.exists()):
             raise InputError("--expectations", "there is no such file. Name the one that says what should be in.")
         return file, Expectations() if file is None else load(file)

@@ -258,7 +258,8 @@ class JudgedTurn(Struct, frozen=True):
 class Judged(Struct, frozen=True):
     """An expectation with every reply that it speaks of. `problem` says why it could not be judged, "" where it was.
 
-    `notes` are the ids that each of its names stands for. `reply` is what its reply is called in this chat.
+    `notes` are the ids that each of its names stands for. `names` is what people call its notes, `reply` what its reply
+    is called in this chat.
     """
 
     expectation: Expectation
@@ -266,11 +267,13 @@ class Judged(Struct, frozen=True):
     problem: str = ""
     notes: tuple[frozenset[int], ...] = ()
     reply: ReplyMark | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def called(self) -> Expectation:
-        """The expectation with its reply as it is called in this chat."""
-        return replace(self.expectation, reply=self.reply or self.expectation.reply)
+        """The expectation with its notes and its reply as they are called in this project and chat."""
+        told = self.expectation
+        return replace(told, reply=self.reply or told.reply, notes=self.names or told.notes)
 
     @property
     def broken(self) -> tuple[JudgedTurn, ...]:
@@ -334,7 +337,15 @@ def _judged(
             turns.append(
                 JudgedTurn(Generation(outcome.message, outcome.swipe), entries is None, entries or frozenset())
             )
-    return Judged(expectation, tuple(turns), notes=tuple(notes), reply=found)
+    names = tuple(_called(name, ids, index) for name, ids in zip(expectation.notes, notes, strict=True))
+    return Judged(expectation, tuple(turns), notes=tuple(notes), reply=found, names=names)
+
+
+def _called(name: str, ids: frozenset[int], index: VaultIndex) -> str:
+    """What people call a note: an entry of a lorebook, whose file name is a number, by its title."""
+    entry = next((each for each in index.entries if each.id in ids), None)
+    of_book = entry is not None and not entry.filename.endswith(".md") and name.endswith(entry.filename)
+    return entry.title if entry is not None and of_book else name
 
 
 # ---- the file -------------------------------------------------------------------------------------------------------
@@ -415,9 +426,9 @@ class Expectations(Struct, frozen=True):
         return parse("".join(lines[: expectation.line - 1] + lines[end:]), path, self.digest)
 
 
-def expectations_path(roots: Sequence[Path]) -> Path | None:
-    """Where the expectations of a project with these vault folders are kept, None where it has no folder."""
-    return roots[0] / FILE_NAME if roots else None
+def expectations_path(folders: Sequence[Path]) -> Path | None:
+    """Where the expectations are kept of a project whose notes or lorebooks lie in these folders, None without any."""
+    return folders[0] / FILE_NAME if folders else None
 
 
 def load(path: Path) -> Expectations:

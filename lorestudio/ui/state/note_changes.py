@@ -108,6 +108,11 @@ class NoteWork(QObject):
         """Whether entries of lorebooks can be changed: books are open in the place of a vault."""
         return bool(self._roots) and not self.folders and self._keep_in is not None
 
+    @property
+    def writes(self) -> bool:
+        """Whether either can be changed."""
+        return self.ready or self.has_books
+
     def log_of(self, folders: Sequence[Path]) -> ChangeLog:
         """The log of changes of these vaults: the one of the window, else a new one where it keeps none yet."""
         if self._log is not None and tuple(folders) == self.folders:
@@ -194,7 +199,7 @@ class NoteWork(QObject):
         `then` is called once it is done, `refused` with a sentence where it cannot be done; without it that is said in
         the window.
         """
-        if not (self.ready or self.has_books):
+        if not self.writes:
             (refused or self._refuse)(tr("Notes cannot be changed here: the vault has no folder on this computer."))
             return
         self._orders.append(_Order(plan, self._roots, then, refused, tuple(about), report=report))

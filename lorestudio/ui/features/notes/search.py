@@ -365,7 +365,7 @@ class SearchPane(Pane):
     def _settle(self) -> None:
         ticked = sum(bool(row.checked) for row in self.model.lines()) if self.more.isChecked() else 0
         self.apply.setText(tr("Replace {places}", places=number(ticked)) if ticked else tr("Replace"))
-        self.apply.setEnabled(ticked > 0 and (self._work.ready or self._work.has_books))
+        self.apply.setEnabled(ticked > 0 and self._work.writes)
 
     def _say(self, text: str) -> None:
         self.state.setText(text)

@@ -155,7 +155,7 @@ class TuningFeature(Feature):
             ),
             Action(
                 "expect.constants", "Constants should take at most…", MENU, 613,
-                partial(self._ask_tokens, constants=True), when=lambda: self._path is not None and self._work.ready,
+                partial(self._ask_tokens, constants=True), when=lambda: self._path is not None and self._work.writes,
                 tip="Expect all constants together to take no more than so many tokens",
             ),
             Action(
@@ -201,10 +201,10 @@ class TuningFeature(Feature):
     @property
     def _path(self) -> Path | None:
         project = self.context.session.project
-        return expectations_path(project.roots) if project is not None else None
+        return expectations_path(project.changed_in) if project is not None else None
 
     def _has_note(self) -> bool:
-        return self.context.has_entry() and self._work.ready
+        return self.context.has_entry() and self._work.writes
 
     def _expect(self, should: Should, *, here: bool = False, whenever: str = "") -> None:
         project, selection = self.context.session.project, self.context.selection
@@ -220,7 +220,7 @@ class TuningFeature(Feature):
     def _name(self, entry: Entry) -> str:
         """What the entry is called in the file: by its own file, with its vault where there are several."""
         project = self.context.session.project
-        several = project is not None and len(project.roots) > 1
+        several = project is not None and len(project.index.vaults) > 1
         return f"{entry.vault}:{entry.filename}" if several else entry.filename
 
     def _pick_other(self, should: Should) -> None:

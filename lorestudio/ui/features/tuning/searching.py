@@ -395,7 +395,7 @@ class PointDialog(PlanDialog):
 def _trial(simulator: Simulator, lines: tuple[str, ...]) -> TuningTrial:
     """What is searched: the chat as it was run, held against the vault's expectations. Raises InputError."""
     project, kind, settings = simulator.project, simulator.system.kind, simulator.system.settings
-    path = expectations_path(project.roots)
+    path = expectations_path(project.changed_in)
     expected = load(path).every if path is not None else ()
     if not expected:
         raise InputError("Tuning", "nothing is expected yet. Say of entries that they should be in, or should not.")

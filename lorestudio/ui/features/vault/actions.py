@@ -168,7 +168,7 @@ class VaultFeature(Feature):
             ),
             Action(
                 "note.new", "New note…", "Entry", 0, self.new_note, ("Ctrl+N",),
-                when=lambda: work.ready or work.has_books, icon="plus",
+                when=lambda: work.writes, icon="plus",
             ),
             Action(
                 "note.duplicate", "Duplicate", "Entry", 5, self.duplicate, ("Ctrl+D",), when=has_entries, icon="copy"
@@ -505,7 +505,7 @@ class VaultFeature(Feature):
 
     def _has_entries(self) -> bool:
         """Whether there is a note, or an entry of a lorebook."""
-        return (self.work.ready or self.work.has_books) and self._is_chosen()
+        return self.work.writes and self._is_chosen()
 
     def _is_chosen(self) -> bool:
         selection = self.context.selection

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -286,3 +287,26 @@ def test_in_a_project_of_two_vaults_a_note_is_named_with_its_vault(
     window.run("expect.never")
     checked(window, qtbot)
     assert load(vault / FILE_NAME).every[0].notes == ("other:Gong.md",)
+
+
+def test_entries_of_an_opened_lorebook_are_expected_beside_it(make_window, tmp_path: Path, qtbot) -> None:
+    book = tmp_path / "book" / "Isles.json"
+    book.parent.mkdir()
+    entry = {"uid": 4, "key": ["bell"], "comment": "Bell", "content": "It rings.", "order": 9, "position": 0}
+    book.write_text(json.dumps({"entries": {"4": entry}}), encoding="utf-8")
+    window = make_window(make_simulator=Simulator)
+    window.features.vault.keep_in(tmp_path / "kept")
+    window.session.set_project(replace(open_project([book]), chat=CHAT))
+    checked(window, qtbot)
+    window.selection.choose_entry(window.session.project.index.entries[0].id)
+    window.chat.show_generation(Generation(2))
+    drain()
+    window.run("expect.in")
+    assert rows(window, qtbot) == [("Bell should be in (reply #2)", "met in 1 reply")]
+    assert load(book.parent / FILE_NAME).every[0].notes == ("uid 4",)
+    window.run("vault.undo")
+    assert rows(window, qtbot) == []
+    window.session.set_project(replace(open_project([book]), chat=CHAT, read_only=True))
+    checked(window, qtbot)
+    assert not window.commands.actions["expect.in"].isEnabled()
+    assert [each.name for each in book.parent.iterdir()] == ["Isles.json"]
