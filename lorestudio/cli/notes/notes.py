@@ -18,7 +18,7 @@ from lorestudio.domain.texts import meant
 from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
-from lorestudio.studio.notes.batch_edit import STEP, plan_priorities, stepped_priorities
+from lorestudio.studio.notes.batch_edit import STEP, plan_numbers, stepped_priorities
 from lorestudio.studio.notes.book_entries import book_notes, is_book_entry
 from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
@@ -122,7 +122,9 @@ def order_notes(
     if not numbers:
         say("the priorities are in this order already.")
         return
-    planned = plan_priorities([known], {known.path(order[at].filename): number for at, number in numbers.items()})
+    planned = plan_numbers(
+        [known], "priority", {known.path(order[at].filename): number for at, number in numbers.items()}
+    )
     carry_out(log, [known.folder], planned, dry_run=dry_run)
 
 

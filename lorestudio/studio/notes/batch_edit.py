@@ -14,6 +14,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.book_entries import entry_texts, is_book_entry, plan_edits
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
 from lorestudio.trace.model import rank
@@ -53,13 +54,17 @@ def plan_property(
     if not trim(name):
         raise InputError("property", "no property is named.")
     planned = _planned(vaults, trim(name), dict.fromkeys(paths, change))
-    return _titled(planned, _title(trim(name), change, len(planned.changes.changes)))
+    return _titled(planned, _title(trim(name), change, _amount(planned)))
 
 
-def plan_priorities(vaults: Sequence[VaultNotes], numbers: Mapping[Path, int]) -> Planned:
-    """Give each of these notes its priority. Raises InputError where no note is named."""
-    planned = _planned(vaults, "priority", {path: SetValue(number) for path, number in numbers.items()})
-    return _titled(planned, f"Number the priorities of {plural(len(planned.changes.changes), '# note|# notes')}")
+def plan_numbers(vaults: Sequence[VaultNotes], name: str, numbers: Mapping[Path, int]) -> Planned:
+    """Give each of these notes its number, as priority or order. Raises InputError where no note is named."""
+    planned = _planned(vaults, name, {path: SetValue(number) for path, number in numbers.items()})
+    return _titled(planned, f"Number {name} in {_amount(planned)}")
+
+
+def _amount(planned: Planned) -> str:
+    return plural(planned.count, "# entry|# entries" if planned.entries else "# note|# notes")
 
 
 def _titled(planned: Planned, title: str) -> Planned:
@@ -71,20 +76,26 @@ def _planned(
 ) -> Planned:
     if not changes:
         raise InputError("notes", "no note is chosen.")
+    if all(map(is_book_entry, changes)):
+        return plan_edits(list(changes), lambda path, text: _edited(text, name, changes[path]))
     made: list[NoteFileChange] = []
     remarks: list[str] = []
     for path, change in changes.items():
         _, filename = home_of(vaults, path)
         try:
             text, _ = read_note(path)
-            edit = property_edit(NoteDocument(text), name, change)
+            after = _edited(text, name, change)
         except (VaultError, ValueError) as error:
             remarks.append(f"{filename}: {error}")
             continue
-        after = text if edit is None else apply_edits(text, [edit])
         if after != text:
             made.append(NoteFileChange(path, text, after))
     return Planned(ChangeSet("", tuple(made)), tuple(remarks))
+
+
+def _edited(text: str, name: str, change: SetValue | ChangeItems | RemoveProperty) -> str:
+    edit = property_edit(NoteDocument(text), name, change)
+    return text if edit is None else apply_edits(text, [edit])
 
 
 LEAST_PRIORITY: Final = 1
@@ -154,8 +165,7 @@ def _items(name: str, kind: PropertyKind, value: Json, line: int) -> list[str]:
     return [text]
 
 
-def _title(name: str, change: SetValue | ChangeItems | RemoveProperty, count: int) -> str:
-    notes = plural(count, "# note|# notes")
+def _title(name: str, change: SetValue | ChangeItems | RemoveProperty, notes: str) -> str:
     if isinstance(change, RemoveProperty):
         return f"Remove {name} from {notes}"
     if isinstance(change, SetValue):
@@ -195,13 +205,14 @@ class NotesSummary(Struct, frozen=True):
 
 
 def summarise(paths: Sequence[Path]) -> NotesSummary:
-    """Read these notes and compare their properties."""
+    """Read these notes, or entries of lorebooks, and compare their properties. Raises VaultError for a broken book."""
     found: dict[str, list[tuple[PropertyKind, Json]]] = {}
     failures: list[str] = []
     read = 0
+    entries = entry_texts([path for path in paths if is_book_entry(path)])
     for path in paths:
         try:
-            text, _ = read_note(path)
+            text = entries[path] if path in entries else read_note(path)[0]
         except VaultError as error:
             failures.append(str(error))
             continue

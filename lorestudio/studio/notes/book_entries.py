@@ -238,6 +238,12 @@ def read_text(path: Path) -> tuple[str, str]:
     return text, _digest(text)
 
 
+def entry_texts(paths: Sequence[Path]) -> Mapping[Path, str]:
+    """The texts of entries of lorebooks, each book read once. Raises VaultError."""
+    books = {book: _read(book) for book in dict.fromkeys(path.parent for path in paths)}
+    return {path: entry_text(raw) for path in paths if (raw := books[path.parent].entry(_uid(path))) is not None}
+
+
 def is_there(path: Path) -> bool:
     """Whether there is such a note, or such an entry in its book. Raises VaultError where the book cannot be read."""
     if not is_book_entry(path):
@@ -340,6 +346,7 @@ def _planned(title: str, paths: Sequence[Path], change: _Change) -> Planned:
         raise InputError("entries", "no entry is chosen.")
     changes: list[NoteFileChange] = []
     named: list[str] = []
+    count = 0
     for path in dict.fromkeys(path.parent for path in paths):
         book = _read(path)
         free = book.free()
@@ -350,6 +357,8 @@ def _planned(title: str, paths: Sequence[Path], change: _Change) -> Planned:
                 raise VaultError(f"“{path.name}” has no entry with the uid {_uid(each)} any more. Reload from disk.")
             named.append(to_string(raw.get("comment") or f"entry {_uid(each)}"))
             entries |= change(each, raw, free)
-        changes.append(book.change(entries))
+        count += sum(raw is None or raw != book.entry(uid) for uid, raw in entries.items())
+        made = book.change(entries)
+        changes += [made] if made.before != made.after else []
     what = named[0] if len(named) == 1 else f"{len(named)} entries"
-    return Planned(ChangeSet(title.format(what=what), tuple(changes)))
+    return Planned(ChangeSet(title.format(what=what), tuple(changes)), entries=count)

@@ -57,10 +57,19 @@ class VaultNotes(Struct, frozen=True):
 
 
 class Planned(Struct, frozen=True):
-    """Changes to show and to apply, and what the person should know about them: notes left out, links that break."""
+    """Changes to show and to apply, and what the person should know about them: notes left out, links that break.
+
+    `entries` counts those that change where several lie in one file.
+    """
 
     changes: ChangeSet
     remarks: tuple[str, ...] = ()
+    entries: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many notes, or entries of lorebooks, change."""
+        return self.entries or len(self.changes.changes)
 
 
 def read_vault_notes(folder: Path) -> VaultNotes:

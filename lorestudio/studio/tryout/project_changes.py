@@ -10,7 +10,7 @@ from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.notes.batch_edit import ChangeItems, RemoveProperty, SetValue, plan_property, property_edit
-from lorestudio.studio.notes.book_entries import is_book_entry, plan_edits, read_text
+from lorestudio.studio.notes.book_entries import read_text
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.base import SystemKind
@@ -42,10 +42,7 @@ def plan_change(vaults: Sequence[VaultNotes], path: Path, change: Change) -> Pla
     edit = change.note
     if edit is None:
         raise InputError(path, "this change is made in no note.")
-    if is_book_entry(path):
-        planned = plan_edits([path], lambda _path, text: edited_text(text, edit))
-    else:
-        planned = plan_property(vaults, [path], edit.name, property_change(edit))
+    planned = plan_property(vaults, [path], edit.name, property_change(edit))
     if planned.remarks:
         raise InputError(path, " ".join(planned.remarks))
     return replace(planned, changes=replace(planned.changes, title=change.title))

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.batch_edit import ChangeItems, RemoveProperty, SetValue, plan_property
+from lorestudio.studio.notes.batch_edit import ChangeItems, RemoveProperty, SetValue, plan_property, summarise
+from lorestudio.vault.files import VaultError
 from tests.studio.note_worlds import applied, write_vault
 
 NOTES = {
@@ -84,3 +86,37 @@ def test_nothing_named(tmp_path: Path) -> None:
         plan_property([vault], [], "priority", SetValue(1))
     with pytest.raises(InputError, match="no property"):
         plan_property([vault], [vault.path("A.md")], " ", SetValue(1))
+
+
+def test_entries_of_lorebooks_change_in_their_files(tmp_path: Path) -> None:
+    raws = [
+        {"uid": 0, "comment": "Bell", "key": ["bell"], "content": "A", "order": 5, "position": 0},
+        {"uid": 1, "comment": "Oak", "key": ["oak", "tree"], "content": "B", "order": 9, "position": 4},
+        {"uid": 2, "comment": "Sea", "key": ["sea"], "content": "C", "order": 5, "position": 4},
+    ]
+    book = tmp_path / "Book.json"
+    text = json.dumps({"entries": {str(raw["uid"]): raw for raw in raws}, "kept": 1.50})
+    book.write_text(text, encoding="utf-8")
+    paths = [book / f"uid {uid}" for uid in (0, 1)]
+    planned = plan_property((), paths, "position", SetValue(4))
+    assert (planned.changes.title, planned.count, planned.remarks) == ("Set position in 1 entry", 1, ())
+    (change,) = planned.changes.changes
+    assert (change.path, change.after) == (book, text.replace('"position": 0', '"position": 4'))
+    keys = plan_property((), paths, "key", ChangeItems(("wood",), ("tree",)))
+    assert (keys.count, keys.changes.changes[0].after) == (
+        2, text.replace('["bell"]', '["bell", "wood"]').replace('["oak", "tree"]', '["oak", "wood"]'),
+    )  # fmt: skip
+    assert plan_property((), paths, "order", RemoveProperty()).changes.changes[0].after == text.replace(
+        '"order": 5', '"order": 100', 1
+    ).replace('"order": 9', '"order": 100')
+    assert plan_property((), paths[1:], "position", SetValue(4)).changes.changes == ()
+    with pytest.raises(VaultError, match="“depth” takes a number"):
+        plan_property((), paths, "depth", SetValue("deep"))
+    found = summarise(paths)
+    order = found.find("order")
+    assert order is not None
+    assert (found.notes, order.same, order.values, order.present) == (2, False, 2, 2)
+    comment = found.find("position")
+    assert comment is not None
+    assert not comment.same
+    assert book.read_text("utf-8") == text

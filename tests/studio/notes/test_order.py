@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.studio.notes.batch_edit import LEAST_PRIORITY, moved_priorities, plan_priorities, stepped_priorities
+from lorestudio.studio.notes.batch_edit import LEAST_PRIORITY, moved_priorities, plan_numbers, stepped_priorities
 from lorestudio.trace.model import rank
 from tests.studio.note_worlds import applied, write_vault
 
@@ -69,8 +69,8 @@ def test_steps_keep_the_order(numbers: list[int], step: int) -> None:
 def test_only_the_numbers_of_the_notes_change(tmp_path: Path) -> None:
     head = "---\ntags: [lorebook]\n"
     vault = write_vault(tmp_path / "v", {"A.md": f"{head}priority: 9\n---\nA.\n", "B.md": f"{head}---\nB.\n"})
-    planned = plan_priorities([vault], {vault.path("A.md"): 20, vault.path("B.md"): 30})
-    assert planned.changes.title == "Number the priorities of 2 notes"
+    planned = plan_numbers([vault], "priority", {vault.path("A.md"): 20, vault.path("B.md"): 30})
+    assert planned.changes.title == "Number priority in 2 notes"
     assert applied(planned, vault) == {
         "A.md": f"{head}priority: 20\n---\nA.\n", "B.md": f"{head}priority: 30\n---\nB.\n",
     }  # fmt: skip

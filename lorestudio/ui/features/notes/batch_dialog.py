@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -22,9 +23,10 @@ from lorestudio.studio.notes.batch_edit import (
     shown_value,
     summarise,
 )
+from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.ui.features.notes.editor import schema
-from lorestudio.ui.features.notes.editor.schema import FieldKind
+from lorestudio.ui.features.notes.editor.schema import FieldKind, FieldSpec
 from lorestudio.ui.features.notes.plan_dialog import PlanDialog
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
@@ -66,11 +68,6 @@ _KINDS: Final = {
     ValueKind.LIST: "a list, items between commas",
 }
 _BY_FIELD: Final = {FieldKind.NUMBER: ValueKind.NUMBER, FieldKind.FLAG: ValueKind.FLAG}
-KNOWN: Final[dict[str, ValueKind]] = {
-    spec.name: ValueKind.LIST if schema.is_list(spec) else _BY_FIELD.get(spec.kind, ValueKind.TEXT)
-    for spec in schema.KNOWN
-}
-"""Properties that the form knows, offered also where no note has them yet (rules: deeplore 1.5)."""
 _BY_PROPERTY: Final = {
     PropertyKind.NUMBER: ValueKind.NUMBER,
     PropertyKind.FLAG: ValueKind.FLAG,
@@ -84,14 +81,19 @@ class BatchDialog(PlanDialog):
     """The properties of the notes on top, then what to change, then the preview."""
 
     def __init__(self, theme: Theme, work: NoteWork, paths: Sequence[Path], parent: QWidget) -> None:
-        notes = count(len(paths), "note", "notes")
-        title = tr("Change a property of {notes}", notes=notes)
+        of_books = all(map(is_book_entry, paths))
+        self._said = ("entry", "entries") if of_books else ("note", "notes")
+        title = tr("Change a property of {notes}", notes=count(len(paths), *self._said))
         super().__init__(theme, work, title, tr("Change"), parent, (760, 640))
         self._paths = tuple(paths)
+        known = schema.BOOK_FIELDS if of_books else schema.KNOWN
+        self.known = {spec.title if of_books else spec.name: spec for spec in known}
+        """What the form knows, offered also where no note has it yet (rules: deeplore 1.5; sillytavern 5.3)."""
+        self._words = {spec.name: words for words, spec in self.known.items()}
         self._summary = NotesSummary(0, ())
         columns = (
-            Column("Property", lambda one: one.name, width=FIT),
-            Column("Value", _value, tone=lambda one: "" if one.same else "text_muted"),
+            Column("Property", lambda one: self._words.get(one.name, one.name), width=FIT),
+            Column("Value", self._shown, tone=lambda one: "" if one.same else "text_muted"),
             Column("In", lambda one: tr("{present} of {total}", present=one.present, total=one.total), width=FIT),
         )
         self.properties = RecordTable(columns, theme=theme, tip=same_words, parent=self)
@@ -127,7 +129,7 @@ class BatchDialog(PlanDialog):
 
     def plan(self) -> Plan | None:
         """Change the property in all notes."""
-        name, paths = trim(self.name.currentText()), self._paths
+        name, paths = self._name, self._paths
         change = self._change()
         if not name or change is None:
             return None
@@ -135,23 +137,43 @@ class BatchDialog(PlanDialog):
 
     def nothing_yet(self) -> str:
         """Asks for what is missing."""
-        if not trim(self.name.currentText()):
+        if not self._name:
             return tr("Choose a property above, or type the name of a new one.")
         if self.chosen_operation is Operation.SET and self._typed() is None:
+            if self._choices:
+                return tr("Type one of: {words}.", words=", ".join(self._choices))
             kind = ValueKind(self.kind.currentData())
             return tr("Type a number.") if kind is ValueKind.NUMBER else tr("Type yes or no.")
         return tr("Type what to add or to take out; several items between commas.")
 
     def summary(self, planned: Planned) -> str:
         """How many notes change, stay and cannot be changed."""
-        changed, cannot = len(planned.changes.changes), len(planned.remarks)
+        changed, cannot = planned.count, len(planned.remarks)
         stay = len(self._paths) - changed - cannot
-        parts = [count(changed, "note changes", "notes change")]
+        one, many = self._said
+        parts = [count(changed, f"{one} changes", f"{many} change")]
         if stay > 0:
             parts.append(tr("{notes} so already", notes=count(stay, "is", "are")))
         if cannot:
             parts.append(tr("{notes} be changed, see below", notes=count(cannot, "cannot", "cannot")))
         return " · ".join(parts)
+
+    @property
+    def _name(self) -> str:
+        """The property that is meant: for entries of lorebooks by what the form calls it."""
+        typed = trim(self.name.currentText())
+        return self.known[typed].name if typed in self.known else typed
+
+    @property
+    def _choices(self) -> Mapping[str, Json]:
+        """The values that a property of numbers or flags may have, by what they are called; nothing for any other."""
+        spec = next((each for each in self.known.values() if each.name == self._name and each.literal), None)
+        return {words: json.loads(value) for value, words in spec.choices} if spec is not None else {}
+
+    def _shown(self, one: PropertySummary) -> str:
+        spec = self.known.get(self._words.get(one.name, one.name))
+        words = dict(spec.choices) if spec is not None and spec.literal else {}
+        return words.get(shown_value(one.value), _value(one)) if one.same else _value(one)
 
     def _change(self) -> SetValue | ChangeItems | RemoveProperty | None:
         operation = self.chosen_operation
@@ -168,6 +190,8 @@ class BatchDialog(PlanDialog):
     def _typed(self) -> Json:
         """The value as it is meant, None where it is none of that kind."""
         text = self.value.text()
+        if self._choices:
+            return next((value for words, value in self._choices.items() if words == text.strip()), None)
         kind = ValueKind(self.kind.currentData())
         if kind is ValueKind.LIST:
             return list(_items(text))
@@ -194,12 +218,12 @@ class BatchDialog(PlanDialog):
         self._summary = found
         unread = len(found.failures)
         self.state.setText(
-            tr("Choose a property of the {notes}:", notes=count(found.notes, "note", "notes"))
+            tr("Choose a property of the {notes}:", notes=count(found.notes, *self._said))
             + (" " + tr("{notes} be read.", notes=count(unread, "cannot", "cannot")) if unread else "")
         )
         self.properties.set_rows(found.properties)
-        names = [one.name for one in found.properties]
-        names += [name for name in KNOWN if found.find(name) is None]
+        names = [self._words.get(one.name, one.name) for one in found.properties]
+        names += [words for words, spec in self.known.items() if found.find(spec.name) is None]
         before = self.name.currentText()
         self.name.blockSignals(True)
         self.name.clear()
@@ -209,16 +233,20 @@ class BatchDialog(PlanDialog):
         self._settle()
 
     def _take_property(self, one: PropertySummary) -> None:
-        self.name.setCurrentText(one.name)
+        self.name.setCurrentText(self._words.get(one.name, one.name))
         if one.same and not isinstance(one.value, list | tuple):
-            self.value.setText(_flag_word(shown_value(one.value)))
+            self.value.setText(self._shown(one) if self._choices else _flag_word(shown_value(one.value)))
         else:
             self.value.clear()
 
     def _other_name(self) -> None:
-        one = self._summary.find(trim(self.name.currentText()))
-        known = KNOWN.get(trim(self.name.currentText()))
-        kind = known or (_BY_PROPERTY.get(one.kind, ValueKind.TEXT) if one is not None else None)
+        one = self._summary.find(self._name)
+        known = self.known.get(trim(self.name.currentText()))
+        kind = (
+            _kind_of(known)
+            if known is not None
+            else (_BY_PROPERTY.get(one.kind, ValueKind.TEXT) if one is not None else None)
+        )
         if kind is not None:
             self.kind.setCurrentIndex(self.kind.findData(kind.value))
             lists = kind is ValueKind.LIST
@@ -236,13 +264,18 @@ class BatchDialog(PlanDialog):
     def _settle(self) -> None:
         operation = self.chosen_operation
         self.form.setRowVisible(self.value, operation is not Operation.CLEAR)
-        self.form.setRowVisible(self.kind, operation is Operation.SET)
-        one = self._summary.find(trim(self.name.currentText()))
-        completer = QCompleter(one.items if one is not None else (), self.value)
+        choices = tuple(self._choices)
+        self.form.setRowVisible(self.kind, operation is Operation.SET and not choices)
+        one = self._summary.find(self._name)
+        completer = QCompleter(choices or (one.items if one is not None else ()), self.value)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.value.setCompleter(completer)
         flag = operation is Operation.SET and self.kind.currentData() == ValueKind.FLAG.value
         self.value.setPlaceholderText(tr("yes or no") if flag else "")
+
+
+def _kind_of(spec: FieldSpec) -> ValueKind:
+    return ValueKind.LIST if schema.is_list(spec) else _BY_FIELD.get(spec.kind, ValueKind.TEXT)
 
 
 def _value(one: PropertySummary) -> str:

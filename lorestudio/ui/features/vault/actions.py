@@ -6,6 +6,7 @@ The switcher has notes by title or alias, those looked at last first, and a new 
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -20,10 +21,11 @@ from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.batch_edit import (
+    LEAST_PRIORITY,
     STEP,
     SetValue,
     moved_priorities,
-    plan_priorities,
+    plan_numbers,
     plan_property,
     stepped_priorities,
 )
@@ -179,7 +181,7 @@ class VaultFeature(Feature):
                 icon="folder",
             ),
             Action(
-                "note.batch", "Change a property…", "Entry", 20, self.batch, ("Ctrl+Shift+E",), when=has_targets,
+                "note.batch", "Change a property…", "Entry", 20, self.batch, ("Ctrl+Shift+E",), when=has_entries,
                 icon="switches",
             ),
             Action(
@@ -191,21 +193,23 @@ class VaultFeature(Feature):
             ),
             Action(
                 "note.earlier", "Earlier", "Entry/Order of priorities", 40, partial(self.move_in_order, -1),
-                ("Alt+Shift+Up",), Where.VAULT, has_targets,
+                ("Alt+Shift+Up",), Where.VAULT, has_entries,
                 tip="Number the priorities so that the notes come before the one above them",
             ),
             Action(
                 "note.later", "Later", "Entry/Order of priorities", 41, partial(self.move_in_order, 1),
-                ("Alt+Shift+Down",), Where.VAULT, has_targets,
+                ("Alt+Shift+Down",), Where.VAULT, has_entries,
                 tip="Number the priorities so that the notes come behind the one below them",
             ),
             Action(
                 "note.steps", "Number in steps of 10", "Entry/Order of priorities", 42, partial(self.number, STEP),
-                when=has_files, tip="Keep the order of the chosen notes, or of all, with room between the numbers",
+                when=lambda: work.writes,
+                tip="Keep the order of the chosen notes, or of all, with room between the numbers",
             ),
             Action(
                 "note.fill_gaps", "Fill gaps", "Entry/Order of priorities", 43, partial(self.number, 1),
-                when=has_files, tip="Keep the order of the chosen notes, or of all, with numbers one after the other",
+                when=lambda: work.writes,
+                tip="Keep the order of the chosen notes, or of all, with numbers one after the other",
             ),
             Action("note.trash", "Trash…", "Entry", 35, self.open_trash, when=has_files, icon="trash"),
             Action(
@@ -432,6 +436,7 @@ class VaultFeature(Feature):
     def move_in_order(self, steps: int) -> None:
         """Renumber priorities so that the notes come one place earlier or later."""
         order = self._in_order()
+        steps = -steps if self.work.has_books else steps  # the highest order of a lorebook comes first
         wanted = {note.id for note in self.targets if isinstance(note, Entry)}
         places = [place for place, entry in enumerate(order) if entry.id in wanted]
         if places:
@@ -441,13 +446,25 @@ class VaultFeature(Feature):
         """Number the priorities of the chosen notes, where these are several, or of all, in steps."""
         wanted = {note.id for note in self.pane.chosen if isinstance(note, Entry)}
         order = [entry for entry in self._in_order() if len(wanted) < 2 or entry.id in wanted]
-        self._renumber(order, stepped_priorities([entry.priority for entry in order], step))
+        self._renumber(order, stepped_priorities(self._numbers(order), step))
 
     def _in_order(self) -> list[Entry]:
-        """All entries as their priorities order them; of equal ones those come first that the table has first."""
+        """All entries by their number, the lowest first; of equal ones those come first that the table has first."""
         project = self.context.session.project
         entries = project.index.entries if project is not None else ()
-        return sorted(entries, key=lambda entry: (rank(entry.priority), entry.title.casefold()))
+        of_notes = not self.work.has_books
+        return sorted(
+            entries, key=lambda each: (rank(each.priority) if of_notes else each.priority, each.title.casefold())
+        )
+
+    def _numbers(self, order: Sequence[Entry]) -> list[float]:
+        """What is numbered: priorities, or the orders of a lorebook, which begin lower, as if they were priorities."""
+        shift = self._shift(order)
+        return [entry.priority + shift for entry in order]
+
+    def _shift(self, order: Sequence[Entry]) -> int:
+        lowest = min((entry.priority for entry in order), default=0)
+        return LEAST_PRIORITY + STEP * len(order) - math.floor(lowest) if self.work.has_books else 0
 
     def _reorder(self, rows: list[int], place: int) -> None:
         """Rows of the table were dragged before the one at `place`."""
@@ -465,17 +482,17 @@ class VaultFeature(Feature):
         start = max(0, min(before, len(order)) - sum(place < before for place in places))
         wanted = [*rest[:start], *moved, *rest[start:]]
         if moved and wanted != list(order):
-            numbers = moved_priorities([each.priority for each in wanted], range(start, start + len(moved)))
+            numbers = moved_priorities(self._numbers(wanted), range(start, start + len(moved)))
             self._renumber(wanted, numbers)
 
     def _renumber(self, order: Sequence[Entry], numbers: Mapping[int, int]) -> None:
-        session = self.context.session
-        if not self.work.ready:
-            self.context.flash(tr("In a lorebook, “order” of each entry says when it is offered to the budget."))
-            return
-        paths = {path: number for at, number in numbers.items() if (path := session.note_path(order[at])) is not None}
+        session, shift = self.context.session, self._shift(order)
+        name = "order" if self.work.has_books else "priority"
+        paths = {
+            path: number - shift for at, number in numbers.items() if (path := session.note_path(order[at])) is not None
+        }
         if paths:
-            self.work.carry_out(lambda vaults: plan_priorities(vaults, paths))
+            self.work.carry_out(lambda vaults: plan_numbers(vaults, name, paths))
         else:
             self.context.flash(tr("The priorities are in this order already."))
 

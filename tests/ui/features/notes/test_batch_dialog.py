@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from lorestudio.studio.notes.vault_notes import Planned
+from lorestudio.studio.project.project import open_project
 from lorestudio.ui.features.notes.batch_dialog import BatchDialog, Operation, ValueKind
 from tests.ui.conftest import drain, settle
 from tests.ui.vaults import NOTES, choose, contents, open_vault, write_vault
@@ -253,3 +256,44 @@ def test_the_value_that_all_have_is_shown_and_what_is_read_again_is_listed_once(
     assert (dialog.state.isVisible(), dialog.table.isVisible()) == (True, True)
     dialog.reject()
     desk.settle()
+
+
+def test_entries_of_a_lorebook_have_the_fields_of_their_form(make_window, tmp_path) -> None:
+    raws = [
+        {"uid": uid, "comment": title, "key": [title], "content": "A", "order": 5, "position": 0}
+        for uid, title in enumerate(("Bell", "Oak"))
+    ]
+    book = tmp_path / "Book.json"
+    book.write_text(json.dumps({"entries": {str(raw["uid"]): raw for raw in raws}}), encoding="utf-8")
+    window = make_window(open_project([book]))
+    window.keep_notes_safe(tmp_path / "kept")
+    settle(window)
+    window.vault.view.selectAll()
+    window.run("note.batch")
+    settle(window)
+    dialog = next(one for one in QApplication.topLevelWidgets() if isinstance(one, BatchDialog))
+    assert dialog.windowTitle() == "Change a property of 2 entries"
+    rows = {dialog._words.get(one.name, one.name): dialog._shown(one) for one in dialog.properties.rows}
+    assert rows == {
+        "title": "differs: 2 values", "keys": "differs: 2 values", "order": "5", "position": "before the character",
+    }  # fmt: skip
+    assert dialog.name.findText("not by recursion") > 0
+    write(dialog, "position", Operation.SET)
+    assert "before the character, after the character" in dialog.nothing_yet()
+    assert dialog.plan() is None
+    write(dialog, "position", Operation.SET, "in the chat")
+    assert not dialog.form.isRowVisible(dialog.kind)
+    settle(window)
+    assert dialog.summary(dialog.plan()(())) == "2 entries change"
+    write(dialog, "not by recursion", Operation.SET, "yes")
+    assert dialog.kind.currentData() == ValueKind.FLAG.value
+    settle(window)
+    dialog.preview()
+    settle(window)
+    dialog.ok.click()
+    settle(window)
+    saved = json.loads(book.read_text("utf-8"))["entries"]
+    assert [(raw["position"], raw["excludeRecursion"]) for raw in saved.values()] == [(0, True), (0, True)]
+    window.run("vault.undo")
+    settle(window)
+    assert json.loads(book.read_text("utf-8"))["entries"]["0"] == raws[0]

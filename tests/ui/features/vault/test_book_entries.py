@@ -52,6 +52,10 @@ def entries(window: MainWindow) -> dict[str, Any]:
     return json.loads(window.session.project.book_paths[0].read_text("utf-8"))["entries"]
 
 
+def orders(window: MainWindow) -> list[tuple[str, float]]:
+    return [(each["comment"], each["order"]) for each in entries(window).values()]
+
+
 def titles(window: MainWindow) -> list[str]:
     return [entry.title for entry in window.session.project.index.entries]
 
@@ -184,11 +188,18 @@ def test_what_another_program_writes_into_the_book_is_shown_and_run(
 
 
 def test_the_order_of_a_lorebooks_entries_is_their_own(window: MainWindow) -> None:
-    before = entries(window)
-    window.features.vault.number(10)
+    window.run("note.later")
     settle(window)
-    assert entries(window) == before
-    assert "“order” of each entry" in window.status.currentMessage()
+    assert dict(orders(window)) == {"Bell": 80, "Gate": 90}
+    window.run("vault.undo")
+    settle(window)
+    window.run("note.steps")
+    settle(window)
+    assert orders(window) == [("Bell", 100), ("Gate", 90)]
+    window.run("note.fill_gaps")
+    settle(window)
+    assert orders(window) == [("Bell", 91), ("Gate", 90)]
+    before = entries(window)
     note = window.session.entry(window.selection.entry)
     window.vault.dropped.emit((note,), note.vault, "somewhere")
     settle(window)
