@@ -282,7 +282,7 @@ def _value(one: PropertySummary) -> str:
     if one.same:
         return shown_value(one.value) or tr("(empty)")
     if one.values == 1:
-        return tr("not in all notes")
+        return tr("not in all")
     return tr("differs: {values}", values=count(one.values, "value", "values"))
 
 

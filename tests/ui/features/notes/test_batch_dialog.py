@@ -148,7 +148,7 @@ def test_it_tells_what_the_notes_have(make_alone) -> None:
     rows = {one.name: one for one in dialog.properties.rows}
     value, inside = dialog.properties.columns[1], dialog.properties.columns[2]
     assert (inside.words(rows["keys"]), value.words(rows["keys"])) == ("3 of 4", "differs: 3 values")
-    assert (inside.words(rows["enabled"]), value.words(rows["enabled"])) == ("1 of 4", "not in all notes")
+    assert (inside.words(rows["enabled"]), value.words(rows["enabled"])) == ("1 of 4", "not in all")
     offered = [dialog.name.itemText(each) for each in range(dialog.name.count())]
     assert offered[: len(rows)] == list(rows)  # what they have comes first
     assert {"summary", "requires"} <= set(offered[len(rows) :])
