@@ -134,11 +134,13 @@ class Context(QObject):
         if not (self.commands.table[name].leaves_chat and self.keep_chat(partial(self._do, name))):
             self._do(name)
 
-    def save_file(self, path: Path, data: bytes) -> None:
-        """Write a file in a job, and say what came of it."""
+    def save_file(self, path: Path, data: bytes | Callable[[], bytes]) -> None:
+        """Write a file in a job, and say what came of it; what takes long to make is made in the job, too."""
+        title = tr("Saving {name}", name=path.name)
+        self.flash(f"{title}…")
         self.session.jobs.start(
-            tr("Saving {name}", name=path.name),
-            lambda _report: write_bytes(path, data),
+            title,
+            lambda _report: write_bytes(path, data() if callable(data) else data),
             done=lambda _none: self.flash(tr("{name} was saved.", name=path.name)),
             failed=self.failing("export"),
         )

@@ -249,11 +249,11 @@ class TimelineFeature(Feature):
         timeline, kind = self.timeline, path.suffix.lower()
         try:
             if kind == ".csv":
-                data = timeline.as_csv(entries=entries)
+                make = timeline.csv(entries=entries)
             else:
-                data = drawing.picture(self.context.theme, timeline.font(), timeline.content, timeline.map.cell, kind)
+                make = drawing.picture(self.context.theme, timeline.font(), timeline.content, timeline.map.cell, kind)
         except ValueError as error:
             self.context.say(Notice(sentence_of(error), "error", key="timeline"))
             return
 
-        self.context.save_file(path, data)
+        self.context.save_file(path, make)

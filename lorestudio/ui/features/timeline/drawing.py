@@ -7,21 +7,21 @@ one; glyphs and lines are added where cells are large enough to hold them.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 from msgspec import Struct
-from PySide6.QtCore import QLineF, QRectF, QSize
-from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter, QPen
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen
 
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.shell.qt import V_LEFT
-from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.theme import Theme, glyph, scaled
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.paint import (
     Mark,
     draw_focus,
-    draw_glyph,
     draw_words,
     hairline,
     hatch,
@@ -36,6 +36,9 @@ GLYPH_CELL: Final = 13
 """From this width of a cell on its glyph is drawn; narrower ones have their colour only."""
 LINE_CELL: Final = 6
 """From this width on columns are told apart by a line."""
+GLYPH: Final = 11
+BAND: Final = 16
+"""So many rows are filled at once: Qt lets no other thread of the program go on meanwhile."""
 
 
 class Geometry(Struct, frozen=True):
@@ -90,31 +93,30 @@ def cell_colors(marks: tuple[Mark, ...], theme: Theme) -> np.ndarray[tuple[int],
     return colors
 
 
-def cells_image(
-    content: MapContent, theme: Theme, rows: range, columns: range, width: int, height: int | None = None
-) -> QImage:
-    """The cells of these drawn rows and columns, one pixel each, in at most `width` by `height` pixels."""
-    chosen = [content.rows[row] for row in rows]
-    codes = content.grid.picture(chosen, [content.columns[column] for column in columns], max(1, width), height)
-    if not codes.size:
-        return QImage()
-    pixels = np.ascontiguousarray(cell_colors(content.marks, theme)[codes])
-    down, across = pixels.shape
-    return QImage(pixels.data, across, down, 4 * across, QImage.Format.Format_RGB32).copy()
-
-
 class MapDrawing:
-    """Draws one map. `chosen` is the drawn row and column that is looked at, -1 for none."""
+    """Draws one map in the colours of now, in any thread; it has to be made on the GUI thread."""
 
     def __init__(self, theme: Theme, font: QFont, content: MapContent, geometry: Geometry) -> None:
         self._theme, self._font, self._content, self._at = theme, font, content, geometry
+        self._palette = palette = theme.palette
         self._columns = geometry.columns(len(content.columns))
         self._rows = geometry.rows(len(content.rows))
+        self._colors, self._unknown = cell_colors(content.marks, theme), hatch(theme.color("border"), theme)
+        self._glyphs: list[QImage] = []
+        """Those of the codes, where columns have room for them."""
+        if geometry.cell >= GLYPH_CELL:
+            inks = (palette.fill(mark.fill)[1] if mark.fill else palette.text_muted for mark in content.marks)
+            self._glyphs = [
+                glyph(mark.icon, ink, GLYPH).toImage() if mark.icon else QImage()
+                for mark, ink in zip(content.marks, inks, strict=True)
+            ]
 
-    def draw(self, painter: QPainter, chosen: tuple[int, int], *, focus: bool = False) -> None:
-        """Draw everything."""
+    def draw(self, painter: QPainter, chosen: tuple[int, int] = (-1, -1), *, focus: bool = False) -> None:
+        """Draw everything. `chosen` is the drawn row and column that is looked at, -1 for none."""
         row, column = chosen
-        painter.fillRect(QRectF(0, 0, self._at.width, self._at.height), self._theme.color("panel"))
+        wide, high, band = self._at.width, self._at.height, BAND * ROW_HEIGHT
+        for top in range(0, math.ceil(high), band):
+            painter.fillRect(QRectF(0, top, wide, min(band, high - top)), QColor(self._palette.panel))
         self._draw_cells(painter)
         if column >= 0:
             self._draw_playhead(painter, column)
@@ -126,25 +128,39 @@ class MapDrawing:
     # ---- cells ------------------------------------------------------------------------------------------------------
 
     def _draw_cells(self, painter: QPainter) -> None:
-        at, content, theme = self._at, self._content, self._theme
-        columns, rows = self._columns, self._rows
+        at, columns, rows = self._at, self._columns, self._rows
         painter.save()
         painter.setClipRect(at.grid)
         if columns and rows:
-            wide = len(columns) * at.cell
-            image = cells_image(content, theme, rows, columns, round(wide) if at.cell < 1 else len(columns))
-            box = QRectF(at.left_of(columns.start), at.top_of(rows.start), wide, len(rows) * ROW_HEIGHT)
-            painter.drawImage(box, image)
+            box = QRectF(
+                at.left_of(columns.start), at.top_of(rows.start), len(columns) * at.cell, len(rows) * ROW_HEIGHT
+            )
+            for start in range(rows.start, rows.stop, BAND):
+                some = range(start, min(rows.stop, start + BAND))
+                band = QRectF(box.left(), at.top_of(start), box.width(), len(some) * ROW_HEIGHT)
+                painter.drawImage(band, self._image(some))
             self._draw_unknown(painter, box.top(), box.bottom())
             self._draw_lines(painter, box)
-            if at.cell >= GLYPH_CELL:
+            if self._glyphs:
                 self._draw_glyphs(painter)
         painter.restore()
+
+    def _codes(self, rows: range, width: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
+        content = self._content
+        columns = [content.columns[column] for column in self._columns]
+        return content.grid.picture([content.rows[row] for row in rows], columns, width)
+
+    def _image(self, rows: range) -> QImage:
+        """The cells of these drawn rows, one pixel each, no more of them than there is room for."""
+        wide = len(self._columns)
+        codes = self._codes(rows, max(1, round(wide * self._at.cell)) if self._at.cell < 1 else wide)
+        pixels = np.ascontiguousarray(self._colors[codes])
+        down, across = pixels.shape
+        return QImage(pixels.data, across, down, 4 * across, QImage.Format.Format_RGB32).copy()
 
     def _draw_unknown(self, painter: QPainter, top: float, bottom: float) -> None:
         """Turns that were not run yet are hatched."""
         at, turns = self._at, self._content.turns
-        pattern = hatch(self._theme.color("border"), self._theme)
         start: int | None = None
         for column in (*self._columns, self._columns.stop):
             missing = column < self._columns.stop and turns[column] is None
@@ -152,12 +168,12 @@ class MapDrawing:
                 start = column
             elif not missing and start is not None:
                 left = at.left_of(start)
-                painter.fillRect(QRectF(left, top, at.left_of(column) - left, bottom - top), pattern)
+                painter.fillRect(QRectF(left, top, at.left_of(column) - left, bottom - top), self._unknown)
                 start = None
 
     def _draw_lines(self, painter: QPainter, box: QRectF) -> None:
         at = self._at
-        painter.setPen(hairline(self._theme.color("panel"), 2 if at.cell >= GLYPH_CELL else 1))
+        painter.setPen(hairline(QColor(self._palette.panel), 2 if at.cell >= GLYPH_CELL else 1))
         lines = [
             QLineF(box.left(), at.top_of(row), box.right(), at.top_of(row)) for row in (*self._rows, self._rows.stop)
         ]
@@ -169,33 +185,22 @@ class MapDrawing:
         painter.drawLines(lines)
 
     def _draw_glyphs(self, painter: QPainter) -> None:
-        at, content, theme = self._at, self._content, self._theme
-        codes = content.grid.picture(
-            [content.rows[row] for row in self._rows],
-            [content.columns[column] for column in self._columns],
-            len(self._columns),
-        )
-        inks = [theme.palette.fill(mark.fill)[1] if mark.fill else theme.palette.text_muted for mark in content.marks]
+        at, middle = self._at, QPointF(self._at.cell - GLYPH, ROW_HEIGHT - GLYPH) / 2
+        codes = self._codes(self._rows, len(self._columns))
         for down, across in np.argwhere(codes):
-            code = int(codes[down, across])
-            box = QRectF(
-                at.left_of(self._columns.start + int(across)),
-                at.top_of(self._rows.start + int(down)),
-                at.cell,
-                ROW_HEIGHT,
-            )
-            draw_glyph(painter, box, content.marks[code].icon, inks[code], 11)
+            corner = QPointF(at.left_of(self._columns.start + int(across)), at.top_of(self._rows.start + int(down)))
+            painter.drawImage(corner + middle, self._glyphs[int(codes[down, across])])
 
     # ---- around them ------------------------------------------------------------------------------------------------
 
     def _draw_playhead(self, painter: QPainter, column: int) -> None:
         """The chosen turn, through axis and cells."""
-        at, theme = self._at, self._theme
+        at, palette = self._at, self._palette
         left, wide = at.left_of(column), max(at.cell, 2.0)
         painter.save()
         painter.setClipRect(QRectF(at.titles, 0, at.grid.width(), at.height))
-        painter.fillRect(QRectF(left, 0, wide, AXIS), theme.color("accent_soft"))
-        painter.setPen(hairline(theme.color("accent"), 1.5))
+        painter.fillRect(QRectF(left, 0, wide, AXIS), QColor(palette.accent_soft))
+        painter.setPen(hairline(QColor(palette.accent), 1.5))
         bottom = min(at.height, at.top_of(len(self._content.rows)))
         if at.cell >= LINE_CELL:
             painter.drawLine(QLineF(left, 0, left, bottom))
@@ -205,7 +210,7 @@ class MapDrawing:
         painter.restore()
 
     def _draw_axis(self, painter: QPainter, chosen: int) -> None:
-        at, theme, content = self._at, self._theme, self._content
+        at, palette, content = self._at, self._palette, self._content
         painter.save()
         painter.setClipRect(QRectF(at.titles, 0, at.grid.width(), AXIS))
         font = scaled(self._font, 0.82)
@@ -223,7 +228,7 @@ class MapDrawing:
             if left < free:
                 continue
             painter.setFont(scaled(self._font, 0.82, bold=column == chosen))
-            painter.setPen(theme.color("accent" if column == chosen else "text_faint"))
+            painter.setPen(QColor(palette.accent if column == chosen else palette.text_faint))
             painter.drawText(QRectF(left, 0, wide + 8, AXIS), V_LEFT, text)
             free = left + wide + 4
         painter.restore()
@@ -232,16 +237,16 @@ class MapDrawing:
         return (self._columns.start, self._columns.stop - 1) if self._columns else ()
 
     def _draw_titles(self, painter: QPainter, chosen: int) -> None:
-        at, theme, content = self._at, self._theme, self._content
+        at, palette, content = self._at, self._palette, self._content
         painter.save()
         painter.setClipRect(QRectF(0, at.top, at.titles, at.grid.height()))
         painter.setFont(self._font)
         for row in self._rows:
             box = QRectF(0, at.top_of(row), at.titles - 4, ROW_HEIGHT)
             if row == chosen:
-                painter.fillRect(box, theme.color("accent_soft"))
-                painter.fillRect(QRectF(0, box.top(), 3, ROW_HEIGHT), theme.color("accent"))
-            painter.setPen(theme.color("on_accent_soft" if row == chosen else "text"))
+                painter.fillRect(box, QColor(palette.accent_soft))
+                painter.fillRect(QRectF(0, box.top(), 3, ROW_HEIGHT), QColor(palette.accent))
+            painter.setPen(QColor(palette.on_accent_soft if row == chosen else palette.text))
             draw_words(painter, box.adjusted(8, 0, -4, 0), content.titles[row])
         painter.restore()
 
@@ -253,7 +258,7 @@ class MapDrawing:
         if focus:
             draw_focus(painter, box.adjusted(-1, -1, 1, 1), self._theme)
         else:
-            painter.setPen(QPen(self._theme.color("focus"), 1))
+            painter.setPen(QPen(QColor(self._palette.focus), 1))
             painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
         painter.restore()
 
@@ -264,24 +269,33 @@ LARGEST: Final = 16_000
 TITLES: Final = 200.0
 
 
-def picture(theme: Theme, font: QFont, content: MapContent, cell: float, kind: str) -> bytes:
-    """The whole map as PNG or SVG. Raises ValueError for another kind, and where there is nothing to draw."""
+def picture(theme: Theme, font: QFont, content: MapContent, cell: float, kind: str) -> Callable[[], bytes]:
+    """What makes the whole map as PNG or SVG, in any thread, with the cells and colours of now.
+
+    Raises ValueError for another kind, and where there is nothing to draw.
+    """
     if not content.columns:
         message = tr("There are no turns to draw yet. Replay the chat first.")
         raise ValueError(message)
+    if kind not in {".png", ".svg"}:
+        what = kind or tr("a file without an ending")
+        message = tr("A picture is saved as .png or .svg, not as {kind}.", kind=what)
+        raise ValueError(message)
     cell = min(cell, (LARGEST - TITLES) / len(content.columns))
     rows = min(len(content.rows), (LARGEST - AXIS) // ROW_HEIGHT)
-    wide = math.ceil(TITLES + cell * len(content.columns) + 12)
-    high = math.ceil(AXIS + ROW_HEIGHT * rows + 6)
-    drawing = MapDrawing(theme, font, content, Geometry(wide, high, TITLES, cell))
-    if kind == ".svg":
-        return svg_bytes(QSize(wide, high), tr("Timeline"), lambda painter: drawing.draw(painter, (-1, -1)))
-    if kind == ".png":
-        image = QImage(wide, high, QImage.Format.Format_RGB32)
+    size = QSize(math.ceil(TITLES + cell * len(content.columns) + 12), math.ceil(AXIS + ROW_HEIGHT * rows + 6))
+    still = content.as_now()
+    drawing = MapDrawing(theme, font, still, Geometry(size.width(), size.height(), TITLES, cell))
+
+    def as_svg() -> bytes:
+        return svg_bytes(size, tr("Timeline"), drawing.draw)
+
+    def as_png() -> bytes:
+        image = QImage(size, QImage.Format.Format_RGB32)
         painter = QPainter(image)
         painter.setFont(font)
-        drawing.draw(painter, (-1, -1))
+        drawing.draw(painter)
         painter.end()
         return png_bytes(image)
-    message = tr("A picture is saved as .png or .svg, not as {kind}.", kind=kind or tr("a file without an ending"))
-    raise ValueError(message)
+
+    return as_svg if kind == ".svg" else as_png

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,6 +11,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.studio.replay.timeline_grid import RowOrder, TimelineGrid
 from lorestudio.trace.timeline import Ending
@@ -48,6 +50,10 @@ class MapContent:
     def marks(self) -> tuple[Mark, ...]:
         """How each code of the grid looks; 0 is a cell of which the run says nothing."""
         return (BLANK, *(fate_mark(ending.as_fate(0)) for ending in self.grid.endings))
+
+    def as_now(self) -> MapContent:
+        """The same, whose cells stay as they are now while more runs come in: for other threads."""
+        return replace(self, grid=deepcopy(self.grid))
 
     def entry(self, row: int) -> int | None:
         """The entry of a drawn row."""

@@ -44,6 +44,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.cells import Cells
 from lorestudio.ui.widgets.chart import BarChart, Bars, Layer
 from lorestudio.ui.widgets.layouts import (
     column,
@@ -448,15 +449,15 @@ class TimelinePane(Pane):
         """Show only entries that went in, or candidates too."""
         self.show_as(replace(self.shown, only_injected=not self.shown.only_injected))
 
-    def as_csv(self, *, entries: bool) -> bytes:
-        """The table of entries or of turns as a file for spreadsheets, with a byte order mark."""
-        content = self.content
-        columns = entry_columns(content) if entries else turn_columns(content, self._names)
-        table = place_table(self, columns)
-        table.set_rows(range(len(content.rows if entries else content.turns)))
-        found = csv_bytes(table.texts(), grouped=True)
-        table.deleteLater()
-        return found
+    def csv(self, *, entries: bool) -> Callable[[], bytes]:
+        """What makes the table of entries or of turns for spreadsheets, in any thread; it is the table of now."""
+        content, names = self.content.as_now(), self._names
+
+        def make() -> bytes:
+            cells = Cells(tuple(entry_columns(content) if entries else turn_columns(content, names)))
+            return csv_bytes(cells.texts(range(len(content.rows if entries else content.turns))), grouped=True)
+
+        return make
 
     # ---- filling ----------------------------------------------------------------------------------------------------
 

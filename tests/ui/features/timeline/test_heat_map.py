@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise, product
+from types import MappingProxyType
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
@@ -10,9 +11,17 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QWheel
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
+from lorestudio.studio.replay.timeline import TimelineTurn
+from lorestudio.studio.replay.timeline_grid import TimelineGrid
+from lorestudio.trace.diff import InjectionChanges
+from lorestudio.trace.journey import FateState
+from lorestudio.trace.model import Phase, RunOutcome, Turn
+from lorestudio.trace.timeline import Ending, TurnSummary
 from lorestudio.ui.features.timeline.drawing import (
     AXIS,
+    BAND,
     LARGEST,
     ROW_HEIGHT,
     Geometry,
@@ -219,7 +228,7 @@ def test_what_is_chosen_scrolls_into_sight_with_a_little_around_it(theme: Theme,
 
 @pytest.mark.parametrize("kind", [".svg", ".png"])
 def test_a_picture_has_the_whole_map(content: MapContent, theme: Theme, view: HeatMap, kind: str) -> None:
-    made = picture(theme, view.font(), content, 20, kind)
+    made = picture(theme, view.font(), content, 20, kind)()
     assert made.startswith(b"<?xml" if kind == ".svg" else b"\x89PNG")
     if kind == ".svg":
         wide = 200 + 20 * len(content.columns) + 12
@@ -397,7 +406,7 @@ def test_outcomes_without_a_fill_have_the_colour_of_a_line(theme: Theme) -> None
 
 
 def test_a_picture_is_never_wider_or_higher_than_can_be_stored(theme: Theme) -> None:
-    made = picture(theme, QFont(), content_of(20_000), 20, ".svg")
+    made = picture(theme, QFont(), content_of(20_000), 20, ".svg")()
     wide = int(made.split(b'viewBox="0 0 ')[1].split()[0])
     assert LARGEST - 50 < wide <= LARGEST + 12
 
@@ -412,7 +421,7 @@ def test_a_picture_of_nothing_or_of_another_kind_is_refused(content: MapContent,
 
 
 def test_a_picture_as_png_shows_the_same_cells(content: MapContent, theme: Theme) -> None:
-    image = QImage.fromData(picture(theme, QFont(), content, 20, ".png"))
+    image = QImage.fromData(picture(theme, QFont(), content, 20, ".png")())
     assert image.width() == 200 + 20 * len(content.columns) + 12
     assert image.pixelColor(image.width() - 3, image.height() - 3) == theme.color("panel")
     seen = set()
@@ -423,3 +432,21 @@ def test_a_picture_as_png_shows_the_same_cells(content: MapContent, theme: Theme
         assert image.pixelColor(200 + 20 * column + 3, AXIS + ROW_HEIGHT * row + 3) == ground
         seen.add(ground.name())
     assert len(seen) > 1
+
+
+def test_cells_of_many_rows_are_drawn_as_those_of_few_are(theme: Theme) -> None:
+    """They are enlarged some at a time; each has its own colour where one time ends and the next begins, too."""
+    grid, rows = TimelineGrid(2), 3 * BAND + 5
+    ending, turns = Ending(FateState.INJECTED, Phase.BUDGET, "fits"), []
+    for column in range(2):
+        found = {row: ending for row in range(rows) if row % 2 == column}
+        summary = TurnSummary(Turn(0, 0, 0), RunOutcome.INJECTED, 0, 0, None, MappingProxyType(found), {})
+        grid.put(column, summary)
+        turns.append(TimelineTurn(Generation(column), summary, None, InjectionChanges()))
+    drawn_rows = tuple(grid.row_of(entry) for entry in range(rows))
+    content = replace(content_of(2), grid=grid, rows=drawn_rows, titles=("",) * rows, turns=tuple(turns))
+    image = QImage.fromData(picture(theme, QFont(), content, 8, ".png")())
+    strong, panel = theme.fill(fate_mark(ending.as_fate(0)).fill)[0], theme.color("panel")
+    for row, column, down in product(range(rows), range(2), (2, ROW_HEIGHT - 2)):
+        seen = image.pixelColor(200 + 8 * column + 4, AXIS + ROW_HEIGHT * row + down)
+        assert seen == (strong if row % 2 == column else panel), (row, column, down)

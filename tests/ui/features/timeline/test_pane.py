@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QFont, QImage
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -25,6 +26,8 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline_grid import RowOrder
 from lorestudio.trace.diff import InjectionChanges
 from lorestudio.trace.journey import Journeys
+from lorestudio.ui.features.timeline import drawing
+from lorestudio.ui.features.timeline import pane as pane_module
 from lorestudio.ui.features.timeline.actions import TimelineFeature
 from lorestudio.ui.features.timeline.drawing import picture
 from lorestudio.ui.features.timeline.map_content import MapContent
@@ -393,6 +396,48 @@ def test_saving_as_csv_and_as_pictures(window: MainWindow, qtbot: QtBot, tmp_pat
     image = QImage(str(tmp_path / "map.png"))
     assert image.width() > 200
     assert "<svg" in (tmp_path / "map.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["turns.csv", "entries.csv", "map.png", "map.svg"])
+def test_what_is_saved_is_made_beside_the_window(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    made_in: list[threading.Thread] = []
+
+    def noting(make: Callable[..., bytes]) -> Callable[..., bytes]:
+        def made(*args: object, **words: object) -> bytes:
+            made_in.append(threading.current_thread())
+            return make(*args, **words)
+
+        return made
+
+    for module, maker in ((pane_module, "csv_bytes"), (drawing, "png_bytes"), (drawing, "svg_bytes")):
+        monkeypatch.setattr(module, maker, noting(getattr(module, maker)))
+    commands(window).save(tmp_path / name, entries=name == "entries.csv")
+    assert window.status.currentMessage() == f"Saving {name}…"
+    qtbot.waitUntil(lambda: window.session.jobs.idle)
+    assert window.status.currentMessage() == f"{name} was saved."
+    assert len(made_in) == 1
+    assert made_in[0] is not threading.main_thread()
+
+
+def test_what_is_saved_is_what_was_seen_though_more_comes_in_and_colours_change(
+    window: MainWindow, theme: Theme
+) -> None:
+    content, font = pane_of(window).content.as_now(), QFont()
+    pane = pane_of(window)
+    pane.content = content
+
+    def makers() -> list[Callable[[], bytes]]:
+        pictures = [picture(theme, font, content, cell, kind) for kind in (".png", ".svg") for cell in (4.0, 20.0)]
+        return [pane.csv(entries=True), pane.csv(entries=False), *pictures]
+
+    before, late = [make() for make in makers()], makers()
+    theme.choose("dark" if theme.palette.name == "light" else "light")
+    for place in content.columns:
+        content.grid.drop(place)
+    assert [make() for make in late] == before
+    assert all(now != then for now, then in zip([make() for make in makers()[2:]], before[2:], strict=True))
 
 
 def test_a_file_that_cannot_be_written_is_said(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
