@@ -82,7 +82,6 @@ class ProfilesDialog(Dialog):
         self._base = Profile("new", url=PRESETS[0].url)
         self._shown: tuple[object, ...] = ()  # what the form held before anything was typed
         self._test: Job | None = None
-        self._busy = False
         self.bar = MessageBar(theme, self)
         both = row((self._make_list(), 2), (self._make_form(), 3), spacing=14)
         column(self.bar, (both, 1), of=self)
@@ -248,9 +247,10 @@ class ProfilesDialog(Dialog):
 
     def _update(self) -> None:
         testing = self._test is not None
+        busy = testing or self.writing
         for each in (self.save, self.test, self.add):
-            each.setEnabled(not self._busy)
-        self.delete.setEnabled(not self._busy and self._editing is not None)
+            each.setEnabled(not busy)
+        self.delete.setEnabled(not busy and self._editing is not None)
         self.stop.setVisible(testing)
         self.test.setVisible(not testing)
 
@@ -321,12 +321,12 @@ class ProfilesDialog(Dialog):
             self.state.setText(text)
 
     def _start(self, title: str, work: Callable[[], _Saved]) -> None:
-        self._busy = True
+        self.writing = True  # a keyring may wait for the person
         self._update()
         self._session.jobs.start(title, lambda _job: work(), done=self._was_saved, failed=self._failed)
 
     def _was_saved(self, result: _Saved) -> None:
-        self._busy = False
+        self.writing = False
         self._file = result.file
         self._shown = self._typed()
         self._session.providers.take(result.file, result.renamed)
@@ -352,11 +352,10 @@ class ProfilesDialog(Dialog):
         self.bar.say(tr("Asking {name}…", name=profile.name))
         title = tr("Testing a connection")
         self._test = self._session.jobs.start(title, work, done=self._tested, failed=self._failed)
-        self._busy = True
         self._update()
 
     def _tested(self, reply: ChatReply) -> None:
-        self._test, self._busy = None, False
+        self._test = None
         self._update()
         said = shorten(reply.text, 60) or tr("nothing")
         tokens = count(reply.usage.input + reply.usage.output, "token", "tokens")
@@ -368,7 +367,7 @@ class ProfilesDialog(Dialog):
             self._test.cancel()
 
     def _failed(self, error: Exception) -> None:
-        self._test, self._busy = None, False
+        self._test, self.writing = None, False
         self._update()
         if isinstance(error, Cancelled):
             self.bar.say(tr("The test was stopped."))

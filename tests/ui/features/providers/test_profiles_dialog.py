@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 from keyring.errors import NoKeyringError
@@ -374,6 +375,38 @@ def test_a_key_that_cannot_be_deleted_is_told_with_the_profile_gone(open_dialog,
     dialog._delete(dialog._session.providers.file.profiles[0])
     settle(dialog, qtbot)
     assert (dialog.bar.tone, dialog.bar.label.text()) == ("good", "Deleted.")
+
+
+@pytest.mark.parametrize("fails", [None, NoKeyringError()])
+def test_while_a_keyring_waits_for_the_person_nothing_closes_the_dialog(
+    open_dialog, keyring, qtbot, monkeypatch, fails
+) -> None:
+    dialog = open_dialog()
+    asked, answered = threading.Event(), threading.Event()
+
+    def set_password(service: str, username: str, password: str) -> None:
+        asked.set()
+        answered.wait(10)
+        MemoryKeyring.set_password(keyring, service, username, password)
+
+    monkeypatch.setattr(keyring, "set_password", set_password)
+    keyring.fails = fails
+    add(dialog, "OpenRouter")
+    dialog.model.setText("mistral/large")
+    dialog.key.setText(SECRET)
+    dialog.save.click()
+    qtbot.waitUntil(asked.is_set)
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    dialog.close()
+    drain()
+    assert isValid(dialog)
+    assert dialog.isVisible()
+    answered.set()
+    settle(dialog, qtbot)
+    assert dialog.bar.tone == ("error" if fails else "good")
+    dialog.close()
+    drain()
+    assert not isValid(dialog)
 
 
 def test_answers_and_modes_are_chosen_from_the_menu(make_window, qtbot) -> None:
