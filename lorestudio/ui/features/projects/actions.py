@@ -9,7 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QPushButton, QWidget
 
 from lorestudio.domain.file_names import underscored_name
 from lorestudio.exchange.chats.loading import chat_of_text
@@ -73,8 +73,8 @@ class ProjectsFeature(Feature):
         self.start.pressed.connect(context.run)
         self.start.wanted.connect(self._open_again)
         self.start.show_recent(self._recent.load())
-        drops = FileDrops(context.window, context.idle)
-        drops.dropped.connect(self._take_dropped, Qt.ConnectionType.QueuedConnection)
+        self._drops = FileDrops(context.window, context.idle)
+        self._drops.dropped.connect(self._take_dropped, Qt.ConnectionType.QueuedConnection)
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -140,6 +140,8 @@ class ProjectsFeature(Feature):
 
     def begin(self) -> None:
         """The panes have chosen a reply to look at by now, whenever a project is shown."""
+        for dock in self.context.layout.docks.values():
+            self._drops.follow(dock)
         self.context.session.project_changed.connect(self._begin_look)
         self.context.session.project_replaced.connect(self._forget_changes)
         self.context.session.reading.as_read.connect(lambda: self.context.bars.drop(VAULT_CHANGED))
@@ -429,12 +431,22 @@ class FileDrops(QObject):
         self._window, self._ready = window, ready
         window.installEventFilter(self)
 
+    def follow(self, dock: QDockWidget) -> None:
+        """Take what is dropped on this dock, too, whenever it is a window of its own."""
+        for signal in (dock.topLevelChanged, dock.visibilityChanged):
+            signal.connect(lambda _on: self._watch(dock))
+
+    def _watch(self, widget: QWidget) -> None:
+        handle = widget.windowHandle()
+        if handle is not None:
+            handle.installEventFilter(self)
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: the system's window, which there is from the first showing on, hears of a drop before its parts do."""
         if watched is self._window:
             if event.type() is QEvent.Type.Show:
                 self._window.removeEventFilter(self)
-                self._window.windowHandle().installEventFilter(self)
+                self._watch(self._window)
             return False
         if not isinstance(event, QDropEvent) or event.source() is not None:
             return False

@@ -47,11 +47,12 @@ def drop(window: MainWindow, *paths: Path, over: QWidget | None = None) -> bool:
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
     data.setText("\n".join(map(str, paths)))
     part = over or window
-    place = part.mapTo(window, part.rect().center())
+    whole = part.window()
+    place = part.mapTo(whole, part.rect().center())
     enter = QDragEnterEvent(QPoint(place), ACTION, data, LEFT, NONE)
-    QApplication.sendEvent(window.windowHandle(), enter)
+    QApplication.sendEvent(whole.windowHandle(), enter)
     if enter.isAccepted():
-        QApplication.sendEvent(window.windowHandle(), QDropEvent(QPointF(place), ACTION, data, LEFT, NONE))
+        QApplication.sendEvent(whole.windowHandle(), QDropEvent(QPointF(place), ACTION, data, LEFT, NONE))
         settle(window)
     return enter.isAccepted()
 
@@ -89,6 +90,24 @@ def test_fields_take_no_files(window: MainWindow, places: dict[str, Path]) -> No
     field = window.vault.filter
     assert drop(window, places["Harbour"], over=field)
     assert (field.text(), opened(window)) == ("", (["Harbour"], [], ""))
+
+
+def test_a_pane_in_a_window_of_its_own_takes_them_as_the_window_does(
+    window: MainWindow, places: dict[str, Path]
+) -> None:
+    dock, field = window.docks["vault"], window.vault.filter
+    for _ in range(2):  # its window is another one each time
+        dock.setFloating(True)
+        assert field.window() is dock
+        assert drop(window, places["Harbour"], over=field)
+        assert (field.text(), opened(window)) == ("", (["Harbour"], [], ""))
+        dock.close()
+        dock.show()
+        assert drop(window, places["Tale.jsonl"], over=field)
+        assert (field.text(), opened(window)[2]) == ("", "Tale.jsonl")
+        dock.setFloating(False)
+        assert drop(window, places["Sea.json"], over=field)
+        assert opened(window) == ([], ["Sea.json"], "")
 
 
 def test_an_unsaved_chat_is_asked_about_first(window: MainWindow, places: dict[str, Path], monkeypatch) -> None:
