@@ -9,6 +9,7 @@ from html import escape
 from typing import Final, TypeAlias
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtGui import Qt as Gui
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -50,6 +51,12 @@ def later(parent: QObject, work: Callable[[], object], milliseconds: int = 0) ->
 def plain(text: str) -> str:
     """A text for a tool tip, which would take `<img src=…>` in a name for a picture, and open its file to show it."""
     return f"<span style='white-space: pre-wrap'>{escape(text)}</span>" if Gui.mightBeRichText(text) else text
+
+
+def is_redo(event: QKeyEvent) -> bool:
+    """Whether a key asks to do again what was undone: the desktop's own keys do, and Ctrl+Y on every desktop."""
+    pressed = QKeySequence(event.keyCombination())
+    return event.matches(QKeySequence.StandardKey.Redo) or pressed == QKeySequence("Ctrl+Y")
 
 
 # ---- the order of Tab ------------------------------------------------------------------------------------------------

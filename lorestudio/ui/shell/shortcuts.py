@@ -87,7 +87,8 @@ def _types(shortcut: str) -> bool:
 
 
 def _needed() -> set[str]:
-    return {sequence.toString(_PORTABLE) for key in _STANDARD for sequence in QKeySequence.keyBindings(key)}
+    own = {sequence.toString(_PORTABLE) for key in _STANDARD for sequence in QKeySequence.keyBindings(key)}
+    return own | {"Ctrl+Y"}  # see `qt.is_redo`
 
 
 class ShortcutStore:

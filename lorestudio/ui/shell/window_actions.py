@@ -53,8 +53,7 @@ class WindowFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         context, layout, steps = self.context, self.context.layout, self.context.session.parts.adjustments
-        window, redo = context.window, QKeySequence.keyBindings(QKeySequence.StandardKey.Redo)
-        also = ("Ctrl+Y",) if QKeySequence("Ctrl+Y") in redo else ()  # elsewhere no field would take it for its text
+        window = context.window
         return (
             Action("app.quit", "Quit", "File", 200, window.close, ("Ctrl+Q",)),
             Action(
@@ -65,7 +64,7 @@ class WindowFeature(Feature):
             ),
             Action(
                 "adjust.redo", "Redo setting or chat change", "Edit", 15, self._redo,
-                ("Ctrl+Shift+Z", *also), Where.RUNS, lambda: bool(steps.redo_title), "redo",
+                ("Ctrl+Shift+Z", "Ctrl+Y"), Where.RUNS, lambda: bool(steps.redo_title), "redo",
                 "Do again what was taken back last",
                 text=lambda: about(tr("Redo setting or chat change"), steps.redo_title),
             ),

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QBoxLayout,
@@ -23,13 +23,16 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLayout,
+    QLineEdit,
+    QPlainTextEdit,
     QPushButton,
     QSizePolicy,
+    QTextEdit,
     QToolButton,
     QWidget,
 )
 
-from lorestudio.ui.shell.qt import later, move_keyboard, plain
+from lorestudio.ui.shell.qt import is_redo, later, move_keyboard, plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import Notice, Tone, tr
 from lorestudio.ui.widgets.layouts import (
@@ -251,6 +254,17 @@ class Pane(QWidget):
 
     def set_seen(self, seen: bool) -> None:
         """Whether somebody sees it: a tab behind another one is not seen, though Qt calls it visible."""
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: where a field does not know a key for doing again, it is the field's nevertheless, not the pane's."""
+        if isinstance(event, QKeyEvent) and is_redo(event):
+            field = QApplication.focusWidget()
+            if isinstance(field, QLineEdit | QTextEdit | QPlainTextEdit) and not field.isReadOnly():
+                if event.type() is QEvent.Type.KeyPress:
+                    field.redo()
+                event.accept()
+                return True
+        return super().event(event)
 
     def _keep_note(self, note: str) -> None:
         self.last_note = note

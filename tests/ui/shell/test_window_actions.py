@@ -5,13 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QPlainTextEdit, QPushButton, QTextBrowser, QToolButton
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QTextBrowser,
+    QToolButton,
+)
 
 from lorestudio.domain.resources import VERSION
 from lorestudio.ui.shell.layout import WORKSPACES
+from lorestudio.ui.shell.qt import is_redo
 from lorestudio.ui.shell.shortcuts import ShortcutsDialog
 from lorestudio.ui.shell.theme import load_palettes
 from lorestudio.ui.shell.window_actions import KEPT
@@ -67,6 +77,53 @@ def test_a_change_is_taken_back_and_done_again_by_name(window: MainWindow, key: 
     assert window.session.project.settings.max_entries == 3
     parts.undo()
     settle(window)
+
+
+def test_ctrl_y_does_a_fields_text_again_also_where_the_field_does_not_know_the_key(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On Linux and macOS fields know Ctrl+Shift+Z alone; Ctrl+Y comes to the pane, which has an action of that key."""
+    parts, told = window.session.parts, list[str]()
+    settings = window.session.project.settings
+    parts.adjust("fewer entries", settings=settings.model_copy(update={"max_entries": 3}))
+    settle(window)
+    parts.undo()
+    settle(window)
+    assert window.commands.actions["adjust.redo"].isEnabled()
+    monkeypatch.setattr(parts, "redo", lambda: told.append("redo"))
+    window.show_pane("chat")
+    press(window, Qt.Key.Key_F, CTRL)
+    field = QApplication.focusWidget()
+    assert isinstance(field, QLineEdit)
+
+    class Elsewhere(QObject):
+        def eventFilter(self, _field: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt)
+            event.ignore()
+            return isinstance(event, QKeyEvent) and event.keyCombination() == CTRL | Qt.Key.Key_Y
+
+    elsewhere, before = Elsewhere(field), field.text()
+    QTest.keyClicks(field, "ink")
+    press(window, Qt.Key.Key_Z, CTRL)
+    assert field.text() == before
+    field.installEventFilter(elsewhere)
+    press(window, Qt.Key.Key_Y, CTRL)
+    assert (field.text(), told) == ("ink", [])
+    field.setReadOnly(True)
+    press(window, Qt.Key.Key_Y, CTRL)
+    assert told == ["redo"]
+    field.removeEventFilter(elsewhere)
+    field.setReadOnly(False)
+    field.setText(before)
+
+
+def test_ctrl_y_is_a_key_for_doing_again_on_every_desktop() -> None:
+    class Elsewhere(QKeyEvent):
+        def matches(self, _key: QKeySequence.StandardKey) -> bool:
+            return False
+
+    kind, key = QEvent.Type.KeyPress, Qt.Key.Key_Y
+    pressed = [Elsewhere(kind, key, held) for held in (CTRL, CTRL | SHIFT, Qt.KeyboardModifier.NoModifier)]
+    assert [is_redo(each) for each in pressed] == [True, False, False]
 
 
 def test_find_opens_the_search_of_the_pane_and_of_no_other_one(window: MainWindow) -> None:

@@ -24,6 +24,7 @@ from lorestudio.ui.features.notes.editor.fields import FIRES, FIRES_SPEC, FieldC
 from lorestudio.ui.features.notes.editor.form_row import Facts, FieldRemark, FieldRow, Mend, mended, remarks_on
 from lorestudio.ui.features.notes.editor.schema import ALWAYS, BOOK_FIELDS, FieldKind, FieldSpec, Fires, TagNames, specs
 from lorestudio.ui.features.vault.table import Note
+from lorestudio.ui.shell.qt import is_redo
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.dialogs import ask_name
@@ -415,8 +416,7 @@ class PropertyForm(QWidget):
             super().keyPressEvent(event)
 
     def _is_undo(self, event: QKeyEvent) -> bool:
-        keys = QKeySequence.StandardKey
-        return event.matches(keys.Undo) or event.matches(keys.Redo)
+        return event.matches(QKeySequence.StandardKey.Undo) or is_redo(event)
 
     def _take_undo(self, event: QKeyEvent) -> bool:
         event.accept()
