@@ -66,6 +66,13 @@ def said(pane: TracePane) -> list[tuple[str, str]]:
     return [(each.text, each.tone) for each in pane.summary.notes]
 
 
+def test_what_filters_the_answers_has_all_its_height_beside_the_tabs(pane: TracePane) -> None:
+    """The line of tabs gives what stands in its corner no more than its own height: edges were cut."""
+    for part in (pane.filter, pane.all_stages):
+        assert part.isVisible()
+        assert part.height() >= part.sizeHint().height()
+
+
 def test_the_head_counts_the_rows_that_are_shown(window: MainWindow, pane: TracePane, qtbot: QtBot) -> None:
     assert note(window) == "Reply #5 · 5 entries · without 1 broken note"
     qtbot.keyClicks(pane.filter, "cut")
