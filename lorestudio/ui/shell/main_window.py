@@ -11,6 +11,7 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QMouseEvent, QResizeEvent, QSh
 from PySide6.QtWidgets import QApplication, QMainWindow, QPushButton, QToolButton, QWidget
 
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.report.faults import fault_report
 from lorestudio.ui.features.every_feature import Features
 from lorestudio.ui.shell.actions import Where, pane_action
@@ -19,7 +20,7 @@ from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.layout import PANE_ORDER
 from lorestudio.ui.shell.qt import later, move_keyboard
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import Notice, shorten, tr
+from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.selection import same_numbers
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import holding, row, tight

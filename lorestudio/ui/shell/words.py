@@ -69,9 +69,3 @@ def sentence_of(error: Exception) -> str:
     """What an error says, or what kind it is where it says nothing."""
     said = told_of_disk(error) if isinstance(error, OSError) else str(error)
     return said or tr("Something failed without saying why ({kind}).", kind=type(error).__name__)
-
-
-__all__ = [
-    "LONGEST_SAYING", "Notice", "Tone", "count", "number", "sentence_case", "sentence_of", "shorten", "tr",
-    "with_full_stop",
-]  # fmt: skip

@@ -10,13 +10,14 @@ from msgspec import Struct, field
 from PySide6.QtCore import QSettings
 
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import shorten
 from lorestudio.settings.behaviour import FIXED, fixed, switches
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.project.settings import Mode, mode_of, with_mode
 from lorestudio.systems.registry import KINDS, MAIN, in_project
-from lorestudio.ui.shell.words import shorten, tr
+from lorestudio.ui.shell.words import tr
 
 
 def mode_caption(mode: Mode) -> str:

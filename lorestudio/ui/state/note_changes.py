@@ -11,6 +11,7 @@ from typing import TypeAlias, TypeVar
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
+from lorestudio.domain.texts import shorten
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.book_entries import book_notes
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet
@@ -18,7 +19,7 @@ from lorestudio.studio.notes.changes.log import ChangeLog, Report
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import FreshNotes, Planned, VaultNotes, listed
 from lorestudio.ui.shell.jobs import is_heard, listener_of
-from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.session import Session
 from lorestudio.vault.data_folder import default_folder

@@ -11,6 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.texts import shorten
 from lorestudio.exchange.chats.document import BrokenLine, ChatDocument
 from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.editing import Voice
@@ -24,7 +25,7 @@ from lorestudio.ui.features.chat.prompt_setup import PromptSetups
 from lorestudio.ui.features.chat.reply import ReplyCost, ReplyWork, StreamingReply, local_now
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
-from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.undo import Adjustment
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import iconed

@@ -10,8 +10,9 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QGridLayout, QMenu, QPlainTextEdit, QToolButton, QWidget
 
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.chat.editing import Voice
-from lorestudio.ui.shell.words import shorten, tr
+from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import button, column, combo, holding, label, letters, named, row, text_field
 
 MOST_LINES: Final = 6

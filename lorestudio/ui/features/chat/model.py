@@ -12,9 +12,10 @@ from PySide6.QtCore import QAbstractListModel, QObject, Qt, Signal
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.history import ranges_of
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import shorten
 from lorestudio.trace.model import AS_STORED, SeenChat, Trace
 from lorestudio.ui.shell.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, Index
-from lorestudio.ui.shell.words import count, shorten, tr
+from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.paint import KeyMark, KeyQuery
 
 

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QSizePolicy, QToolBu
 
 from lorestudio.domain.chat import Chat, Generation, Message, places_in
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import shorten
 from lorestudio.settings.sections import dump_section
 from lorestudio.studio.chat.editing import edit
 from lorestudio.studio.project.answering import AnswerKind, Profile, Source
@@ -27,7 +28,7 @@ from lorestudio.ui.features.chat.message_list import MessageList
 from lorestudio.ui.features.chat.model import ChatList
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, shorten, tr
+from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.choices import (
     RunChoice,
     mode_caption,

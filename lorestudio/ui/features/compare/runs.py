@@ -17,6 +17,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Generation, first_difference
 from lorestudio.domain.lifecycle import CancelToken, Progress
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.compare.causes import Causes, RunSide, What, edited_side, effects, run_side, with_settings_of
 from lorestudio.studio.compare.differences import input_differences, same_system
 from lorestudio.studio.compare.text import HEADINGS, SIGNS, cause_words, change_lines
@@ -31,7 +32,7 @@ from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Injection, Trace
 from lorestudio.trace.wording import place as place_words
 from lorestudio.trace.wording import signed_words
-from lorestudio.ui.shell.words import count, number, sentence_case, shorten, tr
+from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMenu, QToolButton
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.chat.controls import ControlsPart, PresetFolder, has_rule, toggled, unusable
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.control_trials import Change
@@ -39,7 +40,7 @@ from lorestudio.ui.features.why_not.pane import WhyView
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.layout import NARROW
-from lorestudio.ui.shell.words import count, shorten, tr
+from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets import dialogs
 
 SAVING: Final = ("chat.save", "controls.file", "adjust.undo")

@@ -19,6 +19,7 @@ from lorestudio.domain.javascript import to_string
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.chat.controls import (
     ContextField,
     ControlsPart,
@@ -34,7 +35,7 @@ from lorestudio.studio.tryout.control_trials import Change, Effect, Trials, effe
 from lorestudio.trace.wording import joined
 from lorestudio.ui.shell.jobs import Newest
 from lorestudio.ui.shell.qt import later
-from lorestudio.ui.shell.words import count, number, shorten, tr
+from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 

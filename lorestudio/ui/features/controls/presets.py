@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.javascript import to_string
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
+from lorestudio.domain.texts import shorten
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.chat.controls import (
     BrokenPreset,
@@ -39,7 +40,7 @@ from lorestudio.ui.features.controls.chips import PART_WORDS
 from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import Notice, sentence_case, shorten, tr
+from lorestudio.ui.shell.words import Notice, sentence_case, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import button, column, label, named, row

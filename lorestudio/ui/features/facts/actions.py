@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu
 
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.systems.facts import NAME, SOURCE
 from lorestudio.trace.journey import FOREIGN_IDS
@@ -18,7 +19,7 @@ from lorestudio.ui.features.facts.store import MemoryStore
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
-from lorestudio.ui.shell.words import count, number, shorten, tr
+from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.choices import short_source
 from lorestudio.ui.state.traces import FiringCounts
 from lorestudio.ui.widgets import dialogs

@@ -12,11 +12,12 @@ from msgspec import Struct
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QTabWidget, QWidget
 
+from lorestudio.domain.texts import shorten
 from lorestudio.systems.facts.picture import FactsPicture, MemoryRow, PassageRow, Provenance
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, counts_words
 from lorestudio.ui.features.facts.table import day_words
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, shorten, tr
+from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import Column, state_column
 from lorestudio.ui.widgets.layouts import column, holding, label, named, row, small_button
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView

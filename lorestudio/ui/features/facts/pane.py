@@ -12,6 +12,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QMenu, QSizePolicy, QToolButton, QWidget
 
+from lorestudio.domain.texts import shorten
 from lorestudio.systems.facts.picture import FactsPicture, MemoryRow
 from lorestudio.ui.features.facts.extraction import Under
 from lorestudio.ui.features.facts.origins import MemoryDetail, PassagePage, ProfilePage
@@ -26,7 +27,7 @@ from lorestudio.ui.features.facts.table import (
     usual_direction,
 )
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, shorten, tr
+from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.layouts import SearchField, column, combo, holding, iconed, named, row, split, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, FilterStrip, FoldingRow
 from lorestudio.ui.widgets.work_pane import WorkPane

@@ -10,11 +10,12 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.systems.facts.picture import MemoryRow
 from lorestudio.trace.wording import time_words
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, shorten, tr
+from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.choices import source_title
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView

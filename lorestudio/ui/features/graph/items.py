@@ -11,12 +11,12 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.graph.analysis import Gaps, GraphStudy
 from lorestudio.studio.graph.graph import ALL_KINDS, EdgeKind, NoteGraph, Point, pair
 from lorestudio.studio.graph.layout import radii
 from lorestudio.ui.features.graph.looks import NodeLook, StrokeSet, draw_strokes, strokes
 from lorestudio.ui.shell.theme import Theme, glyph, scaled
-from lorestudio.ui.shell.words import shorten
 from lorestudio.ui.widgets.paint import hairline
 
 TITLE_LENGTH: Final = 30

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.graph.graph import Edge, EdgeKind, NodeKind
 from lorestudio.ui.shell.theme import Palette, Theme, contrast
-from lorestudio.ui.shell.words import number, shorten, tr
+from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.paint import hairline
 
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.texts import shorten
 from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, LoreReport, told_once
 from lorestudio.exchange.lorebooks.formats import BY_NAME, FORMATS
 from lorestudio.settings.files import real_path
@@ -49,7 +50,7 @@ from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import FIT, Column

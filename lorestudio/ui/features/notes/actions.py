@@ -9,13 +9,14 @@ from pathlib import Path
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.recovery import Recovery, Unsaved
 from lorestudio.trace.wording import joined
 from lorestudio.ui.features.notes.pane import WRITE, EntryPane
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
-from lorestudio.ui.shell.words import Notice, shorten, tr
+from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.vault.file_lock import OpenVaults
 from lorestudio.vault.files import SaveError

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import shorten
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.search import (
     FoundNote,
@@ -28,7 +29,7 @@ from lorestudio.studio.notes.search import (
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.note_changes import NoteWork
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import SearchField, button, column, iconed, label, named, row, stack, tool

@@ -17,12 +17,13 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
 
 from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.project.places import is_address
 from lorestudio.studio.project.project import Project, is_demo
 from lorestudio.trace.storage.serialize import record_from_json
 from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme, glyph
-from lorestudio.ui.shell.words import shorten, tr
+from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import column, holding, label, named, row
 from lorestudio.ui.widgets.pane import drop_all
 

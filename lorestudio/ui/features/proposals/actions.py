@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QFormLayout, QLineEdit, QPushButton, QWidget
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.project.project import Project
@@ -23,7 +24,7 @@ from lorestudio.studio.proposals.planning import Guard, default_records, plan_dr
 from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
-from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
     column,

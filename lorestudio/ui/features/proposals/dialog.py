@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import Project
@@ -27,7 +28,7 @@ from lorestudio.ui.features.proposals.worker import ProposalWish, Proposing, Row
 from lorestudio.ui.features.providers.question_dialog import Questions
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, shorten, tr
+from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.choices import source_help, source_title
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.dialogs import Dialog

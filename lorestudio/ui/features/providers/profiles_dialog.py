@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.project.answering import (
     PRESETS,
     Api,
@@ -39,7 +40,7 @@ from lorestudio.studio.project.answering import (
 )
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.state.ai_calls import duration_words
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs

@@ -11,6 +11,7 @@ from typing import Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QProgressBar
 
+from lorestudio.domain.texts import shorten
 from lorestudio.systems.recap.message_recaps import WalkDecision
 from lorestudio.systems.recap.overview import MessageRow, PromptAt, RecapPicture, RecapState, WalkRow
 from lorestudio.systems.recap.running import RunningVersion
@@ -18,7 +19,7 @@ from lorestudio.trace.explain import explain
 from lorestudio.trace.model import Trace, Verdict
 from lorestudio.trace.wording import time_words
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, shorten, tr
+from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column, state_column
 from lorestudio.ui.widgets.layouts import label, named
 from lorestudio.ui.widgets.work_pane import RowsPage, SmallText

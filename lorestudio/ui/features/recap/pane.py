@@ -15,12 +15,13 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
+from lorestudio.domain.texts import shorten
 from lorestudio.systems.recap.overview import QueuePicture, RecapPicture, SceneRow
 from lorestudio.trace.wording import time_words
 from lorestudio.ui.features.recap.memory import NoRecaps
 from lorestudio.ui.features.recap.pages import MessagePage, RecapPromptPage, RunningPage
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, shorten, tr
+from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column, state_column
 from lorestudio.ui.widgets.layouts import small_button
 from lorestudio.ui.widgets.work_pane import RowsPage, WorkPane

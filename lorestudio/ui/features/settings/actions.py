@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QToolButton
 
 from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls
+from lorestudio.domain.texts import shorten
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.settings_files import Merge, changes_list
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
@@ -27,7 +28,7 @@ from lorestudio.ui.features.settings.profiles import (
 )
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
-from lorestudio.ui.shell.words import Notice, shorten, tr
+from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import iconed
 from lorestudio.ui.widgets.picker import Choice

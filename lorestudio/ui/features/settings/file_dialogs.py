@@ -14,6 +14,7 @@ from PySide6.QtCore import QSettings, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 
+from lorestudio.domain.texts import shorten
 from lorestudio.exchange import json_file
 from lorestudio.exchange.settings_files import (
     ADVICE,
@@ -36,7 +37,7 @@ from lorestudio.studio.project.settings import only_main
 from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme, fixed_font
-from lorestudio.ui.shell.words import count, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row, text_view

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QListView, QWidget
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import shorten
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import PromptSetup
@@ -36,7 +37,7 @@ from lorestudio.trace.prompt import (
 from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, shorten, tr
+from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.widgets.cells import Body, CellDelegate, Chip, Column, Look, Strip, Words
 from lorestudio.ui.widgets.layouts import holding, iconed, named, one_of, row, stack, tight, tool
 from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow

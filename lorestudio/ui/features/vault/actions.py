@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import shorten
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.batch_edit import (
     LEAST_PRIORITY,
@@ -43,7 +44,7 @@ from lorestudio.ui.features.vault.pane import VaultPane
 from lorestudio.ui.features.vault.table import Note, note_folder, note_kind, note_title
 from lorestudio.ui.shell.actions import Action, Where, about
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
-from lorestudio.ui.shell.words import Notice, Tone, count, shorten, tr
+from lorestudio.ui.shell.words import Notice, Tone, count, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork, paths_of, what_was_done
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs

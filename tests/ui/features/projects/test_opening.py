@@ -11,12 +11,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.project.project import DEMO_LOOK, demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.projects.actions import PasteDialog, stopped_entry
 from lorestudio.ui.features.projects.coach import MARGIN, WIDTH
 from lorestudio.ui.features.projects.start import RecentProjects
-from lorestudio.ui.shell.words import shorten
 from lorestudio.ui.widgets.picker import Picker
 from tests.ui.conftest import drain, settle
 from tests.ui.features.projects.test_start import BOOK, shown

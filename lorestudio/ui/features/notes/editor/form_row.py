@@ -17,11 +17,12 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QPushButton, QToolButt
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, ParserWarning
 from lorestudio.domain.javascript import Json, number, to_number, to_string
+from lorestudio.domain.texts import shorten
 from lorestudio.ui.features.notes.editor import schema as reading
 from lorestudio.ui.features.notes.editor.fields import Field
 from lorestudio.ui.features.notes.editor.schema import FIRES_WORDS, FieldKind, FieldSpec, Fires, TagNames
 from lorestudio.ui.shell.theme import Theme, glyph
-from lorestudio.ui.shell.words import count, shorten, tr
+from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.layouts import Wrapping, column, iconed, in_lines, label, named, small_button
 from lorestudio.ui.widgets.pane import drop_all
 from lorestudio.vault.entries import ParseRules

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import length
+from lorestudio.domain.texts import shorten
 from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.ui.features.notes.editor.body import LINK, BodyEdit, LinkCompleter
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
@@ -31,7 +32,7 @@ from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.form import PropertyForm
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import shorten, tr
+from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import column, named, split
 from lorestudio.vault.note.document import NoteDocument
 
