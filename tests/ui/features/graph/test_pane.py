@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
@@ -17,12 +17,13 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.graph import layout
 from lorestudio.studio.graph.graph import EdgeKind
 from lorestudio.ui.features.graph import pane as graph_pane
+from lorestudio.ui.features.graph.lists import GapList
 from lorestudio.ui.features.graph.looks import ColourBy, graph_looks, pen_of, strokes
 from lorestudio.ui.features.graph.pane import GAPS, LIST, GraphPane
 from lorestudio.ui.features.graph.view import ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, HORIZONTAL
-from lorestudio.ui.shell.theme import contrast, load_palettes
+from lorestudio.ui.shell.theme import Theme, contrast, load_palettes
 from tests.ui.conftest import drain
 from tests.ui.drawing import at_the_right
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_project
@@ -35,7 +36,6 @@ VAULT = (
     Entry(RULES, "Rules.md", "vault", "Rules", "Be kind.", constant=True, cascade_links=("Crown",)),
     Entry(BELL, "Bell.md", "vault", "Bell", "It rings.", ("bell",)),
 )
-
 Make = Callable[..., MainWindow]
 
 
@@ -438,6 +438,31 @@ def test_gaps_are_listed_and_lead_to_their_entries(window: MainWindow, pane: Gra
     pane._take(replace(made, found=replace(made.found, gaps=replace(made.found.gaps, more_missing=1))))
     assert pane.tabs.tabText(GAPS) == f"Gaps {amount + 1}", "those without a row count, too"
     pane._take(made)
+
+
+def test_gaps_can_be_read_whole_in_a_narrow_pane_too(pane: GraphPane, theme: Theme, qtbot: QtBot) -> None:
+    gaps = GapList(theme)
+    qtbot.addWidget(gaps)
+    gaps.show_gaps(pane._prepared.found)
+    gaps.show()
+    high = {}
+    for wide in (300, 1600):
+        gaps.resize(wide, 900)
+        drain()
+        places = [
+            gaps.indexFromItem(each)
+            for each in gaps.findItems("", Qt.MatchFlag.MatchContains | Qt.MatchFlag.MatchRecursive)
+        ]
+        high[wide] = [gaps.visualRect(each).height() for each in places]
+        for place, height in zip(places, high[wide], strict=True):
+            rect = gaps.visualRect(place)
+            needed = gaps.fontMetrics().boundingRect(
+                QRect(0, 0, rect.width() - 6, 1000), Qt.TextFlag.TextWordWrap, place.data(DISPLAY)
+            )
+            assert rect.right() <= gaps.viewport().width()
+            assert height >= needed.height(), place.data(DISPLAY)
+    assert len(set(high[1600])) == 1, "wherever there is room, a row is one line"
+    assert max(high[300]) > max(high[1600])
 
 
 @pytest.mark.long
