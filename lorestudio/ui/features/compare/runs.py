@@ -255,13 +255,15 @@ class ComparableRuns(QObject):
         return found
 
     def _with_system(self, shown: Generation, project: Project, system: str) -> Load:
-        session, kind = self._session, kind_of(system)
+        session = self._session
         title = tr("{run} with {system}", run=self.name(shown), system=system_title(system))
         folder, source = session.keep_in, session.choice.source
-        settings = None if kind.in_project else session.choices.systems.get(system)
+        settings = session.choices.systems.get(system)
 
         def load(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
-            simulator = Simulator(project, system_of(project.scene(_recorded(project, source)), kind, settings))
+            kind = kind_of(system)  # which may have to be loaded
+            own = None if kind.in_project else settings
+            simulator = Simulator(project, system_of(project.scene(_recorded(project, source)), kind, own))
             if folder is not None:
                 with suppress(OSError), RunStore(folder) as store:
                     store.restore(simulator)

@@ -313,6 +313,7 @@ class SystemsPane(Pane):
         """The comparison under way."""
         self._only_kept = False
         self._outdated = False
+        self._was_seen = False
         self.turns = comparison_table(self, lambda turn: generation_of(turn.turn))
         self.totals = comparison_table(self)
         self.chart = TokenChart(theme, self)
@@ -465,6 +466,9 @@ class SystemsPane(Pane):
     def showEvent(self, event: QShowEvent) -> None:
         """Look for the comparison that was kept."""
         super().showEvent(event)
+        if not self._was_seen:
+            self._was_seen = True
+            self._show_choice()
         self.look_for_kept()
 
     def run_or_find(self) -> None:
@@ -551,6 +555,8 @@ class SystemsPane(Pane):
         self.changed.emit()
 
     def _show_choice(self) -> None:
+        if not self._was_seen:
+            return  # whatever can be compared would be loaded for it
         wanted, project = self._wanted(), self._session.project
         amount = len(wanted)
         self.choose_button.setText(tr("Runs: {amount}", amount=amount))

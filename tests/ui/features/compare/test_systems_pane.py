@@ -25,6 +25,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.comparison import Comparison, PromptShare, TurnComparison
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems import registry
 from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.model import Turn
@@ -67,6 +68,23 @@ def compared(real: MainWindow, qtbot: QtBot) -> MainWindow:
     real.run("systems.compare")
     settled(qtbot, real)
     return real
+
+
+def test_the_pane_comes_before_any_system_is_loaded_that_nobody_asked_for(
+    real: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loading all of them takes longer than a window may stand still."""
+    loaded, built_in = set[str](), registry._built_in
+    monkeypatch.setattr(registry, "_built_in", lambda name: (loaded.add(name), built_in(name))[1])
+    real.chat.choose(5)
+    real.show_pane("compare")
+    drain()
+    assert "system:hybrid" in {choice.key for choice in real.features.timeline.comparable.choices()}
+    assert loaded <= {registry.MAIN.name}
+    real.features.systems.show_page()
+    drain()
+    assert "hybrid" in loaded
+    assert real.features.systems.compare.choose_button.text() == "Runs: 3"
 
 
 def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWindow) -> None:
