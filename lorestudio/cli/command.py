@@ -19,6 +19,7 @@ from lorestudio.cli.output import clear_messages
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.problems import InputError, WrongFileError
 from lorestudio.settings.rules import VERSIONS, name_of, rules_of
+from lorestudio.studio.project.files import own_folders
 from lorestudio.vault import front_matter
 
 
@@ -119,6 +120,8 @@ class OutputFile:
         note = path.suffix.lower() == ".md" and any(_inside(path, place) for place in places)
         if named or note or path.name.endswith(_KEPT):
             raise InputError(path, "this file is read, so it is not written over. Choose another name.")
+        if any(_inside(path, folder) for folder in own_folders().values()):
+            raise InputError(path, "lorestudio keeps this file for itself, so it is left alone. Choose another name.")
         if path.suffix.lower() in _LORE.difference(self.endings):
             kinds = " or ".join(self.endings)
             raise InputError(path, f"this file is there and is no {kinds}, so it is left alone. Choose another name.")

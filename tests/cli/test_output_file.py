@@ -54,6 +54,22 @@ def test_a_link_to_what_is_read_is_the_same_file(lorestudio: Run, vault: Path, c
     assert lorestudio("usage", vault, "--chat", chat, "-o", link).exit_code == 2
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["XDG_CONFIG_HOME/lorestudio/profiles.json", "XDG_DATA_HOME/lorestudio/notes/log", "XDG_CACHE_HOME/lorestudio/x"],
+)
+def test_what_the_studio_keeps_for_itself_is_not_written_over(
+    lorestudio: Run, vault: Path, chat: Path, tmp_path: Path, name: str
+) -> None:
+    own = tmp_path / "home" / name
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text('{"profiles": []}', encoding="utf-8")
+    result = lorestudio("scenario", vault, "--chat", chat, "-o", own)
+    assert result.exit_code == 2
+    assert "lorestudio keeps this file for itself" in result.stderr
+    assert own.read_text(encoding="utf-8") == '{"profiles": []}'
+
+
 BOOK = json.dumps({"entries": {"0": {"uid": 0, "key": ["wharf"], "content": "A wharf."}}})
 CHAT = '{"user_name": "Ann", "character_name": "Bo", "chat_metadata": {}}\n{"name": "Ann", "mes": "Fog."}\n'
 

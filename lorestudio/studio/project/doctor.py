@@ -12,7 +12,6 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Final
 
-import platformdirs
 from msgspec import Struct
 
 from lorestudio.domain.history import HistoryRule
@@ -20,6 +19,7 @@ from lorestudio.settings.files import SettingsError
 from lorestudio.settings.rules import OLD
 from lorestudio.settings.studio import HANDED
 from lorestudio.studio.project.answering import KeySource, Profile, default_profiles_path, load_profiles
+from lorestudio.studio.project.files import own_folders
 from lorestudio.studio.project.project import Project, demo_project
 from lorestudio.studio.prompt.setup import scripts_of
 from lorestudio.studio.replay.simulator import Simulator
@@ -106,7 +106,7 @@ def examine(*, has_display: bool, window_problem: str = "") -> tuple[CheckResult
             "Python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.platform(terse=True)}"
         ),
         *map(_library, libraries()),
-        *(_folder(name, path) for name, path in _folders().items()),
+        *(_folder(name, path) for name, path in own_folders().items()),
         _answers(),
         _systems(),
         _demo(),
@@ -118,14 +118,6 @@ def examine(*, has_display: bool, window_problem: str = "") -> tuple[CheckResult
             "a window can be opened" if has_display else "none; “demo” and “replay” work in the terminal",
         ),
     )
-
-
-def _folders() -> dict[str, Path]:
-    return {
-        "Settings folder": platformdirs.user_config_path("lorestudio", appauthor=False),
-        "Data folder": platformdirs.user_data_path("lorestudio", appauthor=False),
-        "Cache folder": platformdirs.user_cache_path("lorestudio", appauthor=False),
-    }
 
 
 def libraries() -> tuple[str, ...]:

@@ -1,9 +1,11 @@
-"""Writing results: all or nothing."""
+"""Writing results: all or nothing, and the folders that are the studio's own."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+
+import platformdirs
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
@@ -14,3 +16,12 @@ def write_bytes(path: Path, data: bytes) -> None:
     """Write `data`; the file is whole or as it was before. Raises InputError where it cannot be written."""
     with refused(partial(InputError, path), "the file cannot be written: {reason}."):
         write_atomically(path, data)
+
+
+def own_folders() -> dict[str, Path]:
+    """Where the studio keeps settings, profiles, runs and memories, by what people call these folders."""
+    return {
+        "Settings folder": platformdirs.user_config_path("lorestudio", appauthor=False),
+        "Data folder": platformdirs.user_data_path("lorestudio", appauthor=False),
+        "Cache folder": platformdirs.user_cache_path("lorestudio", appauthor=False),
+    }
