@@ -71,6 +71,7 @@ class _Extra(TypedDict):
     spelled: Spelling
     since: str
     least: str
+    profile: bool
 
 
 class Section(BaseModel):
@@ -111,13 +112,13 @@ class Group(Struct, frozen=True):
         spelled: Spelling = "",
         since: str = "",
         least: str = "",
+        profile: bool = False,
     ) -> T:
         """Make a model field: `title` labels it, `text` is its help, `choices` maps sensible values to explanations.
 
         `low` and `high` are given together or not at all; DeepLore brings a number into that range. `checked` says
         that DeepLore itself puts a value outside `choices` back to the default (rules: deeplore 2.1). `long` is a
-        text of several lines; `local`, `spelled`, `since` and `least` see
-        `Declaration`.
+        text of several lines; `local`, `spelled`, `since`, `least` and `profile` see `Declaration`.
         """
         extra: _Extra = {
             "group": self.name,
@@ -133,6 +134,7 @@ class Group(Struct, frozen=True):
             "spelled": spelled,
             "since": since,
             "least": least,
+            "profile": profile,
         }
         if since:
             text += f" Needs the rules of {since}."
@@ -149,6 +151,7 @@ class Declaration(Struct, frozen=True):
     (rules: deeplore-tools 4.3 step 5). `spelled` says how a text stands in files: as it is, as a list of its parts
     between commas, or as a whole number with null for the empty text. `since` is the version of DeepLore whose rules a
     setting needs, "" where all have it. `least` says what `low` stands for where it is no amount: `no limit`.
+    `profile` says that the value may be the name of a provider profile.
     """
 
     name: str
@@ -170,6 +173,7 @@ class Declaration(Struct, frozen=True):
     spelled: Spelling = ""
     since: str = ""
     least: str = ""
+    profile: bool = False
 
     @property
     def label(self) -> str:

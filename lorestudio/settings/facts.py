@@ -78,7 +78,7 @@ class FactsSettings(Section):
         STAND_IN, "Who makes the vectors",
         "stand-in (offline, by words and letters; it knows no meaning), or the name of a provider profile whose model "
         "makes embeddings.",
-        affects=_FIND,
+        affects=_FIND, profile=True,
     )  # fmt: skip
     store: str = keeping(
         "", "File of memories", "Where the memories are kept. Empty means the studio's own place.",

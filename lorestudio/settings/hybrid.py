@@ -52,6 +52,7 @@ class HybridSettings(Section):
         STAND_IN, "Who makes the vectors",
         "stand-in (offline, by words and letters; it knows no meaning), none, or the name of a provider profile whose "
         "model makes embeddings.",
+        profile=True,
     )  # fmt: skip
     strict: bool = choosing(
         False, "As the original", "Takes over what the original program does, slips included.",

@@ -126,6 +126,12 @@ def differences(before: Section, after: Section) -> tuple[SettingChange, ...]:
     return tuple(SettingChange(each, one, other) for each, one, other in pairs if not same(one, other))
 
 
+def with_profile(settings: SectionT, before: str, now: str) -> SectionT:
+    """The settings where the provider profile `before` is called `now`."""
+    naming = (each.name for each in declared(type(settings)) if each.profile and getattr(settings, each.name) == before)
+    return settings.model_copy(update=dict.fromkeys(naming, now))
+
+
 def value_text(declaration: Declaration, value: Json) -> str:
     """A value in one line: `on`, `4 messages`, `no limit (0)`, `two-stage`, `1 (In the chat, at the depth below.)`.
 

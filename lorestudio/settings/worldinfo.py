@@ -201,6 +201,7 @@ class WorldInfoSettings(Section):
         STAND_IN, "Who makes the vectors",
         "stand-in (offline, by words and letters; it knows no meaning), none, or the name of a provider profile whose "
         "model makes embeddings.",
+        profile=True,
     )  # fmt: skip
 
     @property

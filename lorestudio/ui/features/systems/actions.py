@@ -11,7 +11,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog
 
 from lorestudio.settings.declaration import Section, Value
-from lorestudio.settings.sections import differences, value_text
+from lorestudio.settings.sections import differences, value_text, with_profile
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
 from lorestudio.systems.registry import KINDS, kind_of
@@ -94,6 +94,7 @@ class SystemsFeature(Feature):
         """Follow what is asked for above the chat, and read the settings that were kept."""
         self._session.choice_changed.connect(self._leave_foreign)
         self._session.configured.connect(self._keep_changed)
+        self._session.profile_renamed.connect(self._follow_profile)
         self._chat.modes.system_chosen.connect(self.choose)
         self._session.jobs.start(
             tr("Reading the systems' settings"),
@@ -212,6 +213,11 @@ class SystemsFeature(Feature):
 
     def _known(self, system: str) -> Section:
         return self._session.choices.systems.get(system) or kind_of(system).settings()
+
+    def _follow_profile(self, before: str, now: str) -> None:
+        """Settings that name a provider profile go along with its other name; that is no step of its own."""
+        known = self._session.choices.systems
+        self._session.replays.configure({name: with_profile(each, before, now) for name, each in known.items()})
 
     def _keep_changed(self) -> None:
         """Write what is other than in its file, whoever changed it."""

@@ -141,11 +141,16 @@ def test_whoever_was_chosen_by_a_name_goes_along_with_another_name(open_dialog, 
     qtbot.waitUntil(lambda: session.jobs.idle and not session.busy)
     session.replays.choose(source=Source(AnswerKind.PROVIDER, "Remote"))
     window.features.chat.composer.writer_chosen.emit("Remote")
+    window.features.systems.change("hybrid", {"embedder": "Remote"})
+    window.features.systems.change("world-info", {"depth": 7})
     dialog.name.setText("Elsewhere")
     dialog.save.click()
     settle(dialog, qtbot)
     assert session.choice.source == Source(AnswerKind.PROVIDER, "Elsewhere")
     assert session.choices.load(chat_id(session.project)) == session.choice  # also once the window is opened again
+    kept = window.features.systems.files.read().values
+    assert kept == session.choices.systems
+    assert (kept["hybrid"].embedder, kept["world-info"].embedder) == ("Elsewhere", "stand-in")
     assert window.features.chat.writer == "Elsewhere"
     assert window.features.chat.composer.reply_button.toolTip() == "Replies: Elsewhere · big"
     dialog.delete.click()
