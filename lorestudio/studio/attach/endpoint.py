@@ -35,6 +35,9 @@ from lorestudio.studio.attach.exchange import MAX_REPLY, Exchange, ExchangeEnd
 MAX_REQUEST: Final = 64 * 1024 * 1024
 MAX_HEAD: Final = 64 * 1024
 MAX_CONNECTIONS: Final = 64
+"""Requests that are read and passed on at once, each with its body in memory."""
+MAX_QUEUED: Final = 192
+"""Connections that may wait until they are read; one more is refused."""
 MAX_WAITING: Final = 256
 """Copies that may wait for the disk; one more is dropped, since no byte waits for a copy."""
 
@@ -120,6 +123,7 @@ class Endpoint:
         self._problem: OSError | None = None
         self._ready = threading.Event()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._room = asyncio.Semaphore(MAX_CONNECTIONS)
         self._keeper = ThreadPoolExecutor(1, thread_name_prefix="captures")
         self._waiting = 0
         self._hosts: frozenset[str] = frozenset()
@@ -205,31 +209,25 @@ class Endpoint:
                 await asyncio.wait(self._tasks)
 
     def _begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.ensure_future(self._serve(reader, writer))
+        # Counted here: a whole burst has come before the first of it is served.
+        full = len(self._tasks) >= MAX_CONNECTIONS + MAX_QUEUED
+        task = asyncio.ensure_future(self._serve(reader, writer, full=full))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     # ---- one connection ---------------------------------------------------------------------------------------------
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, full: bool) -> None:
         """One request and its answer; then the connection is closed, as SillyTavern asks for."""
         client = _Client(reader, writer)
         try:
-            if len(self._tasks) > MAX_CONNECTIONS:
-                await client.refuse(TurnedAway(503, f"more than {MAX_CONNECTIONS} requests at once"))
+            if full:
+                async with asyncio.timeout(HEAD_S):
+                    await client.head()  # who has sent to a closed connection does not get to read the answer
+                await client.refuse(TurnedAway(503, f"more than {MAX_CONNECTIONS + MAX_QUEUED} requests at once"))
                 return
-            async with asyncio.timeout(HEAD_S):
-                request = await client.head()
-            refusal = self._refused(request)
-            if refusal is None:
-                async with asyncio.timeout(BODY_S):
-                    body = await client.body()
-                if body is None:
-                    refusal = TurnedAway(413, f"the request is larger than {MAX_REQUEST >> 20} MiB")
-            if refusal is not None:
-                await client.refuse(refusal)
-                return
-            await self._pass(client, request, body or b"")
+            async with self._room:
+                await self._let_in(client)
         except (h11.RemoteProtocolError, TimeoutError) as error:
             _log.info("a request that cannot be read: %s", type(error).__name__)
             with contextlib.suppress(OSError, h11.LocalProtocolError):
@@ -238,6 +236,21 @@ class Endpoint:
             pass  # it hung up before it had asked
         finally:
             writer.close()
+
+    async def _let_in(self, client: _Client) -> None:
+        """Read the request, and refuse it or pass it on."""
+        async with asyncio.timeout(HEAD_S):
+            request = await client.head()
+        refusal = self._refused(request)
+        if refusal is None:
+            async with asyncio.timeout(BODY_S):
+                body = await client.body()
+            if body is None:
+                refusal = TurnedAway(413, f"the request is larger than {MAX_REQUEST >> 20} MiB")
+        if refusal is not None:
+            await client.refuse(refusal)
+            return
+        await self._pass(client, request, body or b"")
 
     def _refused(self, request: h11.Request) -> TurnedAway | None:
         """Why this request is not let in. A web page is told apart by what every browser sends with its requests."""

@@ -8,9 +8,10 @@ import gzip
 import json
 import logging
 import socket
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +228,31 @@ def test_fifty_at_once_and_many_after_another_lose_nothing() -> None:
         assert all(each.startswith(b"HTTP/1.1 200") for each in got)
     assert {each.body for each in kept} == {b'{"q":%d}' % number for number in range(many)}
     assert endpoint.dropped == 0
+
+
+def test_a_burst_waits_its_turn_and_only_what_is_beyond_the_queue_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lorestudio.studio.attach.endpoint.MAX_QUEUED", 16)
+    full = threading.Event()
+
+    async def answer(writer: asyncio.StreamWriter, ended: asyncio.Event) -> None:
+        if len(made.bodies) == 64:
+            full.set()
+        await asyncio.to_thread(made.go_on.wait, 10)
+        await whole(b"{}")(writer, ended)
+
+    with between(answer) as (made, endpoint, kept), ExitStack() as clients:
+        burst = [
+            clients.enter_context(socket.create_connection(("127.0.0.1", endpoint.port), timeout=10)) for _ in range(80)
+        ]
+        for client in burst:
+            client.sendall(request(endpoint))
+        assert full.wait(10)
+        one_more, got = ask(endpoint.port, request(endpoint))
+        one_more.close()
+        assert got.startswith(b"HTTP/1.1 503 lorestudio: more than 80 requests at once\r\n")
+        made.go_on.set()
+        assert [client.recv(15) for client in burst] == [b"HTTP/1.1 200 OK"] * 80
+    assert len(made.bodies) == len(kept) == 80
 
 
 def test_a_port_that_is_taken_is_said() -> None:
