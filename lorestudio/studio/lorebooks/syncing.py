@@ -17,9 +17,10 @@ from msgspec import Struct
 
 from lorestudio.domain.file_names import note_name
 from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.json_text import number_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import keep_copy, read_file, same_value
-from lorestudio.exchange.lorebooks.formats import parse_lore, write_lore
+from lorestudio.exchange.lorebooks.formats import BY_NAME, parse_lore, write_lore
 from lorestudio.exchange.lorebooks.notes import (
     BOOK,
     UID,
@@ -137,21 +138,26 @@ def plan_sync(link: BookLink, vault: VaultNotes, rules: ParseRules, choice: Sync
     path = Path(link.file)
     data = read_file(path)
     lore = parse_lore(data, path, heads=link.heads)
-    there = known_entries(lore, link.entries)
-    _check_same_book(link, there, path)
-    both = _Both(link, vault, rules, choice, there)
+    found = known_entries(lore, link.entries)
+    _check_same_book(link, found, path)
+    both = _Both(link, vault, rules, choice, found)
+    ranked = any(form.ranked for form in BY_NAME[link.form].forms)
+    if ranked:
+        both.rank_as_notes()
+    there = dict(both.there)
     items = tuple(both.look())
     book: bytes | None = None
+    read = found
     if both.there != there:
         going = list(both.there.values())
         called = called_here(lore, link.entries)
         written = write_lore(link.form, link.book, going, (path, data), heads=link.heads, called=called)
         book = written.data if written.data != data else None
         read = as_read(written, parse_lore(written.data, path, heads=link.heads), going)
+    if ranked or both.there != there:
         both.take_as_read(read)
-        there = read
-    placed = [uid for uid in there if uid in both.base]
-    moved = placed != [uid for uid in both.base if uid in there]
+    placed = [uid for uid in read if uid in both.base]
+    moved = placed != [uid for uid in both.base if uid in read]
     if moved:
         both.base = {uid: both.base[uid] for uid in (*placed, *both.base)}
     after = linked(link, both.base, both.notes, data if book is None else book)
@@ -249,6 +255,24 @@ class _Both:
         self._names = FreeNames(self.vault.folder)
         self.there, self.base, self.notes = dict(self.there), dict(self.link.entries), dict(self.link.notes)
 
+    def rank_as_notes(self) -> None:
+        """Where the place in the file is the order, take the orders that the notes say for those places.
+
+        Then an entry that only others came before keeps its own, and one without a note has that of the one before it.
+        """
+        own = {
+            uid: said
+            for uid, note in self.link.notes.items()
+            if uid in self.there and uid in self.base
+            and (said := number_in((note.said or self.base[uid]).get("order"))) is not None
+        }  # fmt: skip
+        then = iter(sorted(own, key=lambda uid: -(number_in(self.base[uid].get("order")) or 0)))
+        order = max(own.values(), default=None)
+        for uid, entry in self.there.items():
+            order = own[next(then)] if uid in own else order
+            self.there[uid] = entry if order is None else {**entry, "order": order}
+        self.base |= {uid: {**self.base[uid], "order": said} for uid, said in own.items()}
+
     def look(self) -> Iterator[SyncItem]:
         """What is found, one entry after the other; what the choice settles is done."""
         places = self._places()
@@ -325,11 +349,15 @@ class _Both:
         """Keep in mind of the written entries what the book says of them now, and what their notes say beyond that."""
         for uid, entry in read.items():
             base, note = self.base.get(uid), self.notes.get(uid)
-            if base is None or note is None:
+            if base is None:
                 continue
-            self.base[uid] = _with_members(base, entry, _changed(self.there[uid], entry))
-            whole = base if note.said is None else note.said
-            self.notes[uid] = linked_note(note.filename, note.text, whole, self.base[uid])
+            if note is not None:
+                self.base[uid] = _with_members(base, entry, _changed(self.there[uid], entry))
+            if note is None or not _alike(base.get("order"), self.there[uid].get("order")):  # nobody has decided that
+                self.base[uid] = _with_members(self.base[uid], self.link.entries.get(uid, base), {"order"})
+            if note is not None:
+                whole = base if note.said is None else note.said
+                self.notes[uid] = linked_note(note.filename, note.text, whole, self.base[uid])
 
     def _gone(self, uid: str, note: LinkedNote, found: SyncState) -> SyncItem:
         """One side is gone. Where the other was changed since, nothing is done by itself."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -561,6 +562,80 @@ def test_entries_that_change_places_in_the_book_keep_their_notes(tmp_path: Path,
     write_export(export(book.place, book.path, form=book.form), book.log)
     assert sorted(book.texts()) == ["It is 0.", "It is 1.", "It is 2.\nIn fog."]
     assert book.sync() == ()
+
+
+def ranked(folder: Path, form: str) -> tuple[Pair, Callable[[], tuple[list[str], list[str]]]]:
+    """Three notes whose priorities are far apart, linked to a book that has the place as the order.
+
+    And a look at them: titles in the book's order, and the priorities.
+    """
+    place = vault(folder, **{
+        name: f"---\ntags: [lorebook]\nkeys: [{name}]\npriority: {priority}\n---\n# {name}\n\nA {name}.\n"
+        for name, priority in {"Bell": 10, "Sea": 50, "Fog": 500}.items()
+    })  # fmt: skip
+    pair = Pair.__new__(Pair)
+    pair.path, pair.place, pair.log = folder / "book.json", place, ChangeLog(folder / "log", [place])
+    write_export(export(place, pair.path, form=form), pair.log)
+
+    def look() -> tuple[list[str], list[str]]:
+        there = [str(raw["content"]).strip()[2:-1] for raw in parse_lore(pair.path.read_bytes(), pair.path).entries]
+        said = [(place / f"{name}.md").read_text(encoding="utf-8") for name in ("Bell", "Sea", "Fog")]
+        return there, [re.findall("(?m)^priority: (.*)", text)[0] for text in said]
+
+    return pair, look
+
+
+@pytest.mark.parametrize("form", RANKED)
+@pytest.mark.parametrize(
+    ("name", "priority", "order"),
+    [
+        ("Sea", 400, ["Bell", "Sea", "Fog"]),
+        ("Sea", 600, ["Bell", "Fog", "Sea"]),
+        ("Bell", 450, ["Sea", "Bell", "Fog"]),
+        ("Fog", 1, ["Fog", "Bell", "Sea"]),
+    ],
+)
+def test_a_note_whose_priority_changed_moves_its_entry_among_the_others_by_what_their_notes_say(
+    tmp_path: Path, form: str, name: str, priority: int, order: list[str]
+) -> None:
+    pair, look = ranked(tmp_path, form)
+    note = pair.place / f"{name}.md"
+    note.write_text(re.sub("priority: .*", f"priority: {priority}", note.read_text(encoding="utf-8")), encoding="utf-8")
+    (item,) = pair.sync()
+    assert (item.found, item.members) == (SyncState.HERE, ("order",))
+    assert look()[0] == order
+    assert pair.sync() == ()
+    export(pair.place, pair.path, form=form)  # the link knows the book as it is
+
+
+@pytest.mark.parametrize("form", RANKED)
+def test_what_moves_in_a_book_that_has_the_place_as_the_order_changes_no_other_priority(
+    tmp_path: Path, form: str
+) -> None:
+    pair, look = ranked(tmp_path, form)
+
+    def entries(*order: int, new: tuple[dict[str, Any], ...] = ()) -> None:
+        was = parse_lore(pair.path.read_bytes(), pair.path).entries
+        given = (*new, *(was[place] for place in order))
+        given = tuple({**raw, "order": 100 - place} for place, raw in enumerate(given))
+        pair.path.write_bytes(write_lore(form, "Sea", given, (pair.path, pair.path.read_bytes())).data)
+
+    entries(1, 0, 2)
+    assert {item.title for item in pair.sync()} == {"Bell", "Sea"}
+    assert look() == (["Sea", "Bell", "Fog"], ["50", "10", "500"])
+    assert pair.sync() == ()
+    entries(0, 1, 2, new=({"uid": 9, **NEW_ENTRY, "comment": "Kite", "key": ["kite"], "content": "A Kite."},))
+    assert [item.found for item in pair.sync()] == [SyncState.NEW_THERE]
+    assert look() == (["Kite", "Sea", "Bell", "Fog"], ["50", "10", "500"])
+    note = pair.place / "Fog.md"
+    note.write_text(note.read_text(encoding="utf-8").replace("A Fog", "Grey Fog"), encoding="utf-8")
+    assert [item.members for item in pair.sync()] == [("content",)]
+    assert look()[1] == ["50", "10", "500"]
+    assert [str(raw["content"]).split()[-1] for raw in parse_lore(pair.path.read_bytes(), pair.path).entries] == [
+        "Kite.", "Sea.", "Bell.", "Fog.",
+    ]  # fmt: skip
+    assert pair.sync() == ()
+    export(pair.place, pair.path, form=form)
 
 
 @pytest.mark.parametrize("form", SYNCED)
