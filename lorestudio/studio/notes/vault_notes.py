@@ -73,11 +73,14 @@ class Planned(Struct, frozen=True):
 
 
 def read_vault_notes(folder: Path) -> VaultNotes:
-    """All notes below the folder with their references. Raises VaultError."""
+    """All notes below the folder with their references; mentions are looked for once they are asked for.
+
+    Raises VaultError.
+    """
     folder = real_path(folder)
     read = scan_folder(folder, {})
     files = [NoteFile(file.filename, file.text or "") for file in read.files]
-    return VaultNotes(folder, LinkIndex.build(files, attachments(folder)), read.left_out)
+    return VaultNotes(folder, LinkIndex.build(files, attachments(folder), searched=False), read.left_out)
 
 
 def attachments(folder: Path) -> tuple[str, ...]:

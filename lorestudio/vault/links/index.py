@@ -66,8 +66,9 @@ class LinkIndex:
         notes: Mapping[str, IndexedNote],
         targets: LinkTargets,
         naming: Mapping[str, frozenset[str]],
-        mentions: MentionIndex,
+        mentions: MentionIndex | None,
     ) -> None:
+        """Without `mentions` the notes are searched for them when somebody asks first."""
         self.notes = notes
         self.targets = targets
         self._naming = naming
@@ -80,9 +81,12 @@ class LinkIndex:
         attachments: Iterable[str] = (),
         on_progress: Callable[[int, int], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
+        *,
+        searched: bool = True,
     ) -> LinkIndex:
         """The index of these notes (others than `.md` are passed over); `attachments` are the vault's other files.
 
+        Unless they are `searched`, the first who asks for mentions waits for that.
         `on_progress` gets steps done and all steps; a note is one step when it is read and one when it is searched.
         Raises Cancelled.
         """
@@ -93,12 +97,12 @@ class LinkIndex:
             note = notes[file.filename] = index_note(file.filename, file.text)
             for name in note.naming:
                 naming.setdefault(name, set()).add(file.filename)
-        searched = _steps(list(notes.values()), len(listed), 2 * len(listed), on_progress, cancelled)
+        each = _steps(list(notes.values()), len(listed), 2 * len(listed), on_progress, cancelled)
         return cls(
             notes,
             LinkTargets([note.names for note in notes.values()], attachments),
             {name: frozenset(sources) for name, sources in naming.items()},
-            MentionIndex.build(notes.values(), searched),
+            MentionIndex.build(notes.values(), each) if searched else None,
         )
 
     def changed(self, filename: str, text: str | None) -> LinkIndex:
@@ -118,7 +122,7 @@ class LinkIndex:
         targets = self.targets
         if before is None or after is None or before.names != after.names:
             targets = targets.changed({filename: None if after is None else after.names})
-        mentions = self._mentions.changed(before, after, notes.values())
+        mentions = None if self._mentions is None else self._mentions.changed(before, after, notes.values())
         return LinkIndex(notes, targets, naming, mentions)
 
     def backlinks(self, filename: str) -> tuple[Backlink, ...]:
@@ -171,6 +175,8 @@ class LinkIndex:
     def mentions(self, filename: str) -> tuple[Mention, ...]:
         """Where other notes have a name or a key of this one in plain text, in the order of names and texts."""
         note = self.notes.get(filename)
+        if self._mentions is None:
+            self._mentions = MentionIndex.build(self.notes.values(), self.notes.values())
         return () if note is None else self._mentions.of(note, lambda source: self.notes[source].text)
 
     def _deeplore_target(self, reference: Reference) -> str | None:

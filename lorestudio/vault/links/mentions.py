@@ -125,7 +125,8 @@ class Mention(Struct, frozen=True):
 _Hit: TypeAlias = tuple[int, int, str]
 """Start, end and the name found, in lower case."""
 
-_ADDRESS_OR_TAG = re.compile(r"\b(?:[A-Za-z][A-Za-z0-9+.-]*://|www\.)[^\s<>\[\]]+|(?<!\S)#[^\s#,.;:!?\"'()\[\]]+")
+_TAG = re.compile(r"(?<!\S)#[^\s#,.;:!?\"'()\[\]]+")
+_ADDRESS_OR_TAG = re.compile(rf"\b(?:[A-Za-z][A-Za-z0-9+.-]*://|www\.)[^\s<>\[\]]+|{_TAG.pattern}")
 _MOST_CHANGES: Final = 400
 """Names that came since the searching was prepared; with more it is prepared again."""
 _FEW: Final = 8
@@ -317,8 +318,9 @@ def _closed(note: IndexedNote, body_start: int) -> list[Span]:
     """Where nothing can be linked: links, code, comments, addresses, tags; merged, in order."""
     spans = [(reference.start, reference.end) for reference in note.references if reference.start >= body_start]
     spans += literal_parts(note.text, body_start)
-    if "://" in note.text or "#" in note.text or "www." in note.text:
-        spans += [found.span() for found in _ADDRESS_OR_TAG.finditer(note.text, body_start)]
+    # An address may begin with any word, and nearly every note has the number sign of its title.
+    sought = _ADDRESS_OR_TAG if "://" in note.text or "www." in note.text else _TAG
+    spans += [found.span() for found in sought.finditer(note.text, body_start)]
     merged: list[Span] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:

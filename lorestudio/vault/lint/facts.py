@@ -228,6 +228,7 @@ class VaultFacts:
     def __init__(self, index: VaultIndex, rules: Rules) -> None:
         self.index, self.rules = index, rules
         self._near: dict[str, str] = {}
+        self._like: dict[tuple[str, int], list[str]] = {}
 
     @cached_property
     def titles(self) -> Mapping[str, tuple[Entry, ...]]:
@@ -286,8 +287,10 @@ class VaultFacts:
             size = len(lower)
             # Texts whose lengths differ by more cannot resemble each other as much as is asked.
             margin = 1 + size * 2 * (100 - _NEAR) // 100
-            shapes = [(lower[:1], length) for length in range(max(size - margin, 1), size + margin + 1)]
-            names = [name for shape in shapes for name in self._by_shape.get(shape, ())]
+            if (shape := (lower[:1], size)) not in self._like:
+                lengths = range(max(size - margin, 1), size + margin + 1)
+                self._like[shape] = [name for length in lengths for name in self._by_shape.get((shape[0], length), ())]
+            names = self._like[shape]
             best = process.extractOne(lower, names, scorer=fuzz.ratio, score_cutoff=_NEAR)
             self._near[lower] = self.titles[best[0]][0].title if best is not None else ""
         return self._near[lower]

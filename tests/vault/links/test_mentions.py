@@ -72,6 +72,16 @@ def test_other_scripts(title: str, text: str, found: list[str]) -> None:
     assert [words for words, _ in mentions(text, f"# {title}\n")] == found
 
 
+def test_notes_that_were_not_searched_are_searched_once_somebody_asks() -> None:
+    files = [NoteFile("Skarn.md", "# Skarn\n"), NoteFile("Tale.md", "Skarn sleeps."), NoteFile("Song.md", "O Skarn!")]
+    eager, later = (LinkIndex.build(files, searched=searched) for searched in (True, False))
+    before = later.changed("Song.md", "O Skarn, Skarn!")
+    wanted = eager.changed("Song.md", "O Skarn, Skarn!").mentions("Skarn.md")
+    assert [one.source for one in later.mentions("Skarn.md")] == ["Song.md", "Tale.md"]
+    assert later.mentions("Skarn.md") == eager.mentions("Skarn.md")
+    assert before.mentions("Skarn.md") == later.changed("Song.md", "O Skarn, Skarn!").mentions("Skarn.md") == wanted
+
+
 def test_a_note_does_not_mention_itself() -> None:
     index = LinkIndex.build([NoteFile("Skarn.md", "# Skarn\nSkarn, Skarn")])
     assert index.mentions("Skarn.md") == ()
