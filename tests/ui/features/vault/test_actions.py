@@ -379,7 +379,7 @@ def test_the_batch_editor_says_what_the_notes_have(window) -> None:
     rows = {name: (value, present) for name, value, present in dialog.properties.texts()}
     assert rows["tags"] == ("differs: 2 values", "3 of 3")
     assert rows["priority"] == ("differs: 2 values", "2 of 3")
-    assert rows["enabled"] == ("not in all notes", "1 of 3")
+    assert rows["enabled"] == ("not in all", "1 of 3")
     dialog.reject()
 
 
