@@ -10,13 +10,21 @@ from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtCore import QRect, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeView,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QWidget,
+)
 
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.graph.graph import Edge, NoteGraph
 from lorestudio.ui.features.graph.looks import EDGE_WORDS, KIND_WORDS, node_sentence
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID, plain
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID, Index, plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column
@@ -164,6 +172,18 @@ class GraphLists(QWidget):
         return node_sentence(self.found, entry, self.fired)
 
 
+class _Wrapping(QStyledItemDelegate):
+    """Rows of a tree of two levels, each as high as its text needs in the width of the tree."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Qt: see the class."""
+        tree, narrow = option.widget, QStyleOptionViewItem(option)
+        if isinstance(tree, QTreeView):
+            indent = tree.indentation() * (2 if index.parent().isValid() else 1)
+            narrow.rect = QRect(0, 0, tree.viewport().width() - indent, option.fontMetrics.height())
+        return super().sizeHint(narrow, index)
+
+
 class GapList(QTreeWidget):
     """What seems to be missing, in groups. `chosen` carries the entries of a row."""
 
@@ -175,6 +195,7 @@ class GapList(QTreeWidget):
         self.setHeaderHidden(True)
         self.setIndentation(14)
         self.setWordWrap(True)
+        self.setItemDelegate(_Wrapping(self))
         self.setAccessibleName(tr("Gaps of the graph"))
         self.currentItemChanged.connect(self._chosen)
 
@@ -239,6 +260,11 @@ class GapList(QTreeWidget):
         item.setData(0, ACCESSIBLE_TEXT, text)
         item.setToolTip(0, plain(text))
         return item
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: texts are broken elsewhere in another width."""
+        super().resizeEvent(event)
+        self.scheduleDelayedItemsLayout()
 
     def _chosen(self, current: QTreeWidgetItem | None, _previous: QTreeWidgetItem | None) -> None:
         entries = current.data(0, _PAIR) if current is not None else None
