@@ -123,9 +123,12 @@ class Passage(Struct, frozen=True):
 
 
 def chat_name(chat: Chat, path: Path | None) -> str:
-    """What tells a chat from others: SillyTavern's own mark where there is one, else its folder's and file's names."""
+    """What tells a chat from others: SillyTavern's own mark where there is one, else its folder's and file's names.
+
+    A branch has its parent's mark, so that its names count.
+    """
     mark = chat.metadata.get("integrity")
-    if isinstance(mark, str) and mark:
+    if isinstance(mark, str) and mark and not (path is not None and chat.metadata.get("main_chat")):
         return mark
     if path is None:
         return "chat"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.embedding import HashEmbedder
@@ -195,6 +196,22 @@ def test_whose_memories_they_are():
     assert owner_of(FactsSettings(owner="character"), CHAT, None) == "character:Ottoline"
     assert chat_name(Chat(metadata={"integrity": "mark"}), None) == "mark"
     assert chat_name(Chat(), Path("/tales/Ottoline/evening.jsonl")) == "Ottoline/evening"
+
+
+def test_a_branch_has_memories_of_its_own():
+    parent, branch = Path("/tales/Ottoline/evening.jsonl"), Path("/tales/Ottoline/Branch 3.jsonl")
+    told = replace(CHAT, metadata={"integrity": "mark"})
+    forked = replace(told, messages=(*told.messages[:3], said("I sold it.", 3, is_user=True)))
+    forked = replace(forked, metadata={**told.metadata, "main_chat": "evening"})
+    with session() as made:
+        asyncio.run(made.extract(told, parent, made.waiting(told, parent)))
+        assert made.memories(owner_of(made.settings, forked, branch)) == []
+        waiting = made.waiting(forked, branch)
+        assert [(each.first, each.last, each.changed) for each in waiting] == [(0, 2, False), (3, 3, False)]
+        asyncio.run(made.extract(forked, branch, waiting))
+        kept = made.memories(owner_of(made.settings, told, parent))
+        assert [memory.content for memory in kept] == ["I carry the lantern", "I want the north road"]
+        assert made.waiting(told, parent) == made.waiting(forked, branch) == ()
 
 
 def test_an_id_that_fits_none_or_many():
