@@ -34,6 +34,7 @@ from lorestudio.exchange.chats.loading import lost_as_text
 from lorestudio.exchange.chats.metadata import with_controls
 from lorestudio.exchange.json_file import same_value, spell_record
 from lorestudio.exchange.problems import InputError
+from lorestudio.llm.recorded_answers import answers_path
 from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.studio.chat.editing import ChatBranch
 from lorestudio.studio.project.project import Project
@@ -133,6 +134,25 @@ def save_branch(document: ChatDocument, made: ChatBranch, folder: Path) -> Path:
     with refused(partial(InputError, path), "the branch was not made ({reason})."):
         write_atomically(path, data)
     return path
+
+
+def carry_answers(chat: Path, to: Path) -> str:
+    """Copy the recorded answers of a chat beside another file of it; a sentence where that could not be done.
+
+    Answers that are there already stay: they may be those of another chat.
+    """
+    source, target = answers_path(chat), answers_path(to)
+    if source == target or not source.exists():
+        return ""
+    try:
+        data = read_whole(source)
+        if not target.exists():
+            write_atomically(target, data, private=True)
+        elif read_whole(target) != data:
+            return f"{target.name} was there already and stays, so the chat's recorded answers were not copied."
+    except OSError as error:
+        return f"The chat's recorded answers could not be copied to {target.name} ({error.strerror or error})."
+    return ""
 
 
 def new_chat(user: str, character: str, now: datetime) -> tuple[Chat, ChatDocument]:

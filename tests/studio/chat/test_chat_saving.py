@@ -22,6 +22,7 @@ from lorestudio.studio.chat.saving import (
     ChatChangedError,
     ChatLosesError,
     ChatToSave,
+    carry_answers,
     going_on,
     new_chat,
     save_branch,
@@ -194,6 +195,24 @@ def test_a_branch_is_a_file_beside_the_chat(path: Path) -> None:
     assert path.read_text() == FILE
     with pytest.raises(InputError, match="there is a file of this name"):
         save_branch(loaded.document, made, path.parent)
+
+
+def test_recorded_answers_go_with_a_chat_and_overwrite_none(path: Path) -> None:
+    answers, copied = path.with_name("Ada.answers.jsonl"), path.with_name("Copy.answers.jsonl")
+    copy = path.with_name("Copy.jsonl")
+    assert carry_answers(path, copy) == ""
+    assert not copied.exists()
+    answers.write_text("those of Ada")
+    assert carry_answers(path, path.with_suffix(".txt")) == carry_answers(path, copy) == carry_answers(path, copy) == ""
+    assert copied.read_text() == answers.read_text() == "those of Ada"
+    copied.write_text("those of another chat")
+    assert carry_answers(path, copy) == (
+        "Copy.answers.jsonl was there already and stays, so the chat's recorded answers were not copied."
+    )
+    assert copied.read_text() == "those of another chat"
+    copied.unlink()
+    copied.mkdir()
+    assert "could not be copied to Copy.answers.jsonl (" in carry_answers(path, copy)
 
 
 def test_a_chat_that_begins_here(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from lorestudio.domain.texts import shorten
 from lorestudio.exchange.chats.document import BrokenLine, ChatDocument
 from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.editing import Voice
-from lorestudio.studio.chat.saving import new_chat, save_branch
+from lorestudio.studio.chat.saving import carry_answers, new_chat, save_branch
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.basis import KeptBasis, basis_path, keep_basis
 from lorestudio.ui.features.chat.composer import Composer
@@ -436,16 +436,18 @@ class ChatFeature(Feature):
             return
         made = editing.branch(project.chat, place, path.stem, local_now())
 
-        def work() -> Path:
+        def work() -> tuple[Path, str]:
             branch = save_branch(document, made, path.parent)
             keep_basis(basis_path(branch), project.basis.until(len(made.branch.messages)))
-            return branch
+            return branch, carry_answers(path, branch)
 
-        def done(branch: Path) -> None:
+        def done(written: tuple[Path, str]) -> None:
+            branch, remark = written
             if self._session.project is not None and self._session.project.chat is project.chat:
                 self.change(tr("mark of the branch at #{number}", number=place), made.original, place)
             text = tr("The branch is in {name}, beside the chat. Open it with “Open chat…”.", name=branch.name)
-            self.context.say(Notice(text, "good", key="chat", actions=("chat.open",)))
+            told = " ".join(filter(None, (text, remark)))
+            self.context.say(Notice(told, "warning" if remark else "good", key="chat", actions=("chat.open",)))
 
         self._session.jobs.start(
             tr("Making a branch"),

@@ -9,9 +9,17 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSettings
 from PySide6.QtWidgets import QWidget
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
-from lorestudio.studio.chat.saving import ChatChangedError, ChatLosesError, ChatToSave, SavedChat, save_chat
+from lorestudio.studio.chat.saving import (
+    ChatChangedError,
+    ChatLosesError,
+    ChatToSave,
+    SavedChat,
+    carry_answers,
+    save_chat,
+)
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.chat.reply import local_now
@@ -155,6 +163,13 @@ class ChatFiles(QObject):
         wanted = ChatToSave(document, chat, controls, project.index.folders)
         lossy = lossy or (document.format is ChatFormat.PLAIN_TEXT and not elsewhere and not _gained(project))
 
+        def work() -> SavedChat:
+            saved = save_chat(
+                wanted, path, self.backups, local_now(), elsewhere=elsewhere, overwrite=overwrite, lossy=lossy
+            )
+            remark = carry_answers(project.chat_path, path) if project.chat_path is not None else ""
+            return replace(saved, remarks=(*saved.remarks, remark)) if remark else saved
+
         def done(saved: SavedChat) -> None:
             self._forget_copy()
             session.parts.chat_saved(saved.path, saved.document, chat, controls)
@@ -180,9 +195,7 @@ class ChatFiles(QObject):
 
         session.jobs.start(
             tr("Saving the chat"),
-            lambda _report: save_chat(
-                wanted, path, self.backups, local_now(), elsewhere=elsewhere, overwrite=overwrite, lossy=lossy
-            ),
+            lambda _report: work(),
             done=done,
             failed=failed,
         )

@@ -312,10 +312,12 @@ def test_leaving_the_chat_asks_first_and_may_throw_away(opened: MainWindow, path
 
 
 def test_a_branch_lies_beside_the_chat(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    path.with_name("Ada.answers.jsonl").write_text("recorded")
     opened.chat.choose(1)
     opened.run("message.branch")
     settle(opened, qtbot)
-    (branch,) = path.parent.glob("Branch #1 - *.jsonl")
+    branch, answers = sorted(path.parent.glob("Branch #1 - *.jsonl"), key=lambda each: len(each.name))
+    assert (answers.name, answers.read_text()) == (f"{branch.stem}.answers.jsonl", "recorded")
     assert '"main_chat":"Ada"' in branch.read_text()
     assert path.read_text() == CHAT
     assert opened.features.chat.files.unsaved  # the mark in the chat itself
@@ -1094,6 +1096,7 @@ def test_a_chat_is_saved_elsewhere_and_lives_there_from_then_on(
     other = tmp_path / "other" / "Mine.jsonl"
     other.parent.mkdir()
     other.write_text("Something else.", "utf-8")  # the dialog has asked about it
+    path.with_name("Ada.answers.jsonl").write_text("recorded")
     asked = saving_to(monkeypatch, other)
     opened.features.chat.composer.written.emit("I run.", Voice.CHARACTER)
     settle(opened, qtbot)
@@ -1104,10 +1107,14 @@ def test_a_chat_is_saved_elsewhere_and_lives_there_from_then_on(
     assert opened.session.project is not None
     assert opened.session.project.chat_path == other
     assert any(text.startswith("The chat was saved to Mine.jsonl.") for text in opened.bars.texts)
+    answers = other.with_name("Mine.answers.jsonl")
+    assert answers.read_text() == "recorded"
+    answers.write_text("recorded there")
     assert Path(asked[0][0]).name == "Ada.jsonl"
     opened.run("chat.save_as")  # begins beside the file that was chosen last
     settle(opened, qtbot)
     assert Path(asked[1][0]) == other
+    assert answers.read_text() == "recorded there"
 
 
 def test_a_chat_without_a_file_asks_for_one_before_it_is_left(
