@@ -98,5 +98,7 @@ def _nothing(project: Project, system: str) -> str:
             others = store.counts(project)
     if not others:
         return "Nothing is kept of this chat's runs. The window keeps them when it replays the chat."
+    if system in others:
+        return f"No run with {system} is kept of the replies asked for."
     names = ", ".join(f"{name} ({count})" for name, count in others.items())
     return f"Nothing is kept of this chat's runs with {system}. There are runs with: {names}."

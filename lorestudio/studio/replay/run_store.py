@@ -16,7 +16,7 @@ from typing import Final
 import platformdirs
 from msgspec import Struct
 
-from lorestudio.domain.chat import Generation
+from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.records import same_start
 from lorestudio.domain.texts import text_digest
@@ -28,7 +28,7 @@ from lorestudio.systems.base import State, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, in_project, words_of
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import Gist, record_from_json, record_to_json
-from lorestudio.trace.storage.store import StoredRun, TraceStore
+from lorestudio.trace.storage.store import Fits, StoredRun, TraceStore
 
 VERSION: Final = 5
 _QUICK: Final = 3  # of gzip's levels; the default takes three times as long for a tenth less
@@ -110,7 +110,8 @@ class RunStore(Closing):
         finished = simulator.finished
         inputs, done = simulator.inputs[: len(finished)], len(finished)
         places = zip(simulator.generations, finished, strict=False)
-        runs = [_stored_run(generation, system, run) for generation, run in places]
+        story = simulator.project.chat or Chat()
+        runs = [_stored_run(story, generation, system, run) for generation, run in places]
         marks = tuple(run.mark for run in runs)
         known = min(same_start(stored.inputs, inputs), same_start(stored.marks, marks))
         if known and not self._holds(where, runs[known - 1]):  # the store was lost: it is begun anew
@@ -157,12 +158,19 @@ class RunStore(Closing):
         return LastRuns(tuple(traces), min(len(traces), same_start(stored.inputs, simulator.inputs)))
 
     def history(self, project: Project, generation: Generation, system: str = MAIN.name) -> tuple[Trace, ...]:
-        """The stored runs of one generation of a project's chat with a system, oldest first."""
-        return self._store.history(chat_id(project), generation.message, generation.swipe, system)
+        """The stored runs of one generation of a project's chat with a system, oldest first.
+
+        Those of another reply that had its number are left out, as far as that is known.
+        """
+        place, fits = (generation.message, generation.swipe), _of_chat(project.chat)
+        return self._store.history(chat_id(project), *place, system, fits)
 
     def latest(self, project: Project, system: str = MAIN.name) -> tuple[Trace, ...]:
-        """The run that was stored last of each generation of a project's chat with a system, by message and swipe."""
-        return self._store.latest_all(chat_id(project), system)
+        """The run that was stored last of each generation of a project's chat with a system, by message and swipe.
+
+        Those of replies that the chat does not have (any more) are left out, as far as that is known.
+        """
+        return self._store.latest_all(chat_id(project), system, _of_chat(project.chat))
 
     def counts(self, project: Project) -> dict[str, int]:
         """How many runs of generations of a project's chat are stored, by system."""
@@ -220,10 +228,33 @@ def chat_id(project: Project) -> str:
     return text_digest("\n".join(str(place) for place in places))[:24]
 
 
-def _stored_run(generation: Generation, system: str, run: FinishedRun) -> StoredRun:
-    beside = {"gist": record_to_json(run.gist)}
+def _stored_run(chat: Chat, generation: Generation, system: str, run: FinishedRun) -> StoredRun:
+    beside = {"gist": record_to_json(run.gist), "answered": _answered(chat, generation.message)}
     after = run.after.in_small.data
     return StoredRun(generation.message, generation.swipe, system, run.in_small, beside, after)
+
+
+def _answered(chat: Chat, place: int) -> list[str]:
+    """What tells which message a reply answers: the digest of its words, and when it was sent."""
+    if not 0 < place <= len(chat.messages):
+        return ["", ""]
+    message = chat.messages[place - 1]
+    return [text_digest(f"{message.name}\0{message.text}")[:12], message.send_date]
+
+
+def _of_chat(chat: Chat | None) -> Fits:
+    """Whether a run is of a reply that the chat has: of its answered message either the words or the date are the same.
+
+    Runs of earlier versions do not say what they answer.
+    """
+    has = chat or Chat()
+
+    def fits(run: StoredRun) -> bool:
+        was, now = run.beside.get("answered"), _answered(has, run.message)
+        same = was is None or any(one == other != "" for one, other in zip(was, now, strict=True))
+        return run.message <= len(has.messages) and (same or run.message == 0)
+
+    return fits
 
 
 def _finished_run(run: StoredRun, kind: SystemKind) -> FinishedRun:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -83,6 +83,7 @@ _NEWEST: Final = """ AND run = (
     SELECT MAX(run) FROM traces WHERE chat_id = t.chat_id AND message = t.message AND swipe = t.swipe
     AND system = t.system
 )"""
+_PLACES: Final = "SELECT DISTINCT message, swipe FROM traces WHERE chat_id = ? AND system = ? ORDER BY message, swipe"
 _MARK: Final = 5  # its place in a row
 
 
@@ -125,6 +126,14 @@ class StoredRun:
         digest.update(self.after)
         digest.update(str((self.trace.digests or {}).get("inputs")).encode())
         return digest.hexdigest()
+
+
+Fits: TypeAlias = Callable[[StoredRun], bool]
+"""Whether a run is one of those that are looked for; nothing is unpacked for it."""
+
+
+def _any(_run: StoredRun) -> bool:
+    return True
 
 
 class _DamagedError(Exception):
@@ -204,19 +213,21 @@ class TraceStore(Closing):
         with self._changing() as connection:
             return sum(connection.execute(_PRUNE, row).rowcount for row in rows)
 
-    def latest(self, chat_id: str, message: int, swipe: int, system: str) -> Trace | None:
-        """The newest readable trace of a generation with a system, None where there is none."""
+    def latest(self, chat_id: str, message: int, swipe: int, system: str, fits: Fits = _any) -> Trace | None:
+        """The newest readable trace of a generation with a system that fits, None where there is none."""
         query = _SELECT + " AND message = ? AND swipe = ? ORDER BY run DESC"
-        return next(self._read(query, chat_id, system, message, swipe), None)
+        return next(self._read(query, chat_id, system, message, swipe, fits=fits), None)
 
-    def history(self, chat_id: str, message: int, swipe: int, system: str) -> tuple[Trace, ...]:
-        """All traces of a generation with a system, oldest first."""
+    def history(self, chat_id: str, message: int, swipe: int, system: str, fits: Fits = _any) -> tuple[Trace, ...]:
+        """All traces of a generation with a system that fit, oldest first."""
         query = _SELECT + " AND message = ? AND swipe = ? ORDER BY run"
-        return tuple(self._read(query, chat_id, system, message, swipe))
+        return tuple(self._read(query, chat_id, system, message, swipe, fits=fits))
 
-    def latest_all(self, chat_id: str, system: str) -> tuple[Trace, ...]:
-        """The newest trace of each generation of a chat with a system, by message and swipe."""
-        return tuple(self._read(_SELECT + _NEWEST + " ORDER BY message, swipe", chat_id, system))
+    def latest_all(self, chat_id: str, system: str, fits: Fits = _any) -> tuple[Trace, ...]:
+        """The newest trace of each generation of a chat with a system that fits, by message and swipe."""
+        places = self._rows(_PLACES, (chat_id, system))
+        found = (self.latest(chat_id, message, swipe, system, fits) for message, swipe in places)
+        return tuple(trace for trace in found if trace is not None)
 
     def newest_runs(self, chat_id: str, system: str) -> tuple[StoredRun, ...]:
         """The newest run of each generation of a chat with a system that was stored with a mark and is undamaged."""
@@ -260,11 +271,13 @@ class TraceStore(Closing):
         with self._using() as connection, transaction(connection):
             yield connection
 
-    def _read(self, query: str, *values: str | int) -> Iterator[Trace]:
-        """The traces of a query, unpacked one by one; those that cannot be read are reported and passed over."""
+    def _read(self, query: str, *values: str | int, fits: Fits) -> Iterator[Trace]:
+        """The traces of a query that fit, unpacked one by one; unreadable ones are reported and passed over."""
         for row in self._rows(query, values):
             try:
-                yield self._stored(row).trace.opened()
+                run = self._stored(row)
+                if fits(run):
+                    yield run.trace.opened()
             except (zlib.error, ValueError, TypeError) as error:
                 self._pass_over(row, values[0], error)
 

@@ -66,6 +66,24 @@ def test_all_kept_runs_of_one_reply(lorestudio: Run, vault: Path, chat: Path) ->
     assert "is no reply" in lorestudio("runs", vault, "--chat", chat, "--message", 99).output
 
 
+@pytest.mark.usefixtures("kept")
+def test_runs_of_replies_that_were_deleted_are_not_listed(lorestudio: Run, vault: Path, chat: Path) -> None:
+    def listed(*more: object) -> list[int]:
+        told = lorestudio("runs", vault, "--chat", chat, "--json", *more).stdout
+        return [each["trace"]["turn"]["message"] for each in json.loads(told)]
+
+    messages = len(open_project([vault], chat).chat.messages)
+    assert listed()[-1] == messages
+    lines = chat.read_text("utf-8").splitlines()
+    begins = len(lines) - messages
+    chat.write_text("\n".join(lines[:begins] + lines[begins + 2 :]), "utf-8")
+    last = len(open_project([vault], chat).chat.messages)
+    assert last == messages - 2
+    assert listed() == []
+    assert "No run with deeplore is kept of the replies" in lorestudio("runs", vault, "--chat", chat).output
+    assert "No run with" in lorestudio("runs", vault, "--chat", chat, "--message", last).output
+
+
 def test_where_nothing_is_kept_it_says_what_keeps(lorestudio: Run, vault: Path, chat: Path) -> None:
     assert "The window keeps them" in lorestudio("runs", vault, "--chat", chat).output
     assert not default_folder().exists()

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule
@@ -318,6 +318,36 @@ def test_only_a_tool_call_at_the_end_of_the_chat_is_an_input_of_a_message_that_n
     assert count == len(second.generations) - 1
     asyncio.run(second.replay())
     assert in_order(second)[-1].skip_reason == "tool_or_system_tail"
+
+
+# Which reply they are of
+
+
+def test_runs_of_another_reply_that_had_the_number_are_left_out(tmp_path: Path) -> None:
+    """After two messages were deleted, #3 answers what #4 said, and there is no #7 and no reply to come #8."""
+    messages = [replace(each, send_date=f"2024-10-0{1 + place}") for place, each in enumerate(story(4))]
+    whole = project(chat=Chat(tuple(messages), "Wren", "Ann"))
+    before = kept(tmp_path, whole, Telling())
+    shorter = project(chat=Chat(tuple(messages[2:]), "Wren", "Ann"))
+    messages[2] = replace(messages[2], text="Another lamp.")
+    rewritten = project(chat=Chat(tuple(messages), "Wren", "Ann"))
+    with RunStore(tmp_path) as store:
+        assert store.history(shorter, Generation(3)) == store.latest(shorter) == ()
+        assert [run.turn.message for run in store.history(rewritten, Generation(3))] == [3], "it is the same reply"
+        simulator = replayed(shorter, Telling())
+        store.keep(simulator)
+        assert [run.turn.message for run in store.latest(shorter)] == [1, 3, 5, 6]
+        assert [run.turn.message for run in store.latest(whole)] == [1, 3, 5, 7, 8], "the deletion was taken back"
+        assert store.history(whole, Generation(3)) == (before.traces[Generation(3)],)
+        assert store.history(shorter, Generation(3)) == (simulator.traces[Generation(3)],)
+
+
+def test_a_run_that_does_not_say_what_it_answers_is_shown_where_its_number_is(tmp_path: Path) -> None:
+    made = replayed(project(), Telling())
+    with RunStore(tmp_path) as store:
+        store._store.add_many(chat_id(project()), in_order(made))
+        assert [run.turn.message for run in store.latest(project(turns=2))] == [1, 3]
+        assert len(store.history(project(turns=2), Generation(3))) == 1
 
 
 # How much is kept
