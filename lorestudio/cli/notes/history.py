@@ -17,6 +17,7 @@ from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.changes.snapshots import NoteSnapshot
 from lorestudio.trace.wording import plural, time_words
 from lorestudio.vault.data_folder import default_folder
+from lorestudio.vault.files import SaveError
 
 NoteArgument = Annotated[Path, typer.Argument(metavar="NOTE", help="The file of the note; it may be deleted by now.")]
 ShowOption = Annotated[int | None, typer.Option("--show", metavar="N", min=1, help="Print version N.")]
@@ -63,8 +64,10 @@ def undo(
         for title in log.titles:
             echo(title)
         if not log.titles:
-            say("there is nothing to undo.")
+            say(f"there is nothing to undo.{_gone(log)}")
         return
+    if not log.titles and not redo:
+        raise SaveError(f"There is nothing to undo.{_gone(log)}")
     done = log.redo() if redo else log.undo()
     files = plural(len(done.changes), "# file|# files")
     say(f"{'done again' if redo else 'undone'}: {done.title} ({files}).")
@@ -100,8 +103,24 @@ def _when(snapshot: NoteSnapshot) -> str:
     return time_words(snapshot.time.timestamp() * 1000)
 
 
+def _gone(log: ChangeLog) -> str:
+    """A sentence about changes in folders that are gone, "" where there are none."""
+    if not log.gone:
+        return ""
+    others = plural(len(log.gone) - 1, "|, and in another folder|, and in # other folders")
+    return (
+        f" Changes are kept of notes in “{log.gone[0]}”, which is gone{others}. If this vault was moved from there, "
+        "they can be undone once it lies there again."
+    )
+
+
 def _no_versions(log: ChangeLog, path: Path) -> str:
     target = log.snapshots.moved_to(path)
     if target is not None:
         return f"“{path.name}” was moved, and its history with it: {target}"
-    return f"Nothing was kept of “{path.name}” so far: it was not changed from here. Check its path, too."
+    nothing = f"Nothing is kept of “{path.name}” in this folder. A version is kept before each change from here."
+    gone = log.snapshots.gone(path)
+    if not gone:
+        return f"{nothing} Check its path, too."
+    there = plural(len(log.snapshots.list(gone[0])), "is # version|are # versions")
+    return f"{nothing} Of “{gone[0]}”, which is gone, there {there}: if that is where it lay, give that path."

@@ -85,7 +85,10 @@ def test_a_version_that_is_the_text_already(lorestudio: Run, log: ChangeLog, vau
 def test_a_note_without_history(lorestudio: Run, vault: Path) -> None:
     result = lorestudio("history", vault / "Lamp.md")
     assert result.exit_code == 0
-    assert result.stdout.startswith("Nothing was kept of “Lamp.md” so far")
+    assert " ".join(result.stdout.split()) == (
+        "Nothing is kept of “Lamp.md” in this folder. A version is kept before each change from here. "
+        "Check its path, too."
+    )
 
 
 def test_a_note_that_was_moved(lorestudio: Run, log: ChangeLog, vault: Path) -> None:
@@ -94,6 +97,23 @@ def test_a_note_that_was_moved(lorestudio: Run, log: ChangeLog, vault: Path) -> 
     log.apply(ChangeSet("Rename", (NoteFileChange(note, text, text, target),)))
     assert str(target) in lorestudio("history", note).stdout.replace("\n", "")
     assert "before “Rename”" in lorestudio("history", target).stdout
+
+
+def test_a_vault_that_was_moved_is_told_where_its_history_is(lorestudio: Run, log: ChangeLog, vault: Path) -> None:
+    note = vault / "Lamp.md"
+    first = note.read_text(encoding="utf-8")
+    log.apply(ChangeSet("Rewrite", (NoteFileChange(note, first, "two"),)))
+    moved = vault.rename(vault.with_name("moved"))
+    told = lorestudio("history", moved / "Lamp.md").stdout
+    assert f"Of “{note}”, which is gone, there is 1 version: if that is where it lay, give that path." in told
+    assert lorestudio("history", note, "--show", 1).stdout == first
+    for asked in ("undo", moved), ("undo", moved, "--list"):
+        told = lorestudio(*asked).stderr
+        assert "here is nothing to undo. Changes are kept of notes in “" in told
+        assert f"“{vault}”, which is gone. If this vault was moved from there" in told
+    moved.rename(vault)
+    assert lorestudio("undo", vault).exit_code == 0
+    assert note.read_text(encoding="utf-8") == first
 
 
 @pytest.mark.parametrize("option", ["--show", "--restore"])

@@ -365,6 +365,7 @@ class ChangeLog:
         self._problems: dict[str, None] = {}
         self._done: tuple[ChangeStep, ...] = ()
         self._undone: tuple[ChangeStep, ...] = ()
+        self._elsewhere: tuple[ChangeStep, ...] = ()
         self.refresh()
 
     @property
@@ -391,6 +392,12 @@ class ChangeLog:
     def titles(self) -> tuple[str, ...]:
         """What can be undone, one after the other, the newest first."""
         return tuple(step.title for step in reversed(self._done))
+
+    @property
+    def gone(self) -> tuple[Path, ...]:
+        """The folders that are gone and hold notes of changes outside the roots, the one changed last first."""
+        places = (change.place for step in reversed(self._elsewhere) for change in step.changes if change.home is None)
+        return tuple(dict.fromkeys(folder for folder in map(_missing, places) if folder is not None))
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -496,6 +503,7 @@ class ChangeLog:
         self._problems.update(dict.fromkeys(state.problems))
         self._done = tuple(step for step in visible if not step.undone)
         self._undone = tuple(step for step in visible if step.undone)
+        self._elsewhere = tuple(step for step in steps if step not in visible and not step.undone)
 
     def _is_inside(self, changes: Sequence[LoggedChange]) -> bool:
         return all(self._roots.has(change) for change in changes)
@@ -513,6 +521,11 @@ class ChangeLog:
                 yield
             finally:
                 self.refresh()
+
+
+def _missing(place: Path) -> Path | None:
+    """The uppermost folder of a place that is not there, None where all are."""
+    return next((folder for folder in reversed(place.parents) if not folder.exists()), None)
 
 
 def _picked(step: ChangeStep, only: Collection[Path] | None) -> tuple[int, ...]:

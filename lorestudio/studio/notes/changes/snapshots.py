@@ -24,7 +24,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.texts import text_digest
 from lorestudio.settings.files import append_line, write_atomically
-from lorestudio.studio.notes.book_entries import read_text, save_text
+from lorestudio.studio.notes.book_entries import is_book_entry, read_text, save_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, HistoryError, NoteFileChange
 from lorestudio.studio.notes.changes.journal import json_line, read_lines
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
@@ -195,6 +195,22 @@ class Snapshots:
         records = self._records(path)
         target = records[-1].get(_TO) if records else None
         return Path(target) if isinstance(target, str) else None
+
+    def gone(self, path: Path) -> tuple[Path, ...]:
+        """The places of notes of this name that are gone and have a history, the one changed last first.
+
+        Where the folder of a note was moved or renamed, that is where its history is. Entries of lorebooks have none.
+        """
+        if is_book_entry(path):
+            return ()
+        places: set[Path] = set()
+        for file in self._places.glob("*.jsonl"):
+            with refused(VaultError, f"The history in {file} cannot be read ({{reason}}). Check its permissions."):
+                told = [record.get("path", record.get(_TO)) for record in read_lines(file).records]
+            places.update(Path(each) for each in told if isinstance(each, str) and Path(each).name == path.name)
+        kept = [(place, self.list(place)) for place in places if not os.path.lexists(place)]
+        newest = sorted(((found[0].time, place) for place, found in kept if found), reverse=True)
+        return tuple(place for _time, place in newest)
 
     def read(self, snapshot: NoteSnapshot) -> str:
         """The text of a snapshot. Raises VaultError where it is gone, damaged, or no UTF-8."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import (
@@ -60,19 +61,24 @@ class HistoryDialog(Dialog):
         self.take.clicked.connect(self._take)
         column(self.message, (row(self.list, (self.diff, 1)), 1), buttons, of=self)
 
-    def show_versions(self, versions: Sequence[NoteSnapshot]) -> None:
-        """List the versions, newest first."""
+    def show_versions(self, versions: Sequence[NoteSnapshot], gone: Path | None = None) -> None:
+        """List the versions, newest first; `gone` is the place that they are of where that is not the note's."""
         self._versions = versions
         self.list.clear()
         for version in versions:
             size = tr("{size} kB", size=f"{version.size / 1024:.1f}")
             when = when_words(version.time.timestamp())
             self.list.addItem(f"{when}\n{version.reason or tr('kept')} · {size}")
-        if versions:
-            self.message.setText(tr("{versions} kept.", versions=count(len(versions), "version is", "versions are")))
-            self.list.setCurrentRow(0)
+        kept = tr("{versions} kept", versions=count(len(versions), "version is", "versions are"))
+        if gone is not None:
+            words = "Nothing is kept of this file. Of {place}, which is gone, {kept}: if the note lay there, take one."
+            self.message.setText(tr(words, place=gone, kept=kept))
+        elif versions:
+            self.message.setText(f"{kept}.")
         else:
             self.message.setText(tr("There is no earlier version yet. One is kept before each change of the file."))
+        if versions:
+            self.list.setCurrentRow(0)
 
     def fail(self, error: object) -> None:
         """Say why the history cannot be shown."""
@@ -200,10 +206,16 @@ class Safety(QObject):
             return None
         dialog = HistoryDialog(self._theme, self._jobs, buffer, versions, parent)
         dialog.restored.connect(buffer.replace_all)
+
+        def read() -> tuple[Sequence[NoteSnapshot], Path | None]:
+            found = versions.list(buffer.path)
+            gone = next(iter(versions.gone(buffer.path)), None) if not found else None
+            return (found, None) if gone is None else (versions.list(gone), gone)
+
         self._jobs.start(
             tr("Reading the history of {name}", name=buffer.path.name),
-            lambda _report: versions.list(buffer.path),
-            done=dialog.show_versions,
+            lambda _report: read(),
+            done=lambda found: dialog.show_versions(*found),
             failed=dialog.fail,
         )
         dialog.open()

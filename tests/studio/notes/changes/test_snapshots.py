@@ -140,6 +140,17 @@ def test_a_move_cut_short_loses_nothing(snapshots: Snapshots, note: Path, tmp_pa
     assert [one.reason for one in snapshots.list(new)] == ["1"]
 
 
+def test_the_places_of_a_name_that_are_gone(snapshots: Snapshots, note: Path, clock: Clock) -> None:
+    other, third = (note.parent / name / note.name for name in ("other", "third"))
+    for path in (note, other, third, note.with_name("Another.md")):
+        clock.later(seconds=1)
+        snapshots.add({path: b"text"}, "why")
+    assert snapshots.gone(note.parent / "moved" / note.name) == (third, other)
+    snapshots.moved([(third, note.with_name("Renamed.md"))])
+    assert snapshots.gone(note) == (other,)
+    assert snapshots.gone(note.with_name("Renamed.md")) == (note.with_name("Renamed.md"),)
+
+
 def test_restoring_is_a_change_set(snapshots: Snapshots, note: Path) -> None:
     snapshots.add({note: b"earlier"}, "why")
     (snapshot,) = snapshots.list(note)

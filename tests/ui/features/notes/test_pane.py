@@ -408,6 +408,20 @@ def test_a_note_without_history_says_when_there_will_be_one(window, pane, settle
     drain()
 
 
+def test_the_history_of_a_note_whose_folder_was_moved_is_offered(window, pane, settle, tmp_path: Path) -> None:
+    kept = Snapshots(tmp_path / "history")
+    pane.safety.use(kept)
+    before = tmp_path / "before" / pane.path.name
+    kept.add({before: b"As it was."}, "before saving")
+    window.run("entry.history")
+    settle(window)
+    dialog = dialog_of(window, HistoryDialog)
+    assert f"Of {before}, which is gone, 1 version is kept" in dialog.message.text()
+    dialog.take.click()
+    drain()
+    assert pane.editor.buffer.text == "As it was."
+
+
 # ---- unsaved texts --------------------------------------------------------------------------------------------------
 
 
