@@ -5,7 +5,8 @@ steps, so that whoever refers to a run from another file can write that file in 
 The room of a dropped run is used for the next ones, so the file stays as large as it was at its largest.
 
 What `add` has returned for survives the end of the process. One connection serves all threads, behind a lock, so a
-store may be handed to worker threads freely. Opening reads the whole file once to check it; do that in a worker.
+store may be handed to worker threads freely. Opening reads the whole file to check it, so do that in a worker; not
+where it is as it was left by a store that was closed in order, of which `<name>.closed` tells.
 
 A damaged file is moved aside to `<name>.damaged-1`, `-2`, ... together with its `-wal` and `-shm`, and a new one is
 begun; `TraceStore.problems` says so. Nothing is ever deleted but by `prune` and `clear`.
@@ -19,7 +20,7 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -27,7 +28,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct
 
 from lorestudio.domain.lifecycle import Closing
-from lorestudio.domain.sqlite_file import connect, is_damage, set_aside, transaction
+from lorestudio.domain.sqlite_file import connect, is_damage, parts, set_aside, transaction
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import PackedTrace, TraceFormatError
 from lorestudio.trace.vocabulary import Vocabulary, plain
@@ -149,18 +150,20 @@ class TraceStore(Closing):
     def __init__(self, path: Path | str, words: Callable[[str], Vocabulary[Trace]] = plain) -> None:
         self.path = Path(path)
         self._words = words
+        self._seal = self.path.with_name(f"{self.path.name}.closed")
         self._lock = threading.RLock()
         self._problems: dict[str, StoreProblem] = {}
+        self._sound, self._closed = True, False
         try:
             try:
-                self._connection = _open(self.path)
+                self._connection = _open(self.path, self._seal)
             except _DamagedError as damage:
                 moved_to = set_aside(self.path)
                 message = (
                     f"{self.path.name} was damaged ({damage}); it is now {moved_to.name}, and a new store was begun."
                 )
                 self._report(StoreProblem(self.path, message, moved_to))
-                self._connection = _open(self.path)
+                self._connection = _open(self.path, self._seal)
         except (sqlite3.Error, OSError, _DamagedError) as error:
             if isinstance(error, StoreError):
                 raise
@@ -252,7 +255,13 @@ class TraceStore(Closing):
     def close(self) -> None:
         """Close the file; closing twice does no harm."""
         with self._lock:
+            if self._closed:
+                return
+            self._closed = True
             self._connection.close()
+            with suppress(OSError):  # it is checked at the next opening then
+                if self._sound:
+                    self._seal.write_text(_state_of(self.path))
 
     @contextmanager
     def _using(self) -> Iterator[sqlite3.Connection]:
@@ -261,6 +270,9 @@ class TraceStore(Closing):
             try:
                 yield self._connection
             except sqlite3.Error as error:
+                if is_damage(error):
+                    self._sound = False
+                    self._seal.unlink(missing_ok=True)
                 raise StoreError(
                     f"{self.path}: the trace store failed ({error}). Close the programs that use it and open it again."
                 ) from error
@@ -319,18 +331,33 @@ def _beside(run: StoredRun) -> str:
     return json.dumps({**run.beside, "heading": run.trace.heading()}, separators=(",", ":"))
 
 
-def _open(path: Path) -> sqlite3.Connection:
-    """A connection to a sound store at `path`, new or old; raises `_DamagedError` where the file is none."""
+def _state_of(path: Path) -> str:
+    """What is another one once anybody has written the file."""
+    now = path.stat()
+    return f"{now.st_ino} {now.st_size} {now.st_mtime_ns}"
+
+
+def _is_sealed(path: Path, seal: Path) -> bool:
+    """Whether the file is as a store left it, and nothing waits beside it that has not come into it yet."""
     try:
-        return connect(path, lambda connection: _prepare(connection, path), busy_s=_BUSY_SECONDS)
+        return not any(part.exists() for part in parts(path)[:-1]) and seal.read_text() == _state_of(path)
+    except (OSError, ValueError):
+        return False
+
+
+def _open(path: Path, seal: Path) -> sqlite3.Connection:
+    """A connection to a sound store at `path`, new or old; raises `_DamagedError` where the file is none."""
+    sealed = _is_sealed(path, seal)
+    try:
+        return connect(path, lambda connection: _prepare(connection, path, sealed=sealed), busy_s=_BUSY_SECONDS)
     except sqlite3.Error as error:
         if is_damage(error):
             raise _DamagedError(str(error)) from error
         raise
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    findings = [str(row[0]) for row in connection.execute("PRAGMA quick_check(1)")]
+def _prepare(connection: sqlite3.Connection, path: Path, *, sealed: bool) -> None:
+    findings = ["ok"] if sealed else [str(row[0]) for row in connection.execute("PRAGMA quick_check(1)")]
     if findings != ["ok"]:
         raise _DamagedError(findings[0] if findings else "the check found nothing")
     with transaction(connection):  # two programs may open a new store at the same time

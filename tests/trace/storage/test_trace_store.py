@@ -255,6 +255,34 @@ def test_a_database_with_a_broken_page_is_moved_aside(path):
     assert path.with_name("traces.sqlite.damaged-1").read_bytes() == bytes(data)
 
 
+def test_a_store_is_checked_unless_it_is_as_it_was_left(path):
+    """Damage that changes neither size nor date is met by whoever reads it; the next opening looks again."""
+    with TraceStore(path) as store:
+        store.add_many("chat", [replace(strange(), turn=Turn(n, 0, 0)) for n in range(20)])
+    data, left = bytearray(path.read_bytes()), path.stat()
+    data[4096:8192] = b"\xa5" * 4096
+    path.write_bytes(data)
+    os.utime(path, ns=(left.st_atime_ns, left.st_mtime_ns))
+    with TraceStore(path) as store:
+        assert store.problems == ()
+        with pytest.raises(StoreError, match="malformed"):
+            store.latest_all("chat", "deeplore")
+    with TraceStore(path) as store:
+        assert [problem.moved_to.name for problem in store.problems] == ["traces.sqlite.damaged-1"]
+
+
+def test_a_store_that_nobody_closed_is_checked(path):
+    with TraceStore(path) as store:
+        store.add_many("chat", [replace(strange(), turn=Turn(n, 0, 0)) for n in range(20)])
+    data, left = bytearray(path.read_bytes()), path.stat()
+    data[4096:8192] = b"\xa5" * 4096
+    path.write_bytes(data)
+    os.utime(path, ns=(left.st_atime_ns, left.st_mtime_ns))
+    path.with_name("traces.sqlite-wal").touch()
+    with TraceStore(path) as store:
+        assert [problem.moved_to.name for problem in store.problems] == ["traces.sqlite.damaged-1"]
+
+
 def test_a_trace_that_cannot_be_read_is_reported_and_passed_over(path, store):
     store.add_many("chat", [at(1, seed=1), at(1, seed=2), at(2)])
     with sqlite3.connect(path) as connection:
@@ -275,7 +303,7 @@ def test_a_store_of_a_newer_version_is_left_alone(path, store):
     store.close()
     with pytest.raises(StoreError, match=r"written by a newer version \(schema 9, this one knows 3\)"):
         TraceStore(path)
-    assert [item.name for item in path.parent.iterdir()] == ["traces.sqlite"]
+    assert {item.name for item in path.parent.iterdir()} == {"traces.sqlite", "traces.sqlite.closed"}
 
 
 OF_VERSION_1 = """
