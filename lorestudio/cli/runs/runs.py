@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
+import typer
 from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.options import ChatOptions, JsonOption, ReplyOption, SwipeOption, SystemOptions
-from lorestudio.cli.output import echo, print_json, say, say_all
+from lorestudio.cli.output import clear_messages, echo, print_json, say, say_all
 from lorestudio.cli.screen import Screen, figure, fixed, fold, table
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
@@ -18,6 +20,38 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import to_json
 from lorestudio.trace.summary import summary
+from lorestudio.trace.wording import plural
+
+
+def prune(value: bool) -> None:
+    """Delete the runs of chats that are gone and end, where that is asked for."""
+    if not value:
+        return
+    folder = default_folder()
+    if not (folder / "traces.sqlite").exists():
+        say("nothing is kept.")
+        raise typer.Exit
+    with clear_messages(), RunStore(folder) as store:
+        done, left = store.prune(), store.size
+    amount = f"{plural(done.runs, '# run|# runs')} of {plural(done.chats, '# chat|# chats')}"
+    say(f"{amount} deleted, {done.size / 2**20:.1f} MiB. {left / 2**20:.1f} MiB are left in {folder}.")
+    if done.unknown:
+        say(
+            f"The runs of {plural(done.unknown, '# chat|# chats')} were kept by an earlier version, which did not note "
+            "where the file is. They stay until the chat is run again; all of the folder may be deleted."
+        )
+    raise typer.Exit
+
+
+PruneOption = Annotated[
+    bool,
+    typer.Option(
+        "--prune",
+        help="Only delete the runs of all chats whose files are gone, and say how much is left.",
+        is_eager=True,
+        callback=prune,
+    ),
+]
 
 
 def runs(
@@ -27,6 +61,7 @@ def runs(
     message: ReplyOption = None,
     swipe: SwipeOption = None,
     as_json: JsonOption = False,
+    _prune: PruneOption = False,
 ) -> None:
     """List what the window has kept of a chat's runs with a system: the last of each reply, or all of one reply.
 

@@ -22,6 +22,7 @@ from lorestudio.studio.project.answering import KeySource, Profile, default_prof
 from lorestudio.studio.project.files import own_folders
 from lorestudio.studio.project.project import Project, demo_project
 from lorestudio.studio.prompt.setup import scripts_of
+from lorestudio.studio.replay.run_store import default_folder
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.model import StageStatus
@@ -111,6 +112,7 @@ def examine(*, has_display: bool, window_problem: str = "") -> tuple[CheckResult
         _systems(),
         _demo(),
         _store(),
+        _kept_runs(),
         CheckResult("Window", not window_problem, window_problem or "Qt loads"),
         CheckResult(
             "Display",
@@ -190,3 +192,10 @@ def _store() -> CheckResult:
         except Exception as error:  # noqa: BLE001  # as above
             return CheckResult("Trace store", False, f"SQLite does not work here: {error}")
     return CheckResult("Trace store", True, "SQLite keeps traces")
+
+
+def _kept_runs() -> CheckResult:
+    folder = default_folder()
+    size = sum(path.stat().st_size for path in folder.glob("traces.sqlite*"))
+    told = f"{size / 2**20:.1f} MiB in {folder}. “lorestudio runs --prune” deletes those of chats that are gone."
+    return CheckResult("Kept runs", True, told if size else "none")

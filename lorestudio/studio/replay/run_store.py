@@ -31,6 +31,7 @@ from lorestudio.trace.storage.serialize import Gist, record_from_json, record_to
 from lorestudio.trace.storage.store import Fits, StoredRun, TraceStore
 
 VERSION: Final = 5
+_UNREADABLE: Final = (OSError, EOFError, zlib.error, ValueError, RecursionError)
 _QUICK: Final = 3  # of gzip's levels; the default takes three times as long for a tenth less
 
 
@@ -81,6 +82,18 @@ class LastRuns(Struct, frozen=True):
     current: int = 0
 
 
+class PrunedRuns(Struct, frozen=True):
+    """How many runs of how many chats were deleted, and the bytes that they took.
+
+    Of the `unknown` chats it is not known where they lie: they were last run by an earlier version.
+    """
+
+    runs: int
+    chats: int
+    unknown: int
+    size: int
+
+
 class RunStore(Closing):
     """The stored runs of all chats with all systems: a trace store, and files of states for each chat.
 
@@ -122,6 +135,7 @@ class RunStore(Closing):
         counts = simulator.counts
         document = {
             "version": VERSION,
+            "chat": str(simulator.project.chat_path or ""),
             "inputs": list(inputs),
             "marks": list(marks),
             "counts": None if counts is None else record_to_json(counts),
@@ -176,6 +190,26 @@ class RunStore(Closing):
         """How many runs of generations of a project's chat are stored, by system."""
         return self._store.counts(chat_id(project))
 
+    @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return self._store.size
+
+    def prune(self) -> PrunedRuns:
+        """Delete the runs of chats whose files are gone, and give their room back. Raises OSError."""
+        before, runs, gone, unknown = self.size, 0, 0, 0
+        for chat in self._store.chats:
+            files = [*self._folder.glob(f"{chat}.*")]
+            place = next((told for told in map(_chat_of, files) if told is not None), None)
+            unknown += place is None
+            if place and not Path(place).exists():
+                runs, gone = runs + self._store.clear(chat), gone + 1
+                for file in files:
+                    file.unlink(missing_ok=True)
+        if gone:
+            self._store.shrink()
+        return PrunedRuns(runs, gone, unknown, before - self.size)
+
     def _runs(self, where: RunPlace, generations: Sequence[Generation], marks: Sequence[str]) -> list[StoredRun]:
         """The runs with these marks, as far as they are there."""
         if not marks:
@@ -202,7 +236,7 @@ class RunStore(Closing):
             return _stored(json.loads(gzip.decompress(path.read_bytes())), KINDS.get(where.system))
         except FileNotFoundError:
             return StoredRuns()
-        except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (*_UNREADABLE, KeyError, TypeError) as error:
             reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
             self._unread[f"{path} cannot be read ({reason}); its chat is replayed from the beginning."] = None
             return StoredRuns()
@@ -226,6 +260,15 @@ def chat_id(project: Project) -> str:
     """The name under which a chat's runs are stored: by its file, or by its vaults where there is none."""
     places = [project.chat_path] if project.chat_path is not None else list(project.places)
     return text_digest("\n".join(str(place) for place in places))[:24]
+
+
+def _chat_of(file: Path) -> str | None:
+    """The chat of whose runs a file of states tells, "" for that of vaults alone; None where it does not say."""
+    try:
+        document = json.loads(gzip.decompress(file.read_bytes()))
+    except _UNREADABLE:
+        return None
+    return document.get("chat") if isinstance(document, dict) else None
 
 
 def _stored_run(chat: Chat, generation: Generation, system: str, run: FinishedRun) -> StoredRun:

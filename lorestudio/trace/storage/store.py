@@ -252,6 +252,23 @@ class TraceStore(Closing):
         with self._using() as connection:
             return connection.execute("DELETE FROM traces WHERE chat_id = ?", (chat_id,)).rowcount
 
+    @property
+    def chats(self) -> frozenset[str]:
+        """The chats of which there are traces."""
+        with self._using() as connection:
+            return frozenset(str(chat) for (chat,) in connection.execute("SELECT DISTINCT chat_id FROM traces"))
+
+    @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return sum(part.stat().st_size for part in parts(self.path) if part.exists())
+
+    def shrink(self) -> None:
+        """Give the room of what was deleted back to the disk. Meanwhile it takes as much room again as is left."""
+        with self._using() as connection:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         """Close the file; closing twice does no harm."""
         with self._lock:

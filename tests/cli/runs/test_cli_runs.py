@@ -84,6 +84,24 @@ def test_runs_of_replies_that_were_deleted_are_not_listed(lorestudio: Run, vault
     assert "No run with" in lorestudio("runs", vault, "--chat", chat, "--message", last).output
 
 
+@pytest.mark.usefixtures("kept")
+def test_runs_of_chats_that_are_gone_are_deleted(lorestudio: Run, vault: Path, chat: Path) -> None:
+    assert "0 runs of 0 chats deleted, 0.0 MiB. " in lorestudio("runs", "--prune").stderr
+    told = chat.read_bytes()
+    chat.unlink()
+    result = lorestudio("runs", "--prune")
+    assert result.exit_code == 0
+    assert "8 runs of 1 chat deleted, " in result.stderr
+    assert f"left in {default_folder()}." in result.stderr
+    chat.write_bytes(told)
+    assert "Nothing is kept" in lorestudio("runs", vault, "--chat", chat).output
+
+
+def test_where_there_are_no_runs_none_are_deleted(lorestudio: Run) -> None:
+    assert lorestudio("runs", "--prune").stderr == "lorestudio: nothing is kept.\n"
+    assert not default_folder().exists()
+
+
 def test_where_nothing_is_kept_it_says_what_keeps(lorestudio: Run, vault: Path, chat: Path) -> None:
     assert "The window keeps them" in lorestudio("runs", vault, "--chat", chat).output
     assert not default_folder().exists()

@@ -350,6 +350,31 @@ def test_a_run_that_does_not_say_what_it_answers_is_shown_where_its_number_is(tm
         assert len(store.history(project(turns=2), Generation(3))) == 1
 
 
+# What is deleted
+
+
+def test_runs_of_chats_that_are_gone_are_deleted(tmp_path: Path) -> None:
+    story_of, kept_in = [tmp_path / name for name in ("one.jsonl", "two.jsonl", "three.jsonl")], tmp_path / "runs"
+    for path in story_of:
+        path.touch()
+        kept(kept_in, project(path=path), Telling())
+    old = states_file(kept_in, project(path=story_of[2]))  # as an earlier version wrote it
+    told = json.loads(gzip.decompress(old.read_bytes()))
+    del told["chat"]
+    old.write_bytes(gzip.compress(json.dumps(told).encode()))
+    story_of[1].unlink()
+    story_of[2].unlink()
+    with RunStore(kept_in) as store:
+        before = store.size
+        done = store.prune()
+        assert (done.runs, done.chats, done.unknown) == (5, 1, 1)
+        assert done.size == before - store.size > 0
+        assert [sum(store.counts(project(path=path)).values()) for path in story_of] == [5, 0, 5]
+        assert (store.prune().chats, store.prune().size) == (0, 0)
+    assert [states_file(kept_in, project(path=path)).exists() for path in story_of] == [True, False, True]
+    assert restored(kept_in, project(path=story_of[0]), Telling())[1] == 5
+
+
 # How much is kept
 
 
