@@ -80,7 +80,7 @@ class BehaviourDialog(Dialog):
         box = QFrame(self)
         title = tr("{title}  ·  {stage}", title=switch.title, stage=switch.affects)
         text = switch.help.replace(" Fixed: ", "\nFixed: ")
-        words = column(label(box, title, "summary", wrap=False), label(box, text, "small"), spacing=2)
+        words = column(label(box, title, "summary"), label(box, text, "small"), spacing=2)
         line = row((words, 1), spacing=14, margins=(0, 7, 0, 7))
         box.setLayout(line)
         group = QButtonGroup(box)

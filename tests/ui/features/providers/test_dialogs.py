@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QPushButton, QRadioButton, QTabWidget, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QRadioButton, QScrollArea, QTabWidget, QWidget
 
 from lorestudio.settings.behaviour import switches
 from lorestudio.studio.project.answering import DRAFT, KEYS, PREFILTER, SUMMARY, ChatRequest, Question
 from lorestudio.ui.features.providers.actions import BehaviourDialog
 from lorestudio.ui.features.providers.question_dialog import SKELETON, QuestionDialog, Questions
+from tests.ui.conftest import drain
 
 NAMES = [switch.name for switch in switches()]
 
@@ -53,6 +54,16 @@ def test_each_switch_is_as_deeplore_or_fixed_and_is_handed_over(qtbot) -> None:
     dialog.show()
     press(dialog, "Apply and replay")
     assert (accepted, dialog.isVisible()) == ([(NAMES[2],)], False)
+
+
+@pytest.mark.dressed
+def test_switches_of_a_narrow_dialog_have_titles_of_two_lines_and_nothing_is_cut(qtbot, theme) -> None:
+    dialog = BehaviourDialog(())
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.resize(dialog.minimumSizeHint().width(), 500)
+    drain()
+    assert dialog.findChild(QScrollArea).horizontalScrollBar().maximum() == 0
 
 
 # ---- questions ------------------------------------------------------------------------------------------------------
