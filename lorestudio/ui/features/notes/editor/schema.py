@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.entry import FieldDefinition, Position
+from lorestudio.domain.entry import MAX_DEPTH, FieldDefinition, Position
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.shell.words import number, tr
@@ -128,7 +128,7 @@ KNOWN: Final[tuple[FieldSpec, ...]] = (
         "In the chat: how many messages stand below the text; 0 is the very end.",
         "number",
         low=0,
-        high=10_000,
+        high=MAX_DEPTH,
     ),
     FieldSpec("role", "role", FieldKind.CHOICE, "Who speaks the text in the chat.", "place", choices=_ROLES),
     FieldSpec(
@@ -408,7 +408,7 @@ BOOK_FIELDS: Final[tuple[FieldSpec, ...]] = (
     FieldSpec("constant", "constant", FieldKind.FLAG, "The entry is part of every prompt, keys or not.", "constant"),
     _flag("vectorized", "by likeness", "The entry fires when it is like the last messages, where vectors are on."),
     _choice("position", "position", "Where in the prompt the text goes.", _PLACES, "nowhere"),
-    _number("depth", "depth", "In the chat: how many messages stand below the text.", "4", 0, 10_000),
+    _number("depth", "depth", "In the chat: how many messages stand below the text.", "4", 0, MAX_DEPTH),
     _choice("role", "role", "Who speaks the text in the chat.", _BOOK_ROLES, "system"),
     FieldSpec("outletName", "outlet", FieldKind.LINE, "The name of the outlet.", "place", general=_NOTHING),
     _number("order", "order", "Higher numbers are offered to the budget first, and stand further down.", "none", None),

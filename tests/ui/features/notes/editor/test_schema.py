@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.domain.entry import FieldDefinition, Position
+from lorestudio.domain.entry import MAX_DEPTH, FieldDefinition, Position
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.features.notes.editor.schema import (
@@ -163,3 +163,24 @@ def test_every_property_is_told_of_and_has_a_range_that_can_be_reached(spec: Fie
     assert spec.flag_default == (spec.name in {"enabled", "graph", "selective", "useProbability"})
     # A position or an order of lore is a number in World Info's files, and a word in DeepLore's notes.
     assert spec.literal == (spec in BOOK_FIELDS and spec.kind is FieldKind.CHOICE)
+
+
+@pytest.mark.parametrize(
+    ("known", "ranges"),
+    [
+        (KNOWN, {
+            "priority": (None, None), "depth": (0, MAX_DEPTH), "scanDepth": (0, 10_000), "cooldown": (0, None),
+            "warmup": (0, None), "probability": (0, 1),
+        }),
+        (BOOK_FIELDS, {  # where SillyTavern's own editor has limits, they are its
+            "depth": (0, MAX_DEPTH), "order": (None, None), "probability": (0, 100), "delayUntilRecursion": (0, None),
+            "sticky": (0, None), "cooldown": (0, None), "delay": (0, None), "scanDepth": (0, 1000),
+            "groupWeight": (1, 10_000),
+        }),
+    ],
+    ids=["notes", "lorebooks"],
+)  # fmt: skip
+def test_each_number_can_be_set_within_its_range(
+    known: tuple[FieldSpec, ...], ranges: dict[str, tuple[float | None, float | None]]
+) -> None:
+    assert {each.name: (each.low, each.high) for each in known if each.kind is FieldKind.NUMBER} == ranges
