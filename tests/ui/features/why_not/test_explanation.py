@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.ui.features.why_not.pane import WhyView
+from lorestudio.ui.features.why_not.pane import WhyView, _linked
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ENTRY_ID
 from tests.ui.conftest import settle
@@ -44,6 +44,14 @@ def test_links_lead_to_stages_entries_and_messages(window: MainWindow, pane: Why
     pane.browser.anchorClicked.emit(QUrl("message:4"))
     assert told == [4]
     pane.message_wanted.connect(window.features.trace.go_to_message)
+
+
+def test_words_lead_somewhere_where_they_stand_first() -> None:
+    links = {"message:1": "message #1", f"entry:{CROWN}": "“A & B”", "message:9": "message #9"}
+    assert _linked("“A & B” was in message #12, then in message #1; message #1 is long.", links) == (
+        f"<a href='entry:{CROWN}'>“A &amp; B”</a> was in message #12, "
+        "then in <a href='message:1'>message #1</a>; message #1 is long."
+    )
 
 
 def test_a_chosen_stage_is_told_unless_it_decided(window: MainWindow, pane: WhyView) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.why_not import WhyNotFinder
 from lorestudio.systems.ideas import Change, NoteEdit
@@ -162,6 +163,33 @@ def test_what_is_not_enough_is_offered_as_a_first_step(window: MainWindow, page:
     step.click()
     settle(window)
     assert [change.title for change in wanted] == [title]
+
+
+def test_the_keyboard_stays_in_the_page_when_its_answers_change(
+    window: MainWindow, search: WhyNotSearch, page: WhyNotPage
+) -> None:
+    def show(answers: int) -> None:
+        search._keep(about, replace(found, answers=found.answers[:answers]))
+        page.refresh()
+
+    choose(window, "items/Crown.md")
+    find(window)
+    found, about = search.found, search._about
+    assert len(found.answers) == 2
+    for place, answers, left in ((1, 1, 0), (0, 2, 0), (1, 2, 1)):
+        page.rows[place].button.setFocus()
+        show(answers)
+        assert page.rows[left].button.hasFocus()
+    page.first_steps[0].setFocus()
+    show(1)
+    assert page.area.hasFocus()
+    page.rows[0].button.setFocus()
+    show(0)
+    assert page.area.hasFocus()
+    window.chat.view.setFocus()
+    show(1)
+    assert window.chat.view.hasFocus()
+    search._keep(about, found)
 
 
 @pytest.mark.own_window
