@@ -192,10 +192,29 @@ def test_the_wheel_zooms_around_the_pointer_and_scrolls_across(theme: Theme, vie
     assert view.cell_at(QPointF(view.geometry_now().titles + 100, 60)) == under
     turn_wheel(view, -120, control)
     assert view.cell == USUAL
-    view.resize(900, 200)
-    assert view.cell == USUAL  # a width that was chosen stays
-    view.set_content(content_of(12), fresh=True)
+
+
+def test_columns_fill_the_room_until_a_width_is_chosen_for_the_chat(theme: Theme, qtbot: QtBot) -> None:
+    view = HeatMap(theme)
+    qtbot.addWidget(view)
+    view.resize(600, 200)
+    view.show()
+    view.set_content(content_of(12))
     assert view.cell > USUAL
+    view.set_content(content_of(500))
+    assert view.cell == USUAL
+    view.set_content(content_of(12))
+    view.zoom(-1)
+    chosen = view.cell
+    view.set_content(content_of(500))
+    view.resize(1800, 200)
+    assert view.cell == chosen > USUAL
+    view.set_content(content_of(500), fresh=True)
+    assert view.cell == USUAL
+    view.set_content(content_of(60))
+    assert view.cell > USUAL
+    view.resize(600, 200)
+    assert view.cell == USUAL
 
 
 def test_what_is_chosen_scrolls_into_sight_with_a_little_around_it(theme: Theme, qtbot: QtBot) -> None:
