@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import (
     QDockWidget,
     QLabel,
@@ -206,6 +206,22 @@ def test_a_message_goes_with_its_cross_and_is_answered_by_its_buttons(
     assert (told, bar.isVisible()) == (["undo"], True)
     next(each for each in bar.findChildren(QToolButton) if each.accessibleName() == "Dismiss this message").click()
     assert (told, bar.isHidden()) == (["undo", "closed"], True)
+
+
+def test_what_an_empty_pane_says_stands_in_the_middle_and_a_little_higher(qtbot: QtBot, theme: Theme) -> None:
+    empty = EmptyState(theme, "trace")
+    qtbot.addWidget(empty)
+    empty.resize(900, 900)
+    empty.show()
+    empty.say("No trace", "Replay the chat to see what became of each entry. " * 3)
+    drain()
+    icon, title, text = (
+        QRect(each.mapTo(empty, QPoint()), each.size()) for each in (empty._icon, empty.title, empty.text)
+    )
+    assert icon.bottom() < title.top() < title.bottom() < text.top()
+    assert icon.top() / (empty.height() - text.bottom()) == pytest.approx(2 / 3, abs=0.05)
+    assert [each.center().x() for each in (icon, title, text)] == pytest.approx([450] * 3, abs=1)
+    assert text.width() == empty.text.maximumWidth()
 
 
 def test_an_empty_pane_shows_its_sign_in_the_colours_of_its_theme(qtbot: QtBot, theme: Theme) -> None:
