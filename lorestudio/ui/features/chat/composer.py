@@ -127,8 +127,6 @@ class Composer(QWidget):
         if narrow == self._narrow:
             return
         self._narrow = narrow
-        for widget in (self.voice, self.field, self._buttons):
-            self._grid.removeWidget(widget)
         below = 1 if narrow else 0
         self._grid.addWidget(self.voice, below, 0, Qt.AlignmentFlag.AlignTop)
         self._grid.addWidget(self.field, 0, 0 if narrow else 1, 1, 3 if narrow else 1)

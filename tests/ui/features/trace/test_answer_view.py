@@ -191,6 +191,14 @@ def test_the_last_row_stays_whole_in_sight_when_a_button_makes_it_higher(view: A
     assert (seen.height(), view.viewport().rect().contains(seen)) == (view.rowHeight(last), True)
 
 
+def test_the_chosen_row_stays_in_sight_in_a_lower_view(view: AnswerView) -> None:
+    last = view.table.index(view.table.rowCount() - 1, WHY)
+    view.setCurrentIndex(last)
+    view.resize(760, 170)
+    assert view.verticalScrollBar().maximum() > 0
+    assert view.viewport().rect().contains(view.visualRect(last))
+
+
 def test_clicks_on_a_row_a_phase_and_a_button(view: AnswerView, qtbot: QtBot) -> None:
     folded: list[object] = []
     fixed: list[int] = []
