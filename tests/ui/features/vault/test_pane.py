@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QModelIndex, Qt
-from PySide6.QtWidgets import QLineEdit, QMenu, QStyleOptionViewItem, QTreeView
+from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QMenu, QStyleOptionViewItem, QTreeView
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
@@ -141,6 +142,21 @@ def test_columns_are_chosen_below_their_button(pane: VaultPane) -> None:
     menu = next(each for each in pane.table.findChildren(QMenu) if each.isVisible())
     assert menu.pos() == pane.columns_button.mapToGlobal(pane.columns_button.rect().bottomLeft())
     menu.close()
+    pane.show_table(False)
+
+
+def test_the_table_is_arranged_with_the_mouse(pane: VaultPane) -> None:
+    pane.show_table(True)
+    head, model, shown = pane.table.horizontalHeader(), pane.table_model, []
+    before = head.sortIndicatorSection(), head.sortIndicatorOrder()
+    for _click in range(2):
+        spot = QPoint(head.sectionViewportPosition(0) + 8, head.height() // 2)
+        QTest.mouseClick(head.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+        shown.append([model.index(row, 0).data() for row in range(model.rowCount())])
+    assert shown[0] == shown[1][::-1] != shown[1]
+    assert head.sectionsMovable()
+    assert pane.table.dragDropMode() is QAbstractItemView.DragDropMode.DragDrop
+    head.setSortIndicator(*before)
     pane.show_table(False)
 
 
