@@ -22,6 +22,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.json_file import same_value
 from lorestudio.vault.note.document import NoteDocument
+from lorestudio.vault.note.spelling import plain_is_safe
 
 DEFAULT_DEPTH: Final = 4
 DEFAULT_WEIGHT: Final = 100
@@ -365,6 +366,10 @@ def _line(name: str, value: Json) -> str:
         text = f"{name}: {'null' if value is None else to_string(value)}\n"
     elif isinstance(value, list) and not all(isinstance(item, str) for item in value):
         return ""
+    elif isinstance(value, str) and plain_is_safe(value):
+        text = f"{name}: {value}\n"
+    elif isinstance(value, list) and all(map(plain_is_safe, value)):
+        text = "".join((f"{name}:\n", *(f"  - {item}\n" for item in value))) if value else f"{name}: []\n"
     else:
         from lorestudio.vault.note.yaml_handler import compose_note  # noqa: PLC0415  # runs write no note
 
