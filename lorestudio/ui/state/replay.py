@@ -156,10 +156,8 @@ class Replays(QObject):
         self._look.stop()
         self._rest.stop()
         self._session.jobs.wait()
-        if replay is not None and replay.tally.begun:  # nobody hears any more that it has ended
-            simulator = replay.simulators.get(replay.wanted.choice)
-            if simulator is not None:
-                self._replayer.save(simulator)
+        if replay is not None and replay.simulator is not None and replay.tally.begun:
+            self._replayer.save(replay.simulator)  # nobody hears any more that it has ended
 
     def _start(self, wanted: WantedReplay) -> None:
         session, project = self._session, self._session.project
@@ -200,6 +198,8 @@ class Replays(QObject):
     def _news(self, news: object) -> None:
         if isinstance(news, ReplayNews):
             self._replay_news(news)
+        elif isinstance(news, Replay):
+            self._runs.remember(news)
         elif isinstance(news, Question):
             self._look_at_run()  # whoever shows it says which reply it is for
             self._session.question.emit(news)
@@ -256,7 +256,7 @@ class Replays(QObject):
 
     def _keep(self, replay: Replay) -> None:
         """Keep the runs for the next start, beside whatever comes next."""
-        simulator = replay.simulators.get(replay.wanted.choice)
+        simulator = replay.simulator
         if simulator is not None and replay.tally.begun and self._session.keep_in is not None:
             self._session.jobs.start(
                 tr("Keeping the runs"),

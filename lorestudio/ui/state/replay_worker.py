@@ -218,25 +218,28 @@ class Withdrawn(Struct, frozen=True):
 class Replay(Struct, eq=False):
     """A replay under way. `heard` is set when the window can take more news, `seen` when it has shown the last.
 
-    `earlier` are simulators of the same chat as it was before, the latest first, to take over from.
+    `known` are the simulators that there are as it begins; `earlier` are those of the same chat as it was before, the
+    latest first, to take over from. `simulator` is who runs it, for the window to remember, unless the replay is
+    `outlived` by then: another project is shown, or what it was begun with has changed.
     """
 
     wanted: WantedReplay
-    simulators: dict[RunChoice, Simulator]
+    known: dict[RunChoice, Simulator]
     job: Job | None = None
     heard: threading.Event = field(default_factory=threading.Event)
     seen: threading.Event = field(default_factory=threading.Event)
     problems: list[str] = []
     earlier: tuple[Simulator, ...] = ()
+    simulator: Simulator | None = None
+    outlived: bool = False
     tally: Tallied = field(default_factory=Tallied)
 
     def stop(self) -> None:
         """End it, also in the middle of a question; on any thread."""
         if self.job is not None:
             self.job.cancel()
-        simulator = self.simulators.get(self.wanted.choice)
-        if simulator is not None:
-            simulator.abandon()
+        if self.simulator is not None:
+            self.simulator.abandon()
 
 
 @contextmanager
@@ -271,7 +274,8 @@ class Replayer:
         missing = len(simulator.traces) < _end(simulator, wanted)
         sentence = self._cost(project, simulator, replay, job) if missing and not wanted.agreed else ""
         if not sentence or not wanted.fresh:
-            _remember(replay.simulators, wanted.choice, simulator)
+            replay.simulator = simulator
+            job(replay)  # what the window knows changes on its own thread only
         replay.tally.kept = min(len(simulator.traces), _end(simulator, wanted))
         if missing and not sentence:
             self._run_missing(simulator, replay, job)
@@ -283,13 +287,13 @@ class Replayer:
     def _simulator_for(self, project: Project, replay: Replay, job: Job) -> Simulator:
         # Made here, because preparing thousands of entries takes longer than a window may wait.
         wanted = replay.wanted
-        choice, known = wanted.choice, replay.simulators.get(wanted.choice)
+        choice, known = wanted.choice, replay.known.get(wanted.choice)
         # What is recorded may have grown since, and what failed may work now; what was run is taken over.
         again = choice.asks_model and choice.source.kind is AnswerKind.RECORDED
         again = wanted.asked and known is not None and (again or next(_failures(known), None) is not None)
         if known is not None and not wanted.fresh and not again:
             return known
-        others = (each for each in reversed(replay.simulators.values()) if each is not known)
+        others = (each for each in reversed(replay.known.values()) if each is not known)
         earlier = () if wanted.fresh else (*filter(None, (known,)), *others, *replay.earlier)
         system = self._system(project, replay, job)
         earlier = tuple(each for each in earlier if each.system.kind is system.kind)[:MOST_EARLIER]
@@ -376,13 +380,6 @@ def _remarks(system: System) -> list[str]:
     others = count(len(remarks) - 1, "more remark", "more remarks")
     shown = {"system": title, "remark": remarks[0], "others": others}
     return [tr("{system}: {remark} “Lorebooks of {system}” has {others}.", **shown)]
-
-
-def _remember(simulators: dict[RunChoice, Simulator], choice: RunChoice, simulator: Simulator) -> None:
-    simulators.pop(choice, None)
-    while len(simulators) >= MOST_SIMULATORS:
-        simulators.pop(next(iter(simulators)))
-    simulators[choice] = simulator
 
 
 def _running(simulator: Simulator) -> Generation | None:

@@ -22,7 +22,7 @@ from lorestudio.trace.text import turn_words
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.choices import RunChoice
-from lorestudio.ui.state.replay_worker import MOST_EARLIER, Replay, WantedReplay
+from lorestudio.ui.state.replay_worker import MOST_EARLIER, MOST_SIMULATORS, Replay, WantedReplay
 from lorestudio.ui.state.selection import same_numbers
 from lorestudio.ui.state.session_state import SessionState
 
@@ -184,6 +184,8 @@ class SessionRuns:
 
     def _go_on(self, before: Project | None, project: Project | None, why: str) -> None:
         """`project` is shown instead of `before`; `why` is its `renewed` (see `SessionState.set_project`)."""
+        if self.replay is not None:
+            self.replay.outlived = True
         if project is None:
             self._simulators, self._made_as, self._earlier = {}, {}, ()
             self._preview, self.stale, self._older_why = None, "", ""
@@ -208,19 +210,31 @@ class SessionRuns:
 
         Who runs it at this moment stays, unless `under_way` says that it has to begin again, too.
         """
-        running = self.replay.wanted.choice if self.replay is not None and not under_way else None
+        replay = self.replay
+        running = replay.wanted.choice if replay is not None and not under_way else None
+        if replay is not None and under_way and which(replay.wanted.choice):
+            replay.outlived = True
         for choice in [each for each in self._simulators if each != running and which(each)]:
             del self._simulators[choice]
 
     def begin(self, wanted: WantedReplay) -> Replay:
         """A replay begins that adds to the runs."""
-        self.replay = Replay(wanted, self._simulators, earlier=self._earlier)
+        self.replay = Replay(wanted, dict(self._simulators), earlier=self._earlier)
         return self.replay
+
+    def remember(self, replay: Replay) -> None:
+        """The replay has somebody who runs it; of those before, the ones that were used last stay."""
+        if replay.outlived or replay.simulator is None:
+            return
+        self._simulators.pop(replay.wanted.choice, None)
+        while len(self._simulators) >= MOST_SIMULATORS:
+            self._simulators.pop(next(iter(self._simulators)))
+        self._simulators[replay.wanted.choice] = replay.simulator
 
     def take_news(self, traces: Mapping[Generation, Trace]) -> bool:
         """The replay made these; returns False where it is one of another choice or project by now."""
         replay, choice = self.replay, self._session.choice.effective
-        if replay is None or replay.wanted.choice != choice or replay.simulators is not self._simulators:
+        if replay is None or replay.wanted.choice != choice or replay.outlived:
             return False
         self.traces.take(traces)
         self._note_current(traces)

@@ -15,10 +15,13 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.hybrid import HybridSettings
+from lorestudio.studio.project.project import Project
 from lorestudio.studio.project.settings import Mode
+from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.ranges import MessageRange
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
+from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.replay_worker import Finished, WantedReplay, _forget_failures, _remarks
 from lorestudio.ui.state.session import Session
 from tests.ui.worlds import FakeSimulator, make_project, make_trace
@@ -312,3 +315,52 @@ def test_another_project_has_no_tally_yet(session: Session, qtbot: QtBot, tmp_pa
     assert session.replays.tally is not None
     session.set_project(make_project(tmp_path / "other"))
     assert session.replays.tally is None
+
+
+def test_who_ran_the_chat_is_remembered_on_the_threads_of_the_window_alone(session: Session, qtbot: QtBot) -> None:
+    """There it is looked through, also while the worker makes another."""
+
+    class Known(dict):
+        def __setitem__(self, choice: RunChoice, simulator: object) -> None:
+            threads.add(threading.current_thread())
+            super().__setitem__(choice, simulator)
+
+        def pop(self, *given: object) -> object:
+            threads.add(threading.current_thread())
+            return super().pop(*given)
+
+    threads: set[threading.Thread] = set()
+    session.runs._simulators = Known()
+    session.replays.run_all()
+    ready(session, qtbot)
+    assert session.runs.chosen is not None
+    assert threads == {threading.main_thread()}
+
+
+def test_a_simulator_that_is_made_too_late_is_not_remembered(
+    make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot
+) -> None:
+    """Neither for another project, nor where the setup that it was made with has changed meanwhile."""
+    made: list[Project] = []
+    begun, go_on = threading.Semaphore(0), threading.Semaphore(0)
+
+    def make(project: Project, *_others: object) -> FakeSimulator:
+        made.append(project)
+        begun.release()
+        assert go_on.acquire(timeout=10)
+        return FakeSimulator(project)
+
+    session = make_session(replay=False, make_simulator=make)
+    session.set_project(make_project(tmp_path / "vault"))
+    session.replays.automatic = True
+    session.replays.run_all()
+    assert begun.acquire(timeout=10)
+    session.set_project(make_project(tmp_path / "other"))
+    go_on.release()
+    qtbot.waitUntil(lambda: len(made) == 2)
+    assert session.runs.chosen is None
+    session.parts.take_setup(PromptSetup(context_size=4096))
+    go_on.release(2)
+    ready(session, qtbot)
+    assert len(made) == 3
+    assert session.runs.chosen.project.setup.context_size == 4096

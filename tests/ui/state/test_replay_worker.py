@@ -5,8 +5,7 @@ from __future__ import annotations
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.project.answering import ChatRequest
 from lorestudio.trace.model import Phase, StageRecord
-from lorestudio.ui.state.choices import RunChoice
-from lorestudio.ui.state.replay_worker import MOST_SIMULATORS, LiveBoard, _remember, live_trace
+from lorestudio.ui.state.replay_worker import LiveBoard, live_trace
 from tests.ui.worlds import DAWNKEEP, RULES, make_project, make_trace
 
 
@@ -67,17 +66,3 @@ def test_between_two_stages_none_runs_and_without_a_generation_nothing_is_noted(
     now[0] = None
     board.began("keywords", Phase.MATCH)
     assert board.look() is None
-
-
-def test_only_some_simulators_are_kept_those_used_last() -> None:
-    kept = {}
-    choices = [RunChoice(system=f"system {at}") for at in range(MOST_SIMULATORS + 2)]
-    for at, choice in enumerate(choices):
-        _remember(kept, choice, at)
-        if at == 1:
-            _remember(kept, choices[0], "again")
-    assert len(kept) == MOST_SIMULATORS
-    assert list(kept) == choices[-MOST_SIMULATORS:]
-    _remember(kept, choices[-2], "newer")
-    assert list(kept)[-2:] == [choices[-1], choices[-2]]
-    assert len(kept) == MOST_SIMULATORS

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.studio.compare.causes import RunSide
 from lorestudio.trace.text import turn_words
 from lorestudio.trace.timeline import NEVER, Fired
+from lorestudio.ui.state.choices import RunChoice
+from lorestudio.ui.state.replay_worker import MOST_SIMULATORS, Replay, WantedReplay
+from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
 from tests.ui.worlds import BELL, CROWN, SKARN, make_trace
 
@@ -48,3 +53,20 @@ def test_a_run_that_is_not_as_chosen_now_is_compared_without_its_inputs(window) 
     assert runs.side(SECOND) == RunSide(turn_words(other.turn), other)
     assert runs.side(FIRST) is None
     assert runs.side(None) is None
+
+
+def test_only_some_simulators_are_kept_those_used_last(make_session: Callable[..., Session]) -> None:
+    runs = make_session(replay=False).runs
+    choices = [RunChoice(system=f"system {at}") for at in range(MOST_SIMULATORS + 2)]
+
+    def remember(choice: RunChoice, simulator: object) -> None:
+        runs.remember(Replay(WantedReplay(choice), {}, simulator=simulator))
+
+    for at, choice in enumerate(choices):
+        remember(choice, at)
+        if at == 1:
+            remember(choices[0], "again")
+    assert list(runs._simulators) == choices[-MOST_SIMULATORS:]
+    remember(choices[-2], "newer")
+    assert list(runs._simulators)[-2:] == [choices[-1], choices[-2]]
+    assert len(runs._simulators) == MOST_SIMULATORS
