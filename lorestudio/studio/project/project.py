@@ -109,6 +109,8 @@ class Project:
     books: tuple[Lorebook, ...] = field(default=(), repr=False)
     """Lorebooks that were opened beside the vaults. Without a vault the index holds their entries."""
     book_paths: tuple[Path, ...] = ()
+    given: DeepLoreSettings | None = field(default=None, repr=False, compare=False)
+    """The settings as they were read, before anything was changed; None where `settings` are those."""
     read_only: bool = False
     """Whether the lorebooks are those of another program's folder, in which nothing is written."""
 
@@ -116,6 +118,11 @@ class Project:
     def name(self) -> str:
         """The vaults' names, as a title."""
         return " + ".join(self.index.vaults) or "untitled"
+
+    @property
+    def given_settings(self) -> DeepLoreSettings:
+        """The settings that the project came with, whatever was changed since."""
+        return self.settings if self.given is None else self.given
 
     @property
     def bills(self) -> TokenCounter:
@@ -319,6 +326,10 @@ class Project:
             raise VaultError(news.failures[0])
         return replace(self, settings=settings, index=news.index, vault_state=news.state, problems=told)
 
+    def as_given(self) -> Project:
+        """The same project with its settings and switches as it came. Raises what `with_settings` raises."""
+        return replace(self.with_settings(self.given_settings), behaviour=Behaviour())
+
     def with_settings_of(self, kind: SystemKind, settings: Section) -> Project:
         """The project for a run with these settings of a system: as they read its notes, if they say how.
 
@@ -362,7 +373,8 @@ class Project:
             places, self.chat_path, self.settings_path, seed=self.seed, rules=rules, tokenizer=self.counting.asked
         )
         again = replace(again, books=self.books).with_books_reread() if self.books else again
-        return replace(again, context_size=self.context_size, setup=self.setup, read_only=self.read_only)
+        given = again.settings.model_copy(update={"rules": self.given_settings.rules})
+        return replace(again, context_size=self.context_size, setup=self.setup, read_only=self.read_only, given=given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -528,6 +540,7 @@ def assembled(
         tuple(None if is_address(place) else Path(place) for place in places),
         news.index,
         read.settings,
+        given=read.settings,
         places=tuple(places),
         settings_path=settings,
         host=read.host,

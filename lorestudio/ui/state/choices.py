@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Final, TypedDict
 
 from msgspec import Struct, field
 from PySide6.QtCore import QSettings
 
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import shorten
 from lorestudio.settings.behaviour import FIXED, fixed, switches
@@ -176,6 +178,30 @@ class ChoiceStore:
         """Remember how the project of these vaults is counted."""
         if self._settings is not None:
             self._settings.setValue(_tokenizer_key(places), tokenizer)
+
+    def changes(self, chat: str, origin: str) -> dict[str, Json]:
+        """The settings that were changed for a chat, by DeepLore's keys; `origin` is what they were changed from."""
+        found = self._changes(chat).get(origin)
+        return found if isinstance(found, dict) else {}
+
+    def keep_changes(self, chat: str, origin: str, changes: Mapping[str, Json]) -> None:
+        """Remember the settings that are changed for a chat, beside those that were changed from something else."""
+        if self._settings is not None:
+            known = {**self._changes(chat), origin: dict(changes)}
+            self._settings.setValue(f"settings_changes/{chat}", json.dumps(known))
+
+    def forget_changes(self, chat: str) -> None:
+        """The chat begins anew: nothing was changed for it."""
+        if self._settings is not None:
+            self._settings.remove(f"settings_changes/{chat}")
+
+    def _changes(self, chat: str) -> dict[str, Json]:
+        kept = str(self._settings.value(f"settings_changes/{chat}", "")) if self._settings is not None else ""
+        try:
+            found = json.loads(kept or "{}")
+        except ValueError:  # somebody else has written there
+            return {}
+        return found if isinstance(found, dict) else {}
 
     def load(self, chat: str) -> RunChoice | None:
         """What was chosen for a chat, None where nothing was; what is not known any more counts as not chosen."""

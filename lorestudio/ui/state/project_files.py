@@ -40,6 +40,7 @@ from lorestudio.studio.project.project import (
     read_settings,
 )
 from lorestudio.studio.project.tokens import counting_for
+from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest, window_loop
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.project_parts import ProjectParts
@@ -325,7 +326,7 @@ class Reading(QObject):
 
     def open_demo(self, *, reset: bool = False) -> None:
         """Show the vault and chat that come with the program; `reset` undoes whatever was done to them."""
-        self._read(tr("the demo"), lambda _job: demo_project(self._demo_in, reset=reset))
+        self._read(tr("the demo"), lambda _job: demo_project(self._demo_in, reset=reset), anew=reset)
 
     def close(self) -> None:
         """Show no project, and follow its files no longer."""
@@ -336,17 +337,17 @@ class Reading(QObject):
     def open_practice(self) -> None:
         """Show a copy of the demo that is broken on purpose, made anew."""
         folder = practice_folder(self._demo_in or demo_folder())
-        self._read(tr("the broken copy"), lambda _job: demo_project(folder, reset=True, broken=True))
+        self._read(tr("the broken copy"), lambda _job: demo_project(folder, reset=True, broken=True), anew=True)
 
     def open_made(self, name: str, make: Callable[[], Project], then: Callable[[], None]) -> None:
         """Show what `make` reads, which is called off the GUI thread; then do what is next."""
         self._read(name, lambda _job: make(), then)
 
     def open_chat(self, path: Path) -> None:
-        """Show another chat with the same vault."""
+        """Show another chat with the same vault, by the settings that the project came with."""
         project = self._session.project
         if project is not None:
-            self._read(path.name, lambda _job: project.with_chat(path))
+            self._read(path.name, lambda _job: project.as_given().with_chat(path))
 
     def reload(self) -> None:
         """Read the same files again; what was changed here and is in no file yet stays, as one step."""
@@ -450,8 +451,14 @@ class Reading(QObject):
             self._follower.take(None)
             self.follow()
 
-    def _read(self, name: str, work: Callable[[Job], Any], done: Callable[[], None] = lambda: None) -> None:
+    def _read(
+        self, name: str, work: Callable[[Job], Any], done: Callable[[], None] = lambda: None, *, anew: bool = False
+    ) -> None:
+        """Show what `work` reads; of files that were made `anew`, nothing is known that was changed before."""
+
         def opened(project: Project | Opened) -> None:
+            if anew and isinstance(project, Project):
+                self._session.choices.forget_changes(chat_id(project))
             self._opened(project)
             done()
 
@@ -472,7 +479,9 @@ class Reading(QObject):
             if follower is not None:
                 follower.take(opened.follows)
             return
-        if follower is not None and (session.project is None or opened.places != session.project.places):
+        before = session.project
+        alike = before is not None and before.places == opened.places and before.reads_alike(opened.settings)
+        if follower is not None and not alike:
             follower.take(None)
         session.set_project(opened)
         self.follow()

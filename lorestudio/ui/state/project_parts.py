@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Unpack
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.sillytavern import LoadedChat
+from lorestudio.settings.behaviour import Behaviour
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat.saving import going_on
 from lorestudio.studio.project.basis import KeptBasis, basis_path, keep_basis
 from lorestudio.studio.project.project import Project
@@ -48,10 +51,13 @@ class ProjectParts:
         session.project_replaced.connect(self._begin)
 
     def _begin(self, _before: Project | None, project: Project | None, renewed: str) -> None:
-        """Another project is shown, as its files have it, or none."""
+        """Another project is shown, or none."""
         if not renewed:
             self.adjustments.clear()
-            self.on_disk = Parts.of(project) if project is not None else None
+            self.on_disk = None
+            if project is not None:
+                read = replace(project, settings=project.given_settings)
+                self.on_disk = Parts.of(self._session.choice.applied(read))
 
     # ---- changing ---------------------------------------------------------------------------------------------------
 
@@ -118,15 +124,18 @@ class ProjectParts:
         )
 
     def begin_chat(self, chat: Chat, document: ChatDocument) -> None:
-        """Show a chat that is in no file yet, with the same vault, card and persona."""
-        project = self._session.project
-        if project is not None:
+        """Show a chat that is in no file yet, with the same vault, card and persona, and the settings of the files."""
+
+        def show(read: Project) -> None:
             self._session.set_project(
                 replace(
-                    project, chat=chat, chat_path=None, document=document, controls=ChatControls(), basis=KeptBasis(),
-                    problems=(),
+                    read, chat=chat, chat_path=None, document=document, controls=ChatControls(), basis=KeptBasis(),
+                    behaviour=Behaviour(), problems=(),
                 )
             )  # fmt: skip
+
+        if self._session.project is not None:
+            self._read_by(self._session.project.given_settings, show)
 
     def take_setup(self, setup: PromptSetup) -> None:
         """Card, persona and frame of the prompts from now on; runs that look at them are made again.
@@ -153,6 +162,14 @@ class ProjectParts:
         if self.on_disk is not None:
             self.on_disk = replace(self.on_disk, **parts)
             self._session.state_changed.emit()
+
+    def settings_saved(self, values: Mapping[str, Json]) -> None:
+        """These settings stand in the project's file now."""
+        project, known = self._session.project, self.on_disk
+        if project is not None and known is not None:
+            given = project.given_settings.model_copy(update=values)
+            self._session.project = replace(project, given=given)
+            self.saved(settings=known.settings.model_copy(update=values))
 
     def chat_saved(self, path: Path, document: ChatDocument, chat: Chat, controls: ChatControls) -> None:
         """The chat stands in this file now, as it is given here; what was chosen for its runs stays chosen."""
@@ -234,22 +251,26 @@ class ProjectParts:
     # ---- showing ----------------------------------------------------------------------------------------------------
 
     def _show(self, parts: Parts, title: str) -> None:
+        self._read_by(parts.settings, lambda read: self._show_read(parts, title, read))
+
+    def _read_by(self, settings: DeepLoreSettings, then: Callable[[Project], None]) -> None:
+        """Go on with the project by these settings, its vaults read again where they say how."""
         session, project = self._session, self._session.project
         if project is None:
             return
-        if project.reads_alike(parts.settings):
-            self._show_read(parts, title, replace(project, settings=parts.settings))
+        if project.reads_alike(settings):
+            then(replace(project, settings=settings))
             return
 
         def done(read: Project) -> None:
             now = session.project
             if now is not None and now.places == project.places:
-                self._show_read(parts, title, replace(now, index=read.index, vault_state=read.vault_state))
+                then(replace(now, settings=settings, index=read.index, vault_state=read.vault_state))
                 self._read_otherwise()
 
         session.jobs.start(
             tr("Reading the vault with other settings"),
-            lambda _report: project.with_settings(parts.settings),
+            lambda _report: project.with_settings(settings),
             done=done,
             failed=session.fail,
         )
@@ -257,8 +278,7 @@ class ProjectParts:
     def _show_read(self, parts: Parts, title: str, project: Project) -> None:
         session = self._session
         changed = replace(
-            project, settings=parts.settings, controls=parts.controls, behaviour=parts.behaviour, chat=parts.chat,
-            basis=parts.basis,
+            project, controls=parts.controls, behaviour=parts.behaviour, chat=parts.chat, basis=parts.basis,
         )  # fmt: skip
         if parts.basis != project.basis and project.chat_path is not None:
             self._keep_basis(project.chat_path, parts.basis)

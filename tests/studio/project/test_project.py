@@ -161,7 +161,12 @@ def test_notes_and_chats_of_a_newer_deeplore_offer_its_rules(tmp_path: Path) -> 
     newer = project.with_settings(project.settings.model_copy(update={"rules": "2.6"}))
     assert (newer.rules_offer, newer.problems) == ("", ())
     assert newer.index.entries[0].selective_logic == "not_any"
-    assert newer.reloaded().settings.rules == "2.6"
+    again = newer.reloaded()
+    assert (again.settings.rules, again.given_settings.rules, again.as_given().settings.rules) == (
+        "2.6",
+        "2.0.2",
+        "2.0.2",
+    )
 
     note.write_text("---\ntags: [lorebook]\nkeys: [gate]\nsticky: 3\n---\nOld.\n", encoding="utf-8")
     assert open_project([vault]).rules_offer == ""  # 2.0.2 knows sticky too

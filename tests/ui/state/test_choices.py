@@ -100,3 +100,22 @@ def test_sources_in_words() -> None:
     assert (source_title(HOME), short_source(HOME, "rules")) == ("Provider: Home | mine", "Home | mine")
     kinds = (AnswerKind.STAND_IN, AnswerKind.RECORDED, AnswerKind.TYPED)
     assert [short_source(Source(kind), "rules") for kind in kinds] == ["rules", "Recorded", "I type"]
+
+
+def test_changed_settings_are_kept_by_chat_and_by_what_they_were_changed_from(tmp_path: Path) -> None:
+    file = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
+    store = ChoiceStore()
+    store.keep_changes("a", "", {"scanDepth": 1})
+    assert store.changes("a", "") == {}, "nothing is kept without a file"
+    store.keep_in(file)
+    store.keep_changes("a", "", {"scanDepth": 1})
+    store.keep_changes("a", "Tight", {"rules": "2.6"})
+    again = ChoiceStore()
+    again.keep_in(file)
+    assert (again.changes("a", ""), again.changes("a", "Tight")) == ({"scanDepth": 1}, {"rules": "2.6"})
+    assert (again.changes("b", ""), again.changes("a", "Deep")) == ({}, {})
+    again.forget_changes("a")
+    assert again.changes("a", "") == {}
+    for torn in ("{", "[]", '{"": 3}'):
+        file.setValue("settings_changes/a", torn)
+        assert again.changes("a", "") == {}

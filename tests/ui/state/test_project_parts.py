@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PySide6.QtCore import QSettings
 
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
@@ -14,6 +15,7 @@ from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.sillytavern import parse_chat
 from lorestudio.studio.project.basis import basis_path
 from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.state import project_parts
 from tests.ui.worlds import make_chat, make_project
 
@@ -82,6 +84,27 @@ def test_the_broken_copy_is_made_anew_each_time(
         assert not mended.exists()
         mended.write_text("mine\n", "utf-8")
     assert (tmp_path / "practice before reset" / mended.parent.name / "mended.md").exists()
+
+
+def test_of_a_demo_that_is_made_anew_no_setting_is_changed(
+    make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot
+) -> None:
+    session = make_session(replay=False, demo_in=tmp_path / "demo")
+    choices = session.choices
+    choices.keep_in(QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat))
+    again = (
+        (session.reading.open_demo, {"scanDepth": 1}),
+        (lambda: session.reading.open_demo(reset=True), {}),
+        (session.reading.open_practice, {}),
+    )
+    for opened, kept in again:
+        opened()
+        ready(session, qtbot)
+        chat = chat_id(session.project)
+        choices.keep_changes(chat, "", {"scanDepth": 1})
+        opened()
+        ready(session, qtbot)
+        assert choices.changes(chat, "") == kept
 
 
 def test_one_thing_is_read_at_a_time(session: Session, qtbot: QtBot, tmp_path: Path) -> None:

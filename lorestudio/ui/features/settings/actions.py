@@ -216,11 +216,11 @@ class SettingsFeature(Feature):
         self._open(dialog)
 
     def _exported(self, merge: Merge, copy: Path) -> None:
-        project, known, path = self._project, self._session.parts.on_disk, merge.file.path
+        project, path = self._project, merge.file.path
         own = project.settings_path if project is not None else None
-        if known is not None and own is not None and real_path(own) == real_path(path):
+        if own is not None and real_path(own) == real_path(path):
             values = {change.declaration.name: change.after for change in merge.changes}
-            self._session.parts.saved(settings=known.settings.model_copy(update=values))
+            self._session.parts.settings_saved(values)
         text = tr("The settings are in {name} now. The file as it was: {copy}", name=path.name, copy=copy.name)
         self.context.say(Notice(text, "good", f"{path}\n{copy}", key="settings"))
 

@@ -10,9 +10,10 @@ from typing import Final
 from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
-from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.deeplore import DeepLoreSettings, dump, in_file, sanitise
 from lorestudio.settings.sections import differences
 from lorestudio.settings.store import SettingsProfile, SettingsProfiles
+from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.shell.qt import ITEM, plain
 from lorestudio.ui.shell.theme import Theme
@@ -30,7 +31,7 @@ class ProfileLibrary(QObject):
     """Reads and writes profiles in jobs, and applies one as a step that can be taken back.
 
     `changed` follows everything that it says; `told` carries a `Notice`. A vault that was opened without a settings
-    file gets the profile that was chosen for its chat last.
+    file gets the profile that was chosen for its chat last, and every chat gets the settings that were changed for it.
     """
 
     changed = Signal()
@@ -42,7 +43,12 @@ class ProfileLibrary(QObject):
         self.store = SettingsProfiles(Path(remembered.fileName()).parent / "settings")
         self.known: tuple[SettingsProfile, ...] = ()
         self.name = ""
+        self._loaded = False
+        self._kept: tuple[object, ...] | None = None  # None until the chat that is shown has what was kept for it
+        session.project_replaced.connect(self._begin)
         session.project_changed.connect(self._project_changed)
+        session.state_changed.connect(self._keep)
+        self.changed.connect(self._keep)
 
     # ---- what is in use ---------------------------------------------------------------------------------------------
 
@@ -155,7 +161,7 @@ class ProfileLibrary(QObject):
             return store.all()
 
         def arrived(profiles: tuple[SettingsProfile, ...]) -> None:
-            self.known = profiles
+            self.known, self._loaded = profiles, True
             done()
             self._recall()
             self.changed.emit()
@@ -169,24 +175,63 @@ class ProfileLibrary(QObject):
     def _tell(self, text: str, tone: Tone) -> None:
         self.told.emit(Notice(text, tone, key="settings"))
 
+    def _begin(self, _before: object, _project: object, renewed: str) -> None:
+        if not renewed:
+            self.name, self._kept = "", None
+
     def _project_changed(self) -> None:
-        if not self._session.renewed:
-            self.name = ""
-            self._recall()
+        self._recall()
         self.changed.emit()
 
     def _recall(self) -> None:
-        """Use the profile that was chosen for this chat last, where no file of settings was given."""
-        project = self._session.project
-        if project is None or self.name:
+        """Use what was used for this chat last: its profile, where no file of settings was given, and what was changed.
+
+        It waits until the profiles are known.
+        """
+        project, base = self._session.project, self._base()
+        if project is None or base is None or not self._loaded:
             return
         if project.settings_path is not None:
-            self.name = next((each.name for each in self.known if each.path == project.settings_path), "")
+            self.name = self.name or next((one.name for one in self.known if one.path == project.settings_path), "")
+        if self._kept is not None:
             return
-        name = str(self._remembered.value(_KEY.format(chat=chat_id(project)), ""))
-        profile = self.find(name) if name else None
-        if profile is not None and profile.settings is not None and not self._session.renewed:
-            self.choose(name)
+        title = ""
+        if project.settings_path is None:
+            profile = self.find(str(self._remembered.value(_KEY.format(chat=chat_id(project)), "")))
+            if profile is not None and profile.settings is not None:
+                self.name, base = profile.name, _on(profile.settings)
+                title = tr("settings profile “{name}”", name=profile.name)
+        self._kept = self._state(project)
+        changes = self._session.choices.changes(chat_id(project), self._origin(project))
+        if changes:
+            base, title = sanitise({**dump(base), **changes}).settings, tr("settings used last")
+        if title:
+            self._session.parts.adjust(title, settings=base)
+
+    def _keep(self) -> None:
+        """Keep what is used for this chat, so that it is there at the next start."""
+        project = self._session.project
+        state = self._state(project) if project is not None and self._kept is not None else None
+        if project is None or state is None or state == self._kept:
+            return
+        self._kept = state
+        base = self._kept_base(project)
+        changed = differences(base, project.settings) if base is not None else ()
+        values = {each.declaration.alias: in_file(each.declaration, each.after) for each in changed}
+        self._session.choices.keep_changes(chat_id(project), self._origin(project), values)
+        if self.name and project.settings_path is None:
+            self._take(self.name)  # the chat may be in another file now
+
+    def _state(self, project: Project) -> tuple[object, ...]:
+        return chat_id(project), self._origin(project), project.settings, self._kept_base(project)
+
+    def _origin(self, project: Project) -> str:
+        """What the settings that are kept were changed from: a file that was given, else a profile."""
+        return str(project.settings_path or self.name)
+
+    def _kept_base(self, project: Project) -> DeepLoreSettings | None:
+        on_disk = self._session.parts.on_disk
+        return on_disk.settings if on_disk is not None and project.settings_path is not None else self._base()
 
 
 def _on(settings: DeepLoreSettings) -> DeepLoreSettings:

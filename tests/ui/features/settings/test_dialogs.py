@@ -50,13 +50,13 @@ def chat(tmp_path):
 
 @pytest.fixture
 def open_window(make_window, qtbot, tmp_path, chat):
-    def make(settings=None, **more):
+    def make(settings=None, *, chat_path=chat, **more):
         folder = tmp_path / "vault"
         folder.mkdir(exist_ok=True)
         text = "---\ntags: [lorebook]\nkeys: [gate]\n---\nIt is of stone.\n"
         (folder / "Gate.md").write_text(text, encoding="utf-8")
         window = make_window(make_simulator=Simulator, **more)
-        window.session.set_project(open_project([folder], chat, settings))
+        window.session.set_project(open_project([folder], chat_path, settings))
         settle(window, qtbot)
         return window
 
@@ -159,6 +159,72 @@ def test_profiles_that_are_read_after_the_chat_are_used_too(open_window, qtbot, 
     load(profiles)
     settle(window, qtbot)
     assert (window.session.project.settings.scan_depth, profiles.title) == (20, "Deep")
+
+
+@pytest.mark.long
+def test_settings_that_were_changed_are_there_at_the_next_start(open_window, qtbot, chat, place) -> None:
+    window = open_window()
+    adjust(window, qtbot, scan_depth=2)
+    window.session.replays.choose(mode=Mode.TWO_STAGE)
+    again = open_window()
+    assert (again.session.project.settings.scan_depth, again.session.choice.mode) == (2, Mode.TWO_STAGE)
+    assert again.features.settings.status_button.text() == "DeepLore's defaults *"
+    assert again.session.parts.adjustments.undo_title == "settings used last"
+    again.session.parts.undo()
+    settle(again, qtbot)
+    assert again.session.project.settings.scan_depth == 4
+    assert open_window().session.project.settings.scan_depth == 4
+    given = open_window(place)
+    assert given.session.project.settings.scan_depth == 9
+    adjust(given, qtbot, scan_depth=10)
+    assert open_window(place).session.project.settings.scan_depth == 10
+    assert open_window().session.project.settings.scan_depth == 4
+
+
+def test_what_was_changed_of_a_profile_goes_along_to_the_file_that_a_chat_is_saved_to(
+    open_window, qtbot, tmp_path, chat
+) -> None:
+    SettingsProfiles(tmp_path / "settings").save("Deep", DeepLoreSettings(enabled=True, scan_depth=20))
+    window, new = open_window(), tmp_path / "New.jsonl"
+    profiles, parts = window.features.settings.profiles, window.session.parts
+    profiles.choose("Deep")
+    adjust(window, qtbot, scan_depth=21, lorebook_tag="other")
+    project = window.session.project
+    new.write_bytes(chat.read_bytes())
+    parts.chat_saved(new, project.document, project.chat, project.controls)
+    for path in (chat, new):
+        window.session.reading.open([tmp_path / "vault"], path)
+        settle(window, qtbot)
+        project = window.session.project
+        assert (profiles.name, project.settings.scan_depth, len(project.index.entries)) == ("Deep", 21, 0)
+    assert window.features.settings.status_button.text() == "Deep *"
+
+
+@pytest.mark.long
+def test_another_chat_is_opened_with_the_settings_that_were_read(open_window, qtbot, tmp_path, chat) -> None:
+    window, other = open_window(), tmp_path / "Other.jsonl"
+    other.write_bytes(chat.read_bytes())
+    status, reading = window.features.settings.status_button, window.session.reading
+    window.session.replays.choose(mode=Mode.TWO_STAGE)
+    adjust(window, qtbot, scan_depth=1, lorebook_tag="other")
+    reading.open_chat(other)
+    settle(window, qtbot)
+    project = window.session.project
+    assert (status.text(), project.settings.scan_depth) == ("DeepLore's defaults", 4)
+    assert (window.session.choice.mode, len(project.index.entries)) == (Mode.KEYWORDS, 1)
+    reading.open_chat(chat)
+    settle(window, qtbot)
+    project = window.session.project
+    assert (status.text(), project.settings.scan_depth) == ("DeepLore's defaults *", 1)
+    assert (window.session.choice.mode, len(project.index.entries)) == (Mode.TWO_STAGE, 0)
+    reading.reload()
+    settle(window, qtbot)
+    assert (status.text(), window.session.project.settings.scan_depth) == ("DeepLore's defaults *", 1)
+    window.session.parts.begin_chat(project.chat, project.document)
+    settle(window, qtbot)
+    project = window.session.project
+    assert (status.text(), project.settings.scan_depth) == ("DeepLore's defaults", 4)
+    assert (project.chat_path, len(project.index.entries)) == (None, 1)
 
 
 def test_two_profiles_are_compared_renamed_and_deleted(open_window, qtbot, tmp_path) -> None:
