@@ -200,7 +200,9 @@ class RunStore(Closing):
         before, runs, gone, unknown = self.size, 0, 0, 0
         for chat in self._store.chats:
             files = [*self._folder.glob(f"{chat}.*")]
-            place = next((told for told in map(_chat_of, files) if told is not None), None)
+            told = [each for each in map(_chat_of, files) if each is not None]
+            # one that was moved tells its former place until it is kept again
+            place = next((each for each in told if not each or _named(each) == chat), None)
             unknown += place is None
             if place and not Path(place).exists():
                 runs, gone = runs + self._store.clear(chat), gone + 1
@@ -209,6 +211,12 @@ class RunStore(Closing):
         if gone:
             self._store.shrink()
         return PrunedRuns(runs, gone, unknown, before - self.size)
+
+    def move(self, chat: str, to: str) -> None:
+        """What is stored of a chat by one name (see `chat_id`) is stored by another. Raises OSError."""
+        self._store.move(chat, to)
+        for path in self._folder.glob(f"{chat}.*"):
+            path.replace(path.with_name(path.name.replace(chat, to, 1)))
 
     def _runs(self, where: RunPlace, generations: Sequence[Generation], marks: Sequence[str]) -> list[StoredRun]:
         """The runs with these marks, as far as they are there."""
@@ -258,8 +266,11 @@ def forget(folder: Path, simulator: Simulator) -> None:
 
 def chat_id(project: Project) -> str:
     """The name under which a chat's runs are stored: by its file, or by its vaults where there is none."""
-    places = [project.chat_path] if project.chat_path is not None else list(project.places)
-    return text_digest("\n".join(str(place) for place in places))[:24]
+    return _named(*([project.chat_path] if project.chat_path is not None else project.places))
+
+
+def _named(*places: Path | str) -> str:
+    return text_digest("\n".join(map(str, places)))[:24]
 
 
 def _chat_of(file: Path) -> str | None:

@@ -247,6 +247,11 @@ class TraceStore(Closing):
         with self._using() as connection:
             return {str(system): int(count) for system, count in connection.execute(query, (chat_id,)).fetchall()}
 
+    def move(self, chat_id: str, to: str) -> None:
+        """The traces of a chat are those of another from now on, of whom there are none yet."""
+        with self._using() as connection:
+            connection.execute("UPDATE OR IGNORE traces SET chat_id = ? WHERE chat_id = ?", (to, chat_id))
+
     def clear(self, chat_id: str) -> int:
         """Delete all traces of a chat, of all systems; returns how many."""
         with self._using() as connection:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final, TypedDict
 
 from msgspec import Struct, field
@@ -12,7 +13,7 @@ from PySide6.QtCore import QSettings
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
-from lorestudio.domain.texts import shorten
+from lorestudio.domain.texts import shorten, text_digest
 from lorestudio.settings.behaviour import FIXED, fixed, switches
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import AnswerKind, Source
@@ -203,6 +204,31 @@ class ChoiceStore:
             return {}
         return found if isinstance(found, dict) else {}
 
+    def place_before(self, chat: str, place: Path, mark: str) -> Path | None:
+        """Where a chat was that is new in this place: the only other one that is known; None where there are more.
+
+        `mark` is what the chat says of itself wherever its file lies, and so do its copies. The place is known now.
+        """
+        if self._settings is None:
+            return None
+        known = json.loads(str(self._settings.value(_places_key(mark), "[]")))
+        if str(place) in known:
+            return None
+        self._settings.setValue(_places_key(mark), json.dumps([*known, str(place)]))
+        new = not any(each.endswith(f"/{chat}") for each in self._settings.allKeys())
+        return Path(known[0]) if new and len(known) == 1 else None
+
+    def move(self, chat: str, to: str, place: Path, mark: str) -> None:
+        """The file of a chat was moved to this place: what is remembered of it goes along."""
+        if self._settings is None:
+            return
+        self._known.pop(chat, None)
+        self._settings.setValue(_places_key(mark), json.dumps([str(place)]))
+        for key in self._settings.allKeys():
+            if key.endswith(f"/{chat}"):
+                self._settings.setValue(key.removesuffix(chat) + to, self._settings.value(key))
+                self._settings.remove(key)
+
     def load(self, chat: str) -> RunChoice | None:
         """What was chosen for a chat, None where nothing was; what is not known any more counts as not chosen."""
         if chat not in self._known and self._settings is not None:
@@ -232,6 +258,10 @@ class ChoiceStore:
             known = self.load(chat)
             if known is not None and known.source.profile == before:
                 self.save(chat, known.with_profile(before, now))
+
+
+def _places_key(mark: str) -> str:
+    return f"places/{text_digest(mark)[:24]}"
 
 
 def _tokenizer_key(places: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -17,6 +18,7 @@ from typing import Any, Final
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
+from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.records import replace
@@ -40,7 +42,7 @@ from lorestudio.studio.project.project import (
     read_settings,
 )
 from lorestudio.studio.project.tokens import counting_for
-from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest, window_loop
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.project_parts import ProjectParts
@@ -462,7 +464,38 @@ class Reading(QObject):
             self._opened(project)
             done()
 
-        self._start(name, work, opened)
+        self._start(name, work, lambda read: self._recognise(read, partial(opened, read)))
+
+    def _recognise(self, opened: Project | Opened, show: Callable[[], None]) -> None:
+        """Show it, once what is known of its chat was brought along where the file was moved or has another name."""
+        session = self._session
+        project = opened.project if isinstance(opened, Opened) else opened
+        place, new = project.chat_path, chat_id(project)
+        mark = str((project.chat or Chat()).metadata.get("integrity") or "")
+        before = session.choices.place_before(new, place, mark) if place is not None and mark else None
+        if place is None or before is None:
+            show()
+            return
+        old = chat_id(replace(project, chat_path=before))
+
+        def bring(_job: Job) -> bool:
+            gone = not before.exists()  # else it is a branch or a copy
+            if gone and session.keep_in is not None:
+                with RunStore(session.keep_in) as store:
+                    store.move(old, new)
+            return gone
+
+        def done(gone: bool) -> None:
+            if gone:
+                session.choices.move(old, new, place, mark)
+                session.notice.emit(Notice(tr("This chat was {path} before; it is run as it was there.", path=before)))
+            show()
+
+        def failed(error: Exception) -> None:
+            session.report(error)
+            show()
+
+        session.jobs.start(tr("Looking where the chat was before"), bring, done=done, failed=failed)
 
     def _start(self, name: str, work: Callable[[Job], Any], take: Callable[[Any], None]) -> None:
         session = self._session

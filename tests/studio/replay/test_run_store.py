@@ -375,6 +375,17 @@ def test_runs_of_chats_that_are_gone_are_deleted(tmp_path: Path) -> None:
     assert restored(kept_in, project(path=story_of[0]), Telling())[1] == 5
 
 
+def test_runs_of_a_chat_that_was_moved_are_not_deleted(tmp_path: Path) -> None:
+    here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
+    here.touch()
+    kept(tmp_path / "runs", project(path=here), Telling())
+    here.rename(there)
+    with RunStore(tmp_path / "runs") as store:
+        store.move(chat_id(project(path=here)), chat_id(project(path=there)))
+        assert (store.prune().runs, store.prune().unknown) == (0, 1)
+    assert restored(tmp_path / "runs", project(path=there), Telling())[1] == 5
+
+
 # How much is kept
 
 

@@ -125,6 +125,14 @@ def test_all_or_none(store):
     assert store.add("chat", at(2)) == 1
 
 
+def test_a_chat_that_is_called_otherwise_keeps_its_runs(store):
+    store.add_many("chat", [at(1), at(2)])
+    store.add("other", at(3))
+    store.move("chat", "moved")
+    assert store.latest_all("chat", "deeplore") == ()
+    assert [len(store.latest_all(each, "deeplore")) for each in ("moved", "other")] == [2, 1]
+
+
 def test_clearing_a_chat_leaves_the_others(store):
     store.add_many("chat", [at(1), at(1), at(2)])
     store.add("other", at(1))

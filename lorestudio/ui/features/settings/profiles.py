@@ -226,8 +226,8 @@ class ProfileLibrary(QObject):
         return chat_id(project), self._origin(project), project.settings, self._kept_base(project)
 
     def _origin(self, project: Project) -> str:
-        """What the settings that are kept were changed from: a file that was given, else a profile."""
-        return str(project.settings_path or self.name)
+        """What the settings that are kept were changed from: a file that was given, which may move, else a profile."""
+        return project.settings_path.name if project.settings_path is not None else self.name
 
     def _kept_base(self, project: Project) -> DeepLoreSettings | None:
         on_disk = self._session.parts.on_disk

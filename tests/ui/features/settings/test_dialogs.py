@@ -201,6 +201,43 @@ def test_what_was_changed_of_a_profile_goes_along_to_the_file_that_a_chat_is_sav
 
 
 @pytest.mark.long
+def test_a_chat_that_was_moved_is_run_as_before_but_not_a_copy_of_it(open_window, qtbot, tmp_path, chat) -> None:
+    first, _, others = chat.read_text("utf-8").partition("\n")
+    header = json.loads(first)
+    header["chat_metadata"]["integrity"] = "1c2f"
+    chat.write_text(json.dumps(header) + "\n" + others, "utf-8")
+    SettingsProfiles(tmp_path / "settings").save("Deep", DeepLoreSettings(enabled=True, scan_depth=20))
+    window = open_window(keep_in=tmp_path / "runs")
+    session, profiles, said = window.session, window.features.settings.profiles, []
+    session.notice.connect(lambda notice: said.append(notice.text))
+
+    def reopen(path) -> tuple[str, int, Mode]:
+        session.reading.open([tmp_path / "vault"], path)
+        settle(window, qtbot)
+        return profiles.name, session.project.settings.scan_depth, session.choice.mode
+
+    assert reopen(chat) == ("", 4, Mode.KEYWORDS)
+    profiles.choose("Deep")
+    session.replays.choose(mode=Mode.TWO_STAGE)
+    adjust(window, qtbot, scan_depth=21)
+    moved = tmp_path / "story" / "Renamed.jsonl"
+    moved.parent.mkdir()
+    chat.rename(moved)
+    assert reopen(moved) == ("Deep", 21, Mode.TWO_STAGE)
+    assert said == [f"This chat was {chat} before; it is run as it was there."]
+    assert (session.replays.tally.ran, session.replays.tally.kept) == (0, len(session.generations))
+    again = moved.rename(tmp_path / "Again.jsonl")
+    assert reopen(again) == ("Deep", 21, Mode.TWO_STAGE)
+    copy = tmp_path / "Copy.jsonl"
+    copy.write_bytes(again.read_bytes())
+    assert reopen(copy) == ("", 4, Mode.KEYWORDS)
+    assert reopen(again) == ("Deep", 21, Mode.TWO_STAGE)
+    again.rename(chat)
+    assert reopen(chat) == ("", 4, Mode.KEYWORDS), "nobody knows whether it was the copy"
+    assert len(said) == 2
+
+
+@pytest.mark.long
 def test_another_chat_is_opened_with_the_settings_that_were_read(open_window, qtbot, tmp_path, chat) -> None:
     window, other = open_window(), tmp_path / "Other.jsonl"
     other.write_bytes(chat.read_bytes())
