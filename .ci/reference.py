@@ -93,7 +93,7 @@ def shown(parameter: click.Parameter) -> bool:
 
 def option(parameter: click.Parameter) -> tuple[str, str]:
     """An option with what it may be and what it is by default, or an argument by what stands for it in the usage."""
-    told = str(getattr(parameter, "help", ""))
+    told = str(getattr(parameter, "help", "")) + (" Required." if parameter.required else "") + range_of(parameter)
     if parameter.param_type_name == "argument":
         return f"`{parameter.metavar or str(parameter.name).upper()}`", told
     names = ", ".join((*parameter.opts, *parameter.secondary_opts))
@@ -108,6 +108,15 @@ def choices_of(parameter: click.Parameter) -> Iterator[str]:
     kind = parameter.type if described is None else described.annotation
     every = kind if isinstance(kind, EnumType) else getattr(kind, "choices", ())
     return (str(getattr(each, "value", each)) for each in every)
+
+
+def range_of(parameter: click.Parameter) -> str:
+    """The least and the most that a number may be, "" for one without bounds."""
+    kind = getattr(parameter, "type", parameter)  # newer versions of typer have the bounds at the parameter
+    low, high = getattr(kind, "min", None), getattr(kind, "max", None)
+    if low is None and high is None:
+        return ""
+    return f" At least {low:,}." if high is None else f" At most {high:,}." if low is None else f" {low:,} to {high:,}."
 
 
 def default_of(parameter: click.Parameter) -> str:

@@ -81,8 +81,8 @@ def basis(
     console = Screen()
     console.print(
         filled(
-            listing(fold("setting"), fixed("value"), fold("what it means")),
-            ((each.title, *_value(kept, each.name, each.choices)) for each in declared(ChatBasis)),
+            listing(fixed("name"), fold("setting"), fixed("value"), fold("what it means")),
+            ((each.alias, each.title, *_value(kept, each.name, each.choices)) for each in declared(ChatBasis)),
         )
     )
     if rows:

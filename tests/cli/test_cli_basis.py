@@ -64,6 +64,12 @@ def test_the_table_and_the_replay_say_what_is_assumed(lorestudio: Run, world: tu
     assert "As it is now: 2 messages that are hidden today were taken for hidden all along." in told
 
 
+def test_every_setting_stands_there_with_the_name_that_changes_it(lorestudio: Run, world: tuple[Path, Path]) -> None:
+    table = lorestudio("basis", "--chat", world[1]).stdout.splitlines()
+    firsts = [words[0] for line in table if (words := line.split())]
+    assert [name for name in ("history", "scanText", "records", "contextSize") if name not in firsts] == []
+
+
 def test_scripts_and_stored_texts(lorestudio: Run, world: tuple[Path, Path], tmp_path: Path) -> None:
     script = {"scriptName": "Veil", "findRegex": "/lamp/", "replaceString": "", "promptOnly": True, "placement": [1]}
     path = tmp_path / "script.json"

@@ -163,9 +163,12 @@ def test_every_place_that_the_guide_for_contributors_names_is_there() -> None:
     assert sorted(place for place in named if not (ROOT / place).exists()) == []
 
 
-def test_the_list_of_commands_has_both_directions_choices_and_defaults() -> None:
+def test_the_list_of_commands_has_both_directions_choices_bounds_and_defaults() -> None:
     text = (DOCS / "commands.md").read_text(encoding="utf-8")
     for option in ("--causes, --no-causes", "--new, --no-new", r"--prefer note\|book", r"--by optuna\|random\|grid"):
         assert f"| `{option}` |" in text
-    assert "| So many points at most. Default: 100. |" in text
+    assert "| So many points at most. At least 1. Default: 100. |" in text
+    assert "| The share of replies that is only looked at in the end. 0 to 0.9. Default: " in text
+    assert "| `CHAT` | A SillyTavern chat (.jsonl) or plain text. Required. |" in text
+    assert "| `--to FILE` | The lorebook's file. Required. |" in text
     assert text.count("Default: `--causes`.") == 1
