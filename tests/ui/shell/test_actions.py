@@ -150,6 +150,18 @@ def test_every_key_has_one_meaning_where_it_works(window) -> None:
     assert all(drawn.count(f"Ctrl+Alt+{number}") == 1 for number in range(1, 5))
 
 
+def test_a_pane_that_stands_in_no_menu_yet_is_opened_by_the_palette(make_window, tmp_path) -> None:
+    window = make_window(make_project(tmp_path / "vault"))
+    assert not window.commands.actions["pane.memories"].isVisible()
+    picker = palette(window)
+    QTest.keyClicks(picker.field, "memories")
+    assert titles(picker)[0] == "Memories"
+    QTest.keyClick(picker.field, Qt.Key.Key_Return)
+    drain()
+    assert not window.docks["memories"].isHidden()
+    assert window.commands.actions["pane.memories"].isVisible()
+
+
 @pytest.mark.long
 def test_what_is_rare_is_found_and_stands_in_its_menu_once_it_was_used(make_window, tmp_path) -> None:
     window = make_window(make_project(tmp_path / "vault"))
