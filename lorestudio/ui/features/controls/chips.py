@@ -361,6 +361,7 @@ class EffectWatch(QObject):
         super().__init__(parent)
         self._session, self._selection, self._choices = session, selection, choices
         self.effects: Mapping[Key, Effect] = {}
+        self._entries: Sequence[tuple[str, str]] = ()  # those that the effects number
         self._newest = Newest(session.jobs)
         self._pause = later(self, self._look, PAUSE_MS)
         session.project_changed.connect(self._project_changed)
@@ -402,8 +403,11 @@ class EffectWatch(QObject):
             )
 
     def _project_changed(self) -> None:
-        if not self._session.renewed:
+        project = self._session.project
+        entries = [(each.vault, each.filename) for each in project.index.entries] if project is not None else []
+        if not self._session.renewed or entries != self._entries:
             self._take({})
+        self._entries = entries
         self.ask()
 
     def _state_changed(self) -> None:

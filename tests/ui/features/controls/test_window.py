@@ -635,3 +635,15 @@ def test_one_line_says_how_the_chat_is_run_and_unfolds(make_window, tmp_path) ->
     again.run("controls.focus")
     assert again.features.controls.bar.isVisible(), "whoever wants the choices sees them"
     assert again.features.controls.bar.isAncestorOf(QApplication.focusWidget())
+
+
+def test_effects_go_with_the_entries_that_they_number(shown, qtbot) -> None:
+    window = shown(ChatControls(context={"era": "before"}))
+    watch, session = window.features.controls.watch, window.session
+    found = watch.effects["context", "era"]
+    assert [session.project.index.entries[each].title for each in found.filters] == ["After"]
+    fewer = replace(project_of({"Plain.md": NOTES["Plain.md"]}), vault_folders=(None,), places=("v",))
+    session.set_project(replace(session.project, index=fewer.index, vault_state=fewer.vault_state), renewed="Read again.")
+    assert watch.effects == {}
+    settle(window, qtbot)
+    assert chips(window)["context", "era"].endswith("filters 0")
