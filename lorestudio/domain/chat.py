@@ -141,9 +141,15 @@ class Chat:
 
     @property
     def is_group(self) -> bool:
-        """Whether several characters speak in the chat."""
-        names = {each.name for each in self.messages if not each.is_user and each.is_story and each.name}
-        return len(names) > 1 or any("gen_id" in each.extra for each in self.messages)
+        """Whether several characters speak in the chat.
+
+        What slash commands write says nothing of that: they give a `gen_id` in every chat, and "/sendas" any name.
+        """
+        if self.header.get("character_name") not in (None, "", "unused"):
+            return False
+        written = [each for each in self.messages if each.extra.get("model") != "slash command"]
+        names = {each.name for each in written if not each.is_user and each.is_story and each.name}
+        return len(names) > 1 or any("gen_id" in each.extra for each in written)
 
     @property
     def replies(self) -> tuple[int, ...]:

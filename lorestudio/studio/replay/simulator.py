@@ -16,7 +16,7 @@ from lorestudio.domain.resources import VERSION
 from lorestudio.settings.studio import FOLLOWED
 from lorestudio.studio.project.library import reading_key
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.prompt.card import group_speaker
+from lorestudio.studio.prompt.card import group_speaker, is_group
 from lorestudio.studio.replay.ranges import Superseded, clock_ms, generations
 from lorestudio.studio.replay.runs import Aftermath, FinishedRun, Runs, TraceBook
 from lorestudio.studio.replay.seen import SeenChats, searched_of
@@ -342,8 +342,7 @@ def _of_vault(number: int, ref: EntryRef | Entry, index: VaultIndex) -> bool:
 def _active_characters(project: Project, generations: Sequence[Generation]) -> tuple[str, ...]:
     """Who is to speak in each generation: in a group the host makes that member the character (rules: deeplore 3.6)."""
     chat = project.chat or Chat()
-    of_one = chat.header.get("character_name") not in (None, "", "unused")  # "/sendas" brings other names in, too
-    if project.setup.group is None and (of_one or not chat.is_group):
+    if not is_group(project.setup, chat):
         return (chat.character_name,) * len(generations)
     return tuple(group_speaker(project.setup, chat, each.message)[0] for each in generations)
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from lorestudio.domain.resources import resource
+
 Run = Callable[..., Result]
 
 
@@ -122,3 +124,10 @@ def test_a_group_names_its_members_and_who_speaks(lorestudio: Run, vault: Path, 
     assert "Its members are Mina, Hob" in stranger.stderr
     alone = lorestudio("prompt", vault, "--chat", chat, "--speaker", "Hob")
     assert "give it with --group" in alone.stderr
+
+
+def test_a_chat_of_one_is_sent_as_one_though_a_narrator_speaks(lorestudio: Run) -> None:
+    demo = resource("demo")
+    result = lorestudio("prompt", demo / "vault", "--chat", demo / "chat.jsonl", "--message", 6)
+    assert "[Start a new Chat]" in result.stdout
+    assert "group" not in result.stdout
