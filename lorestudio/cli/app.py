@@ -92,7 +92,6 @@ class _Group(TyperGroup):
 app = typer.Typer(
     name="lorestudio",
     cls=_Group,
-    help="See, for every turn of a chat, which lore reached the model's prompt, which did not, and why.",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_show_locals=False,

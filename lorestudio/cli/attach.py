@@ -112,7 +112,11 @@ def list_captures(*, as_json: JsonOption = False) -> None:
         Screen().print(filled(listing(fixed("id"), fixed("when"), fold("asked"), fold("what came")), rows))
         say(f"{plural(len(found), '# capture|# captures')}, {store.size() / 2**20:.1f} MiB in {store.folder}.")
     else:
-        say(f"nothing was captured yet ({store.folder}). “lorestudio attach --provider URL” begins.")
+        _say_none(store)
+
+
+def _say_none(store: Captures) -> None:
+    say(f"nothing was captured yet ({store.folder}). “lorestudio attach --provider URL” begins.")
 
 
 @command(captures, "show")
@@ -166,6 +170,9 @@ def compare_captures(
     found = asyncio.run(beside_replies(simulator, kept, whole=keep_answers))
     if as_json:
         print_json([_matched_json(each) for each in found])
+        return
+    if not kept:
+        _say_none(store)
         return
     rows = (
         (time_words(each.matched.capture.started_ms), each.made, each.because, "\n".join(each.lore)) for each in found

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.cli.runs.tables import _seen
+from lorestudio.domain.resources import resource
 from lorestudio.studio.project.basis import basis_path
 from lorestudio.trace.model import RunOutcome, SeenChat, Trace, Turn
 from tests.cli.conftest import Run
@@ -58,6 +59,10 @@ def test_the_table_and_the_replay_say_what_is_assumed(lorestudio: Run, world: tu
     assert "#0 to #1" in lorestudio("basis", "--chat", world[1]).output
     told = " ".join(lorestudio("replay", world[0], "--chat", world[1]).output.split())
     assert "Messages that are hidden today were in sight of 2 replies; for 2 that is assumed." in told
+    lorestudio("basis", "--chat", world[1], "--hidden", "0-1", "--since", "4")
+    told = " ".join(lorestudio("replay", world[0], "--chat", world[1]).output.split())
+    assert "Messages that are hidden today were in sight of 1 reply. “lorestudio basis”" in told
+    lorestudio("basis", "--chat", world[1], "--forget", "0-4")
     told = " ".join(lorestudio("explain", world[0], "--chat", world[1], "--message", "2").output.split())
     assert "Hidden today, assumed to have been in sight then: messages #0 to #1." in told
     told = " ".join(lorestudio("replay", world[0], "--chat", world[1], "--history", "now").output.split())
@@ -68,6 +73,14 @@ def test_every_setting_stands_there_with_the_name_that_changes_it(lorestudio: Ru
     table = lorestudio("basis", "--chat", world[1]).stdout.splitlines()
     firsts = [words[0] for line in table if (words := line.split())]
     assert [name for name in ("history", "scanText", "records", "contextSize") if name not in firsts] == []
+
+
+def test_of_what_no_reply_saw_the_replay_says_nothing(lorestudio: Run) -> None:
+    """The demo's message #9 was said aside, so it is assumed to have been hidden all along."""
+    demo = resource("demo")
+    result = lorestudio("replay", demo / "vault", "--chat", demo / "chat.jsonl")
+    assert result.exit_code == 0
+    assert "hidden today" not in result.stdout
 
 
 def test_scripts_and_stored_texts(lorestudio: Run, world: tuple[Path, Path], tmp_path: Path) -> None:

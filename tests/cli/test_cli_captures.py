@@ -78,7 +78,9 @@ def test_the_models_choice_is_kept_and_replayed(lorestudio: Run, vault: Path, ch
 def test_without_captures_nothing_is_compared(lorestudio: Run, vault: Path, chat: Path, store: Captures) -> None:
     assert store.list() == ()
     result = lorestudio("captures", "compare", vault, "--chat", chat)
-    assert "0 captures" in result.stderr
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "nothing was captured yet" in result.stderr
+    assert json.loads(lorestudio("captures", "compare", vault, "--chat", chat, "--json").stdout) == []
 
 
 def test_captures_are_listed_shown_masked_and_deleted(lorestudio: Run, store: Captures) -> None:

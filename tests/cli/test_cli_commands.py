@@ -59,6 +59,10 @@ def test_help_names_every_command(lorestudio: Run) -> None:
         assert f"\n  {command} " in result.stdout.replace("│ ", "  ")
 
 
+def test_help_says_that_a_window_opens_without_a_command(lorestudio: Run) -> None:
+    assert "Without a command the window opens" in " ".join(lorestudio("--help").stdout.split())
+
+
 def test_version(lorestudio: Run) -> None:
     result = lorestudio("--version")
     assert (result.exit_code, result.stdout) == (0, f"lorestudio {__version__}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,23 @@ def test_runs_are_counted_with_it_and_compared() -> None:
     assert [run["label"] for run in compared["runs"]] == ["deeplore, estimate", f"deeplore, {PIECES}"]
     sets = [[{each["file"] for each in run["entries"]} for run in turn["runs"]] for turn in compared["turns"]]
     assert compared["changed"] == sum(one != other for one, other in sets)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("replay", *DEMO, "--messages", "2-2", "--json"),
+        ("explain", *DEMO, "--message", "2"),
+        ("test", *DEMO[:1], "--text", "Hollin"),
+        ("compare", *DEMO, "--tokenizer", "estimate"),
+        ("scribe", *DEMO, "--answers", "recorded"),
+        ("recap", "status", *DEMO[1:]),
+    ],
+    ids=itemgetter(0),
+)
+def test_an_estimate_in_place_of_the_tokenizer_is_said(command: tuple[object, ...]) -> None:
+    done = CliRunner().invoke(app, [str(each) for each in (*command, "--tokenizer", "deepseek")])
+    assert done.stderr.count("No file of deepseek was found, so tokens are estimated.") == 1
 
 
 def test_the_doctor_says_what_answers_rest_on() -> None:

@@ -210,6 +210,7 @@ def export_notes(
     tried = None
     if chat is not None:
         project = open_project([str(vault)], chat, given.settings, rules=rules_named(given.rules))
+        say_all(project.problems)
         tried = asyncio.run(try_book(project, plan.entries))
     _tell([plan.report], report, tried, as_json=given.as_json)
     if tried is not None and not given.as_json:
@@ -241,7 +242,7 @@ def sync_books(
         typer.Option(
             "--decide",
             metavar="UID.FIELD=note|book|@FILE",
-            help="Who is right in one field of one entry; @FILE: the text that was made of both. Can be given again.",
+            help="Who is right in one field of one entry; @FILE: the text that was made of both. May be repeated.",
         ),
     ] = None,
     gone: Annotated[

@@ -180,7 +180,9 @@ def summaries(
 def keys(
     given: ProposalOptions,
     *,
-    note: Annotated[list[str], typer.Option("--note", metavar="NOTE", help="A note by title or file. Repeatable.")],
+    note: Annotated[
+        list[str], typer.Option("--note", metavar="NOTE", help="A note by title or file. May be repeated.")
+    ],
     mode: Annotated[
         str, typer.Option("--mode", help="What the keys are for: keyword or two-stage. Default: as the settings say.")
     ] = "",

@@ -169,9 +169,9 @@ def _seen(traces: Sequence[Trace]) -> Iterator[str]:
     """How many replies rest on what is only assumed, and how many on texts that the chat does not have so."""
     past = sum(bool(trace.seen.shown) for trace in traces)
     assumed = sum(bool(trace.seen.assumed) for trace in traces)
-    if past or assumed:
+    if past:
         told = f"Messages that are hidden today were in sight of {plural(past, '# reply|# replies')}"
-        told += f"; for {number_words(assumed)} that is assumed."
+        told += f"; for {number_words(assumed)} that is assumed." if assumed else "."
         yield f"{told} “lorestudio basis” says since when they are hidden."
     read = sum(bool(trace.seen.read) for trace in traces)
     if read:

@@ -168,11 +168,12 @@ class RecapOptions:
         answers, model = (None, "") if asked is None else (asked.source, asked.model)
         path = real_path(self.chat)
         copies = default_folder() / "chats"
-        counter = counting_for(self.tokenizer, (self.settings, path)).budgets
+        counting = counting_for(self.tokenizer, (self.settings, path))
         session = RecapSession.open(
-            path, loaded.settings, answers, counter=counter, context_size=self.context, model=model, copies=copies
-        )
-        say_all(session.problems)
+            path, loaded.settings, answers, counter=counting.budgets, context_size=self.context, model=model,
+            copies=copies,
+        )  # fmt: skip
+        say_all((*counting.problems, *session.problems))
         return session
 
 
@@ -348,7 +349,10 @@ def queue(
             asyncio.run(session.worker.pause() if pause else session.worker.resume())
     finally:
         session.release()
-    Screen().print(queue_table(session))
+    if session.queue.operations or session.queue.log:
+        Screen().print(queue_table(session))
+    else:
+        say("nothing was queued yet. “lorestudio recap run” makes what is due.")
 
 
 @command(recap, "clear")

@@ -17,7 +17,7 @@ from lorestudio.cli.options import (
     VaultArgument,
     YesOption,
 )
-from lorestudio.cli.output import FAILED, echo, say
+from lorestudio.cli.output import FAILED, echo, say, say_all
 from lorestudio.domain.chat import Chat
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.chat.reply_writing import asks_for_notes
@@ -47,6 +47,7 @@ def scribe(
     if answers == AnswerKind.STAND_IN.value:
         raise InputError("--answers", "the offline stand-in writes no notes. Name a profile, or recorded.")
     project = open_project(vault, chat, settings, rules=rules_named(rules), tokenizer=tokenizer)
+    say_all(project.problems)
     if reply is not None:
         _take_notes(project, reply, answers, yes=yes)
         return

@@ -83,7 +83,9 @@ def try_text(
 
 def _text(text: str | None, file: Path | None) -> str:
     """The text that was given. Raises InputError where there is none, or two."""
-    if (text is None) == (file is None):
+    if text is not None and file is not None:
+        raise InputError("--text", "give one of the two: a text, or a file with it.")
+    if text is None and file is None:
         raise InputError("--text", "say what to test: --text “...”, --file FILE, or - for standard input.")
     return text or "" if file is None else read_text(file, "utf-8-sig")
 

@@ -37,6 +37,7 @@ from lorestudio.studio.compare.comparison import (
     candidate,
     compare_candidates,
     names_of,
+    settled,
     total_rows,
 )
 from lorestudio.studio.project.project import open_project
@@ -93,7 +94,7 @@ def compare(
         chosen = [replace(each, label=f"{each.label}, {name}", tokenizer=name, rules="") for each, name in pairs]
     chosen = [*candidates_with_books(chosen, book or ())]
     found = asyncio.run(compare_candidates(project, chosen))
-    say_all(project.problems)
+    say_all(problem for each in chosen for problem in settled(project, each)[0].problems)
     if as_json:
         print_json(comparison_json(found))
         return

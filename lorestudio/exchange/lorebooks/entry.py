@@ -28,6 +28,9 @@ DEFAULT_DEPTH: Final = 4
 DEFAULT_WEIGHT: Final = 100
 DEFAULT_ORDER: Final = 100
 
+OWN: Final = "lorestudio"
+"""How the members of an entry's `extensions` begin in which the studio carries what has no other place there."""
+
 _DECORATORS: Final = ("@@activate", "@@dont_activate")
 _GROUP_PARTS: Final = re.compile(rf",{WS}*")
 

@@ -22,7 +22,7 @@ from lorestudio.domain.javascript import Json, number, to_number, to_string, tri
 from lorestudio.domain.json_text import number_in, spell, stringified, texts_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, FieldFate
-from lorestudio.exchange.lorebooks.entry import LOGICS, NEW_ENTRY, BookPlace, Logic, choice
+from lorestudio.exchange.lorebooks.entry import LOGICS, NEW_ENTRY, OWN, BookPlace, Logic, choice
 from lorestudio.exchange.lorebooks.keys import is_plain, words_of
 from lorestudio.exchange.lorebooks.note_fields import FOREIGN, INTO_NOTES, KEPT, OUT_OF_NOTES, PLACES, REPLACED
 from lorestudio.exchange.problems import InputError
@@ -48,7 +48,6 @@ NEVER: Final = "wi_export"
 _MISSING: Final = "wi_missing"
 _EXTRA: Final = "wi_extra"
 _NO_MEMBERS: Final = frozenset({UID, BOOK, NEVER, _MISSING, _EXTRA})
-_OWN: Final = "lorestudio"
 _DEEPLORE: Final = "deeplore"
 """Where an entry carries a note's other properties: `extensions.lorestudio.deeplore`."""
 
@@ -226,7 +225,7 @@ def _with_brought(said: dict[str, Json], raw: Raw, body: str, rules: ParseRules)
 
 def _kept(raw: Raw) -> Raw:
     found: Json = raw.get("extensions")
-    for name in (_OWN, _DEEPLORE):
+    for name in (OWN, _DEEPLORE):
         found = found.get(name) if isinstance(found, Mapping) else None
     return found if isinstance(found, Mapping) else EMPTY
 
@@ -235,9 +234,9 @@ def _foreign(raw: Raw) -> dict[str, Json]:
     """The members that World Info does not know, without those that say what the note was."""
     found = {name: value for name, value in raw.items() if name not in _MEMBERS and name not in {"uid", "extensions"}}
     own = raw.get("extensions")
-    if isinstance(own, Mapping) and isinstance(kept := own.get(_OWN), Mapping) and _DEEPLORE in kept:
+    if isinstance(own, Mapping) and isinstance(kept := own.get(OWN), Mapping) and _DEEPLORE in kept:
         kept = {name: value for name, value in kept.items() if name != _DEEPLORE}
-        own = {name: value for name, value in own.items() if name != _OWN} | ({_OWN: kept} if kept else {})
+        own = {name: value for name, value in own.items() if name != OWN} | ({OWN: kept} if kept else {})
         return found | ({"extensions": own} if own else {})
     return found | ({"extensions": own} if "extensions" in raw else {})
 
@@ -386,8 +385,8 @@ def entry_of(
     if carried:
         own = raw.get("extensions")
         own = own if isinstance(own, Mapping) else {}
-        kept = own.get(_OWN)
-        raw["extensions"] = {**own, _OWN: {**(kept if isinstance(kept, Mapping) else {}), _DEEPLORE: carried}}
+        kept = own.get(OWN)
+        raw["extensions"] = {**own, OWN: {**(kept if isinstance(kept, Mapping) else {}), _DEEPLORE: carried}}
     settled, gone = _settled(text, values, changed, stale)
     fates = (*_fates_out(values, entry, raw, carried, cleaned=trim(content) != trim(own_text(body))), *gone)
     uid = values.get(UID)
@@ -578,7 +577,7 @@ def _fates(raw: Raw, said: Raw, body: str, extra: Raw) -> Iterator[FieldFate]:
 
 def _is_ours(extensions: Json) -> bool:
     """Whether nothing is there but what the way through other formats keeps, which was said there."""
-    return isinstance(extensions, Mapping) and all(name.startswith(_OWN) for name in extensions)
+    return isinstance(extensions, Mapping) and all(name.startswith(OWN) for name in extensions)
 
 
 def _fates_out(values: Raw, entry: Entry, raw: Raw, carried: Raw, *, cleaned: bool) -> Iterator[FieldFate]:

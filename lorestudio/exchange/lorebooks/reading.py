@@ -25,6 +25,7 @@ from lorestudio.exchange.containers import SIGNATURE, is_archive
 from lorestudio.exchange.json_file import parse_text, read_file
 from lorestudio.exchange.lorebooks.entry import (
     NEW_ENTRY,
+    OWN,
     USED,
     WITHOUT_EFFECT,
     BookEntry,
@@ -351,8 +352,9 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
         if member not in known and value not in (None, "", [], {})
     )
     for raw in raws:
-        own = raw.get("extensions")
-        unknown.update(f"extensions.{member}" for member in (own if isinstance(own, Mapping) else ()))
+        others = raw.get("extensions")
+        members = others if isinstance(others, Mapping) else ()
+        unknown.update(f"extensions.{member}" for member in members if not member.startswith(OWN))
     for member, amount in unknown.items():
         yield f"{_entries(amount)} the field “{member}”, which the scan does not know: it changes nothing."
     automated = sum(truthy(raw.get("automationId")) for raw in raws)

@@ -240,8 +240,9 @@ def _counting(
 
 def _without_file(known: NamedTokenizer, way: CountingWay) -> TokenCounting:
     estimate = estimate_of(known.weights)
-    told = f"No file of {known.name} was found: estimated by script, most languages within about 12 %."
-    advice = f"Give the tokenizer's file, or SillyTavern's folder with {known.file}."
+    told = f"Estimated by script in place of {known.name}, most languages within about 12 %."
+    advice = f"No file of {known.name} was found, so tokens are estimated. Give the tokenizer's file, or SillyTavern's "
+    advice += f"folder with {known.file}."
     if known.name in ("cl100k_base", "o200k_base", "p50k_base", "r50k_base"):
         advice += f" Or fetch it: lorestudio tokens fetch {known.name}."
     del way  # what a message costs is less than what the estimate is off by
@@ -256,7 +257,8 @@ def _chosen(choice: TokenizerChoice, folders: Sequence[Path]) -> TokenCounting:
     model = choice.model or "this connection"
     if not name:
         told = f"SillyTavern asks the backend of {model} itself; here it is estimated by script."
-        advice = "Give the model's own tokenizer.json or .model, which counts as the backend does."
+        advice = f"Tokens of {model} are estimated. Give its own tokenizer.json or .model, which counts as the backend "
+        advice += "does."
         return TokenCounting(BY_SCRIPT, BY_SCRIPT, sentence=told, problems=(advice, *unsure))
     if name == "guess":
         told = "SillyTavern estimates here: UTF-8 bytes / 3.35. Counted the same."

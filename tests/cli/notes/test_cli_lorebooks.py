@@ -112,8 +112,12 @@ def test_a_chat_tells_what_the_book_does_in_the_place_of_the_vault(lorestudio: R
     lorestudio("import", book, "--into", tmp_path / "v", "--yes")
     chat = tmp_path / "chat.txt"
     chat.write_text("You: The bell.\nAnna: It rings.\n", encoding="utf-8")
-    result = lorestudio("export", tmp_path / "v", "--to", tmp_path / "x.json", "--chat", chat, "--dry-run")
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"main_api": "openai", "oai_settings": {"chat_completion_source": "claude"}}))
+    told = ["--chat", chat, "--settings", settings, "--dry-run"]
+    result = lorestudio("export", tmp_path / "v", "--to", tmp_path / "x.json", *told)
     assert "replies the book gives the same entries in" in result.stdout
+    assert "No file of claude was found, so tokens are estimated." in result.stderr
     assert not (tmp_path / "x.json").exists()
 
 

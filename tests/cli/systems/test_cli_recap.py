@@ -58,6 +58,12 @@ def test_choosing_and_editing(lorestudio, tale, settings, tmp_path):
     assert lorestudio("recap", "running", *options, "--delete", 2).exit_code == 0
 
 
+def test_an_empty_queue_is_said(lorestudio, tale):
+    result = lorestudio("recap", "queue", "--chat", tale)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "nothing was queued yet" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -72,11 +72,13 @@ def test_settings_mode_and_choices(lorestudio: Run, vault: Path, tmp_path: Path)
     assert "stand-in" in asked.stderr
 
 
-@pytest.mark.parametrize("options", [[], ["--text", "a", "--file", "b"]])
-def test_one_text_has_to_be_given(lorestudio: Run, vault: Path, options: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("options", "said"), [([], "say what to test"), (["--text", "a", "--file", "b"], "give one of the two")]
+)
+def test_one_text_has_to_be_given(lorestudio: Run, vault: Path, options: list[str], said: str) -> None:
     result = lorestudio("test", vault, *options)
     assert result.exit_code == 2
-    assert "say what to test" in result.stderr
+    assert said in result.stderr
 
 
 def test_a_text_that_cannot_be_read(lorestudio: Run, vault: Path, tmp_path: Path) -> None:

@@ -92,6 +92,13 @@ def test_a_logic_that_a_book_does_not_name_or_nobody_knows_is_told(logic, text, 
     assert {each.details.get("rule") for stage in trace.stages for each in stage.verdicts} >= {rule}
 
 
+def test_fields_that_nobody_knows_are_told_but_the_studios_own():
+    extensions = {"lorestudio": {"deeplore": {}}, "lorestudio_kept": {}, "other": {}}
+    raw = {**NEW_ENTRY, "uid": 0, "content": "Wet.", "key": ["lamp"], "extensions": extensions}
+    (told,) = read_lorebook({"entries": {"0": raw}}, "Eldoria").remarks
+    assert told.startswith("1 entry has the field “extensions.other”")
+
+
 def test_keys_recursion_and_the_order_in_the_prompt():
     trace = decide(["the dragon and the crown"]).trace
     assert trace.outcome is RunOutcome.INJECTED
