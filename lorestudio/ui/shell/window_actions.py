@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, partial
+from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt
@@ -236,7 +237,8 @@ class WindowFeature(Feature):
         if pane is None:
             self._show_shortcuts()
         else:
-            dialogs.show_markdown(self.context.window, pane.title, pane_help(pane.title) + self._keys_of(pane))
+            text = pane_help(pane.title) + self._keys_of(pane)
+            dialogs.show_markdown(self.context.window, pane.title, text, _panes_page())
 
     def _keys_of(self, pane: Pane) -> str:
         """The keys that work in a pane, as a list."""
@@ -277,9 +279,13 @@ class WindowFeature(Feature):
         self.context.commands.rebind(with_shortcuts(self._table, chosen))
 
 
+def _panes_page() -> Path:
+    return resource("docs", "panes.md")
+
+
 @cache
 def _help_page() -> dict[str, str]:
-    parts = resource("docs", "panes.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    parts = _panes_page().read_text(encoding="utf-8").split("\n## ")[1:]
     return {title: text.strip() for title, _, text in (part.partition("\n") for part in parts)}
 
 

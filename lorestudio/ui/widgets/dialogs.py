@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from msgspec import Struct
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QTextDocument
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -223,12 +223,45 @@ def show_text(parent: QWidget, title: str, text: str) -> QDialog:
     return _opened(dialog, field, copied=text)
 
 
-def show_markdown(parent: QWidget, title: str, text: str) -> QDialog:
-    """A page of help to read."""
+class _Pages(QTextBrowser):
+    """A text, and the pages that it links to; their folder is that of `page`. What is no page the desktop opens."""
+
+    def __init__(self, parent: QWidget, text: str, page: Path) -> None:
+        super().__init__(parent)
+        self._text = text
+        self._first = QUrl.fromLocalFile(str(page))
+        self._first.setQuery("part")  # the whole page is another one
+        self.setSource(self._first)
+
+    def doSetSource(
+        self,
+        name: QUrl | str,
+        type: QTextDocument.ResourceType = QTextDocument.ResourceType.UnknownResource,  # noqa: A002  # Qt's name
+    ) -> None:
+        """Qt: go to a page."""
+        path = Path(QUrl(name).toLocalFile())
+        if name == self._first or (path.suffix == ".md" and path.is_file()):
+            super().doSetSource(name, type)
+        else:
+            QDesktopServices.openUrl(name)
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        """Qt: what stands on a page."""
+        return self._text if name == self._first else super().loadResource(kind, name)
+
+
+def show_markdown(parent: QWidget, title: str, text: str, page: Path) -> QDialog:
+    """A text of help to read, with the pages it links to; it is from the file `page`."""
     dialog = Dialog(parent, title, (620, 560))
-    page = named(QTextBrowser(dialog), title)
-    page.setMarkdown(text)
-    return _opened(dialog, page)
+    pages = named(_Pages(dialog, text, page), title)
+    buttons = dialog.answers()
+    back = buttons.addButton(tr("Back"), QDialogButtonBox.ButtonRole.ActionRole)
+    back.setEnabled(False)
+    back.clicked.connect(pages.backward)
+    pages.backwardAvailable.connect(back.setEnabled)
+    column((pages, 1), buttons, of=dialog)
+    dialog.open()
+    return dialog
 
 
 def show_about(parent: QWidget) -> QDialog:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QToolButton,
 )
 
-from lorestudio.domain.resources import VERSION
+from lorestudio.domain.resources import VERSION, resource
 from lorestudio.ui.shell.layout import WORKSPACES
 from lorestudio.ui.shell.qt import is_redo
 from lorestudio.ui.shell.shortcuts import ShortcutsDialog
@@ -252,6 +252,19 @@ def test_f1_tells_of_the_pane_and_of_its_keys(window: MainWindow) -> None:
     window.run("help.pane")
     dialog = in_front(QDialog)
     assert dialog.windowTitle() == pane.title
+    dialog.close()
+    drain()
+    window.activateWindow()
+    drain()
+    window.show_pane("scores")
+    window.run("help.pane")
+    dialog = in_front(QDialog)
+    page = dialog.findChild(QTextBrowser)
+    page.setFocus()
+    for key in (Qt.Key.Key_Tab, Qt.Key.Key_Return):
+        QTest.keyClick(page, key)
+    heading = resource("docs", "tuning.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    assert page.toPlainText().startswith(heading)
     dialog.close()
     drain()
     window.features.window._palette.setFocus()

@@ -214,9 +214,41 @@ def test_a_text_to_read_is_copied_and_closed(parent: QWidget) -> None:
     assert QGuiApplication.clipboard().text() == "It broke."
     buttons(box)["Close"].click()
     assert not box.isVisible()
-    page = dialogs.show_markdown(parent, "Help", "# Help")
-    assert set(buttons(page)) == {"Close"}
-    page.reject()
+
+
+def test_links_of_a_page_open_there_and_lead_back(
+    parent: QWidget, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one.md").write_text("The whole of one.", "utf-8")
+    (tmp_path / "two.md").write_text("# Two\n\nBack to [one](one.md).", "utf-8")
+    opened: list[str] = []
+    monkeypatch.setattr(dialogs.QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    text = "See [two](two.md), [none](none.md) or [a site](https://example.org)."
+    box = dialogs.show_markdown(parent, "Help", text, tmp_path / "one.md")
+    page, back = box.findChild(QTextBrowser), buttons(box)["Back"]
+    page.setFocus()
+
+    def shown() -> str:
+        return page.toPlainText().split()[0]
+
+    def follow(link: int) -> None:
+        for _ in range(link):
+            QTest.keyClick(page, Qt.Key.Key_Tab)
+        QTest.keyClick(page, Qt.Key.Key_Return)
+
+    assert (shown(), back.isEnabled()) == ("See", False)
+    follow(1)
+    assert (shown(), back.isEnabled()) == ("Two", True)
+    follow(1)
+    assert shown() == "The"
+    QTest.keyClick(page, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+    assert shown() == "Two"
+    back.click()
+    assert (shown(), back.isEnabled(), opened) == ("See", False, [])
+    follow(2)
+    follow(3)
+    assert (shown(), opened) == ("See", [(tmp_path / "none.md").as_uri(), "https://example.org"])
+    box.reject()
 
 
 def test_several_files(parent: QWidget, tmp_path: Path) -> None:
@@ -275,7 +307,7 @@ def test_what_this_is_and_the_size_of_what_is_read(parent: QWidget) -> None:
     assert (field.toPlainText(), read.windowTitle(), field.accessibleName()) == ("It broke.", "Details", "Details")
     assert (read.width(), read.height()) == (720, 420)
     read.reject()
-    page = dialogs.show_markdown(parent, "Help", "# Help")
+    page = dialogs.show_markdown(parent, "Help", "# Help", Path("panes.md"))
     assert page.findChild(QTextBrowser).toPlainText() == "Help"
     page.reject()
 
