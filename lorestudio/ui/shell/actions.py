@@ -69,7 +69,7 @@ LONGEST_MENU: Final = 15
 """No menu has more entries than this; a longer list is no longer read."""
 
 RARE: Final = frozenset({
-    "Chat/Recap", "Chat/Memories", "Chat/Chosen memory", "Entry/Proposals", "Run/System", "pane.recap", "pane.memories",
+    "Chat/Recap", "Chat/Memories", "Chat/Chosen memory", "pane.recap", "pane.memories",
 })  # fmt: skip
 """Menus, and actions by id, that stand in the menu bar only once one of them was used; the palette finds them all."""
 

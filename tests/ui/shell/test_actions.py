@@ -185,15 +185,29 @@ def test_what_is_rare_is_found_and_stands_in_its_menu_once_it_was_used(make_wind
     window.show_pane("memories")
     assert window.commands.actions["pane.memories"].isVisible()
     assert in_sight("Memories")
-    assert not in_sight("System")
-    window.chat.modes.system_chosen.emit("world-info")
-    assert in_sight("System")
     assert "recap.break" in window.commands.known(window.features.chat.message_menu)
     for dialog in QApplication.topLevelWidgets():
         if dialog is not window and dialog.isVisible():
             dialog.close()
     window.close()
     assert make_window().commands._menus["Chat/Recap"].menuAction().isVisible()
+
+
+@pytest.mark.own_window
+def test_a_system_that_is_chosen_brings_its_menus(window) -> None:
+    def menu(path: str) -> bool:
+        return window.commands._menus[path].menuAction().isVisible()
+
+    assert menu("Entry/Proposals")
+    assert menu("Run/System")
+    window.settings.remove("menus/used")
+    window.commands.show_used(window.context.used)
+    for system, path, pane in (("recap", "Chat/Recap", "recap"), ("facts", "Chat/Memories", "memories")):
+        shown = window.commands.actions[f"pane.{pane}"]
+        assert (menu(path), shown.isVisible()) == (False, False)
+        window.chat.modes.system_chosen.emit(system)
+        assert (menu(path), shown.isVisible()) == (True, True)
+    assert menu("Chat/Chosen memory")
 
 
 @pytest.mark.own_window

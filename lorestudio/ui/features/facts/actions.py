@@ -32,6 +32,9 @@ MENU: Final = "Chat/Memories"
 ONE: Final = "Chat/Chosen memory"
 """Where the actions stand in the menus."""
 
+_USED: Final = {MENU, ONE, "pane.memories"}
+"""What stands in the menus once the pane was seen, or fact memory was chosen."""
+
 ROW_MENU: Final = (
     "memories.edit", "memories.pin", "memories.delete", "", "memories.messages", "memories.origin", "memories.in_run",
     "memories.similar", "", "memories.copy", "memories.copy_all", "memories.undo",
@@ -69,7 +72,7 @@ class MemoriesFeature(Feature):
         pane.use_actions(context.commands.actions)
         pane.wanted.connect(context.run)
         pane.seen.connect(lambda looks: store.look(wanted=looks))
-        pane.seen.connect(lambda _looks: context.use({MENU, ONE, "pane.memories"}))
+        pane.seen.connect(lambda _looks: context.use(_USED))
         pane.again.connect(store.renew)
         pane.passages.wanted.connect(lambda key: self.extract(ExtractionWish(only=key)))
         pane.passages.jump.connect(self._jump)
@@ -193,7 +196,12 @@ class MemoriesFeature(Feature):
         self.work.cleared.connect(lambda: context.bars.drop(UNREAD))
         self.work.cost_known.connect(lambda cost: cost.ask(context.window))
         context.session.choice_changed.connect(self._show_work)
+        context.session.choice_changed.connect(self._show_menus)
         context.session.project_changed.connect(self._show)
+
+    def _show_menus(self) -> None:
+        if self.context.session.choice.system == NAME:
+            self.context.use(_USED)
 
     def stop(self) -> None:
         """The window is closed."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from lorestudio.studio.project.answering import AnswerKind, Source
+from lorestudio.systems.recap import NAME
 from lorestudio.systems.recap.session import RecapEdits, RecapSession
 from lorestudio.ui.features.chat.actions import ChatFeature
 from lorestudio.ui.features.recap.memory import ChatRecaps, NoRecaps
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from lorestudio.ui.features.systems.dialogs import SystemSettingsDialog
 
 _MENU: Final = "Chat/Recap"
+_USED: Final = {_MENU, "pane.recap"}
+"""What stands in the menus once the pane was seen, or recap memory was chosen."""
 
 MESSAGE_MENU: Final = ("", "recap.break", "recap.message")
 """What the menu on a message has of it."""
@@ -52,7 +55,7 @@ class RecapFeature(Feature):
         pane.use_actions(context.commands.actions)
         pane.wanted.connect(context.run)
         pane.seen.connect(recaps.want)
-        pane.seen.connect(lambda: context.use({_MENU, "pane.recap"}))
+        pane.seen.connect(lambda: context.use(_USED))
         pane.again.connect(recaps.try_again)
         recaps.prompt_changed.connect(pane.prompt.show_prompt)
         self._connect_pages(pane)
@@ -125,10 +128,15 @@ class RecapFeature(Feature):
         self.queue.changed.connect(self._show_queue)
         self.queue.cost_known.connect(lambda cost: cost.ask(context.window))
         context.session.choice_changed.connect(self._show_queue)
+        context.session.choice_changed.connect(self._show_menus)
         context.session.state_changed.connect(self._show_unsaved)
         context.selection.generation_changed.connect(self._look)
         context.session.project_changed.connect(self._show)
         self._show()
+
+    def _show_menus(self) -> None:
+        if self.context.session.choice.system == NAME:
+            self.context.use(_USED)
 
     def _connect_pages(self, pane: RecapPane) -> None:
         queue = self.queue

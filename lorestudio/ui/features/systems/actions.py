@@ -132,7 +132,6 @@ class SystemsFeature(Feature):
 
     def choose(self, system: str) -> None:
         """Run the chat with this system from now on."""
-        self.context.use({"Run/System"})
         self._session.replays.choose(system=system)
 
     def show_settings(self) -> None:
