@@ -378,7 +378,7 @@ KIND: Final = SystemKind(
     _made,
     VOCABULARY,
     filters=frozenset({"hy_blocked"}),
-    heeds=frozenset({"blocks"}),
+    heeds=frozenset({"blocks", "character"}),
     no_budget="Hybrid retrieval has no token budget: it takes as many entries as “Semantic top-K” says, however long "
     "they are.",
 )

@@ -305,7 +305,7 @@ KIND: Final = SystemKind(
     VOCABULARY,
     state=WorldInfoState,
     filters=frozenset({"wi_blocked"}),
-    heeds=frozenset({"blocks"}),
+    heeds=frozenset({"blocks", "character"}),
     budget="budget_cap",
     budget_alone={"budget": 100},
     not_held="World Info decides in one scan, in which every entry that comes in may bring others, so none can be held "

@@ -24,6 +24,7 @@ from lorestudio.ui.features.controls.chips import (
     CHANGED,
     NOTE_SETTINGS,
     PART_WORDS,
+    UNHEEDED,
     UNUSABLE,
     ControlChip,
     EffectWatch,
@@ -198,13 +199,11 @@ class ControlsFeature(Feature):
         return self.context.has_entry() and (self._are_all(part) or not self._unheeded(part))
 
     def _unheeded(self, part: ControlsPart) -> str:
-        """Why pins or blocks count for nothing, "" where they count."""
+        """Why a part of the choices counts for nothing, "" where it counts."""
         kind, project = kind_of(self.context.session.choice.system), self.context.session.project
         if project is None or (part.value in kind.heeds and not (kind.books and project.of_books)):
             return ""
-        pins = part is ControlsPart.PINS
-        words = tr("{system}: pins count for nothing here") if pins else tr("{system}: blocks count for nothing here")
-        return words.format(system=tr(kind.title))
+        return tr(UNHEEDED[part]).format(system=tr(kind.title))
 
     @property
     def targets(self) -> list[Entry]:
@@ -297,7 +296,7 @@ class ControlsFeature(Feature):
         file = (
             session.parts.on_disk.controls if session.parts.on_disk is not None and project.chat is not None else None
         )
-        unheeded = {part: self._unheeded(part) for part in (ControlsPart.PINS, ControlsPart.BLOCKS)}
+        unheeded = {part: self._unheeded(part) for part in UNHEEDED}
         chips = control_chips(project, self._facts, file, self.watch.effects, unheeded)
         before, self._chips = self._chips, chips
         if [_shown(chip) for chip in chips] != [_shown(chip) for chip in before]:

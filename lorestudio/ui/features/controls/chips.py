@@ -96,6 +96,15 @@ PART_WORDS: Final = {
 }
 
 
+UNHEEDED: Final = {
+    ControlsPart.PINS: "{system}: pins count for nothing here",
+    ControlsPart.BLOCKS: "{system}: blocks count for nothing here",
+    ControlsPart.FOLDERS: "{system}: the folder filter counts for nothing here",
+    ControlsPart.CONTEXT: "{system}: the context counts for nothing here",
+    ControlsPart.CHARACTER: "{system}: the active character counts for nothing here",
+}
+"""What is said of a part that the chosen system does not heed."""
+
 NOTE_SETTINGS: Final = {ControlsPart.NOTEBOOK: "notebook", ControlsPart.NOTEPAD: "ai_notepad"}
 """How the names of the settings begin that are about a text of the chat."""
 
@@ -171,17 +180,17 @@ def control_chips(
 ) -> tuple[ControlChip, ...]:
     """The chips in reading order. `file` are the choices of the chat's file, None where there is no chat.
 
-    `unheeded` says of pins and blocks why they count for nothing, where they do.
+    `unheeded` says why a part counts for nothing, "" where it counts.
     """
     return (
         *_changed(project, file),
         *_unusable(project),
         *_rules(project, facts, ControlsPart.PINS, unheeded.get(ControlsPart.PINS, "")),
         *_rules(project, facts, ControlsPart.BLOCKS, unheeded.get(ControlsPart.BLOCKS, "")),
-        *_context(project, facts, effects),
-        *_folders(project, facts, effects),
+        *_context(project, facts, effects, unheeded.get(ControlsPart.CONTEXT, "")),
+        *_folders(project, facts, effects, unheeded.get(ControlsPart.FOLDERS, "")),
         *_notes(project, facts),
-        *_character(project),
+        *_character(project, unheeded.get(ControlsPart.CHARACTER, "")),
     )
 
 
@@ -223,7 +232,9 @@ def _rules(project: Project, facts: NotedNames, part: ControlsPart, unheeded: st
         )
 
 
-def _folders(project: Project, facts: NotedNames, effects: Mapping[Key, Effect]) -> Iterator[ControlChip]:
+def _folders(
+    project: Project, facts: NotedNames, effects: Mapping[Key, Effect], unheeded: str
+) -> Iterator[ControlChip]:
     folders = project.controls.folders
     if folders:
         found = effects.get(FOLDERS)
@@ -234,14 +245,17 @@ def _folders(project: Project, facts: NotedNames, effects: Mapping[Key, Effect])
             FOLDERS,
             "folder",
             words.format(names=_listed(folders)),
-            with_effect(tip, found, project),
-            effect_words(found),
-            change=partial(replace, folders=()),
+            unheeded or with_effect(tip, found, project),
+            tr("no effect") if unheeded else effect_words(found),
+            "warning" if unheeded else "neutral",
+            partial(replace, folders=()),
             undo=tr("no folder filter"),
         )
 
 
-def _context(project: Project, facts: NotedNames, effects: Mapping[Key, Effect]) -> Iterator[ControlChip]:
+def _context(
+    project: Project, facts: NotedNames, effects: Mapping[Key, Effect], unheeded: str
+) -> Iterator[ControlChip]:
     for name, value in project.controls.context.items():
         texts = [to_string(each) for each in context_values(value)]
         if not texts:
@@ -253,9 +267,9 @@ def _context(project: Project, facts: NotedNames, effects: Mapping[Key, Effect])
             key,
             "gate",
             tr("{label}: {values}", label=label, values=_listed(texts)),
-            with_effect(_context_tip(field, name, texts), found, project),
-            tr("no field") if field is None else effect_words(found),
-            "warning" if field is None else "neutral",
+            unheeded or with_effect(_context_tip(field, name, texts), found, project),
+            tr("no effect") if unheeded else tr("no field") if field is None else effect_words(found),
+            "warning" if unheeded or field is None else "neutral",
             partial(without_field, key=name),
             tr("{label} not set", label=label),
         )
@@ -296,12 +310,14 @@ def _notes(project: Project, facts: NotedNames) -> Iterator[ControlChip]:
         )
 
 
-def _character(project: Project) -> Iterator[ControlChip]:
+def _character(project: Project, unheeded: str) -> Iterator[ControlChip]:
     chosen, name = project.controls.character, project.active_character
     on = project.settings.character_context_scan
     if chosen is None and not name:
         return
-    if on:
+    if unheeded:
+        tip = unheeded
+    elif on:
         tip = tr("The entry whose title or key is “{name}” comes in by itself.", name=name or tr("nobody"))
     else:
         tip = tr("“Match the active character” is off in the settings, so this brings nothing in.")
@@ -313,8 +329,9 @@ def _character(project: Project) -> Iterator[ControlChip]:
         "chat",
         tr("Character: {name}", name=shorten(name, LONGEST) or tr("nobody")),
         tip,
-        "" if on else tr("off"),
-        change=partial(replace, character=None) if chosen is not None else None,
+        tr("no effect") if unheeded else "" if on else tr("off"),
+        "warning" if unheeded and chosen is not None else "neutral",
+        partial(replace, character=None) if chosen is not None else None,
         undo=tr("the chat's own character"),
     )
 

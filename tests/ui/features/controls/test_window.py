@@ -141,6 +141,25 @@ def test_pins_are_off_where_the_system_knows_none(shown, qtbot) -> None:
     assert window.session.project.controls.pins == ()
 
 
+@pytest.mark.parametrize("system", ["recap", "facts"])
+def test_choices_that_the_system_does_not_heed_have_no_effect(shown, qtbot, system) -> None:
+    chosen = ChatControls((EntryRule("Plain"),), (EntryRule("Silent"),), ("people",), {"era": "after"}, character="Ann")
+    window = shown(chosen)
+    parts = {"pins", "blocks", "folders", "context", "character"}
+
+    def without_effect() -> set[str]:
+        return {key[0] for key, text in chips(window).items() if text.endswith("|no effect")}
+
+    assert without_effect() == set()
+    window.session.replays.choose(system=system)
+    settle(window, qtbot)
+    assert without_effect() == parts
+    for button in window.features.controls.bar.chips:
+        if button.chip.key[0] in parts:
+            assert "here" in button.chip.tip
+            assert button.chip.change is not None, "it can be taken away all the same"
+
+
 @pytest.mark.long
 def test_blocking_frees_a_pin_and_pinning_again_frees_nothing_else(shown, qtbot) -> None:
     window = shown(ChatControls(pins=(EntryRule("Plain"),)))
