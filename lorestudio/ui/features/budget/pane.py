@@ -542,7 +542,11 @@ class BudgetPane(Pane):
         self._trace = trace
         if trace is None:
             self.note_changed.emit("")
-            self.empty.say(tr("No budget yet"), tr("A run shows here what it spent its tokens on."))
+            project = self._session.project
+            has_chat = project is not None and project.chat is not None
+            door = ("replay.all", tr("Replay all")) if has_chat else ("chat.open", tr("Open chat…"))
+            text = tr("A run shows here what it spent its tokens on.")
+            self.empty.say(tr("No budget yet"), text, (door,) if project is not None else ())
             self._pages.setCurrentWidget(self.empty)
             return
         view = self._show_budget(trace)

@@ -51,6 +51,7 @@ class GraphPane(Pane):
     """
 
     opened = Signal()
+    wanted = Signal(str)
 
     def __init__(self, theme: Theme, session: Session, selection: Selection, keep_in: Path | None = None) -> None:
         """`keep_in` is the folder where positions survive the window; without it they are kept until its end."""
@@ -375,7 +376,8 @@ class GraphPane(Pane):
             text = tr("Every note of this vault says “graph: false”.")
             self._say_nothing(tr("Nothing to draw"), text, (("everything", tr("Show such entries too")),))
         else:
-            self._say_nothing(tr("No entries"), tr("This vault has no notes with the lorebook tag."))
+            ways = ("note.entries", tr("Make entries of notes…")), ("note.new", tr("New note…"))
+            self._say_nothing(tr("No entries"), tr("This vault has no notes with the lorebook tag."), ways)
 
     def _say_no_positions(self, prepared: PreparedGraph) -> None:
         amount = number(len(prepared.found.graph.nodes))
@@ -400,9 +402,11 @@ class GraphPane(Pane):
             self.bar.choose_local(True)
         elif name == "everything":
             self.bar.options["everything"].setChecked(True)
-        else:
+        elif name in {"again", "large"}:
             self._large = self._large or name == "large"
             self._make(again=True)
+        else:
+            self.wanted.emit(name)
 
     def _say_below(self, text: str) -> None:
         self.note.setText(text)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QListView
+from PySide6.QtWidgets import QFileDialog, QListView, QPushButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
@@ -109,9 +109,27 @@ def test_a_run_that_took_nothing_and_no_run_say_so(window: MainWindow, pane: Bud
     assert window.docks["budget"].bar._note.text() == "0 of 100 tokens · 0 of 10 entries"
 
 
-def test_before_anything_is_run_there_is_no_budget(make_window: Callable[..., MainWindow]) -> None:
-    pane = make_window(replay=False).budget
+def test_before_anything_is_run_there_is_no_budget(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
+    window = make_window(tight(tmp_path), make_simulator=Simulator, replay=False)
+    pane = window.budget
     assert (pane.empty.title.text(), pane.focus_target()) == ("No budget yet", pane)
+    window.show_pane("budget")
+    (door,) = pane.empty.findChildren(QPushButton)
+    door.click()
+    settle(window)
+    assert not pane.empty.isVisible()
+
+
+def test_without_a_chat_the_budget_offers_to_open_one(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
+    window = make_window(replace(tight(tmp_path), chat=None, chat_path=None))
+    asked: list[str] = []
+    window.budget.empty.pressed.connect(asked.append)
+    (door,) = window.budget.empty.findChildren(QPushButton)
+    door.click()
+    assert asked == ["chat.open"]
+    assert [each for each in window.findChildren(QFileDialog) if each.isVisible()]
+    for dialog in window.findChildren(QFileDialog):
+        dialog.close()
 
 
 def test_rows_and_segments_choose_entries_and_follow_them(window: MainWindow, pane: BudgetPane, qtbot: QtBot) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry
@@ -116,12 +116,21 @@ def test_the_graph_is_hidden_until_it_is_wanted_and_made_only_then(new_window: M
     assert pane.view.hasFocus()
 
 
-def test_without_edges_or_entries_it_says_so(make_window: Make, qtbot: QtBot) -> None:
-    window = make_window(make_project(entries=()))
+def test_without_edges_or_entries_it_says_so(make_window: Make, qtbot: QtBot, tmp_path: Path) -> None:
+    window = make_window(make_project(tmp_path, entries=()))
     window.run("go.graph")
     pane = settled(qtbot, window)
     assert pane.empty.isVisible()
     assert pane.empty.title.text() == "No entries"
+    asked: list[str] = []
+    pane.wanted.connect(asked.append)
+    for door in pane.empty.findChildren(QPushButton):
+        door.click()
+    assert asked == ["note.entries", "note.new"]
+    (dialog,) = (each for each in window.findChildren(QDialog) if each.isVisible())
+    assert dialog.windowTitle() == "Make entries of notes"
+    dialog.close()
+    settled(qtbot, window)
 
 
 def test_entries_kept_out_of_the_graph_are_counted_and_can_be_shown(make_window: Make, qtbot: QtBot) -> None:
