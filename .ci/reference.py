@@ -11,7 +11,6 @@ from __future__ import annotations
 import sys
 import typing
 from collections.abc import Iterable, Iterator
-from enum import EnumType
 from pathlib import Path
 
 from typer.main import get_command
@@ -99,15 +98,7 @@ def option(parameter: click.Parameter) -> tuple[str, str]:
     names = ", ".join((*parameter.opts, *parameter.secondary_opts))
     default = default_of(parameter)
     more = f" Default: {default}." if default and "Default:" not in told else ""
-    return f"`{' '.join(filter(None, (names, parameter.metavar or '|'.join(choices_of(parameter)))))}`", told + more
-
-
-def choices_of(parameter: click.Parameter) -> Iterator[str]:
-    """What an option may be, where that is a choice."""
-    described = getattr(parameter, "type_descriptor", None)  # newer versions of typer have it in place of click's type
-    kind = parameter.type if described is None else described.annotation
-    every = kind if isinstance(kind, EnumType) else getattr(kind, "choices", ())
-    return (str(getattr(each, "value", each)) for each in every)
+    return f"`{' '.join(filter(None, (names, parameter.metavar)))}`", told + more
 
 
 def range_of(parameter: click.Parameter) -> str:

@@ -8,12 +8,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
+from enum import EnumType
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Final, get_type_hints
+from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 import typer
+from typer.core import TyperCommand
+from typer.models import OptionInfo
 
 from lorestudio.cli.output import clear_messages
 from lorestudio.exchange.json_file import read_file
@@ -30,10 +34,63 @@ def command(of: typer.Typer, name: str | None = None) -> Callable[[Callable[...,
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
-        of.command(name)(_flat(function))
+        of.command(name, cls=_Command)(_flat(function))
         return function
 
     return register
+
+
+class _Command(TyperCommand):
+    """A command whose help shows what stands for an argument, and nothing of Python's types."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401  # of click's kind in older versions of typer
+        """Click: what the usage line shows behind the command."""
+        return ["[OPTIONS]", *(_usage(each) for each in self.get_params(ctx) if each.param_type_name == "argument")]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # the same
+        """Click: the lists of arguments and options."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for each in self.get_params(ctx):
+            record = each.get_help_record(ctx)
+            if record is not None and each.param_type_name == "argument":
+                found.setdefault("Arguments", []).append((_usage(each).strip("[]"), record[1]))
+            elif record is not None:
+                found.setdefault("Options", []).append(record)
+        for title, records in found.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def _usage(argument: Any) -> str:  # noqa: ANN401  # the same
+    """What stands for an argument, in brackets where it may be left out."""
+    name = (argument.metavar or argument.name.upper()).strip("[]")
+    return name if argument.required else f"[{name}]"
+
+
+_VALUES: Final = {Path: "FILE", int: "N", float: "N", str: "NAME"}
+"""What stands for the value of an option that does not say it, by its type; for a choice that is what there is."""
+
+
+def _plain(annotation: Any) -> Any:  # noqa: ANN401  # what stands behind a parameter's colon
+    """The annotation, in which an option says what stands for its value."""
+    base, *marks = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+    values = [*filter(None, map(_value, _types(base)))]
+    for place, mark in enumerate(marks):
+        if isinstance(mark, OptionInfo) and mark.metavar is None and values:
+            marks[place] = copy(mark)
+            marks[place].metavar = values[0]
+    return Annotated[base, *marks] if marks else base
+
+
+def _value(kind: Any) -> str:  # noqa: ANN401  # the same
+    return "|".join(map(str, kind)) if isinstance(kind, EnumType) else _VALUES.get(kind, "")
+
+
+def _types(annotation: Any) -> Iterator[Any]:  # noqa: ANN401  # the same
+    """A type, and those in it: of `list[Path] | None` also the path."""
+    yield annotation
+    for each in get_args(annotation):
+        yield from _types(each)
 
 
 def command_group(text: str) -> typer.Typer:
@@ -51,7 +108,7 @@ def _flat(function: Callable[..., None]) -> Callable[..., None]:
         types = hints if of is None else get_type_hints(of, include_extras=True)
         found = [parameter] if of is None else inspect.signature(of).parameters.values()
         named = inspect.Parameter.KEYWORD_ONLY
-        parameters += (each.replace(annotation=types[each.name], kind=named) for each in found)
+        parameters += (each.replace(annotation=_plain(types[each.name]), kind=named) for each in found)
 
     @wraps(function)
     def run(**values: object) -> None:

@@ -64,6 +64,7 @@ def add(
         str,
         typer.Option(
             "--url",
+            metavar="ADDRESS",
             help="The server's address, such as http://127.0.0.1:11434/v1. Known by name: "
             f"{', '.join(preset.name for preset in PRESETS)}.",
         ),

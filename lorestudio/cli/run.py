@@ -21,7 +21,8 @@ def run(
         OutputFile((".jsonl", ".json")),
     ] = None,
     vault_root: Annotated[
-        Path | None, typer.Option("--vault-root", help="The folder with the vaults that scenarios refer to.")
+        Path | None,
+        typer.Option("--vault-root", metavar="FOLDER", help="The folder with the vaults that scenarios refer to."),
     ] = None,
     rules: RulesOption = None,
 ) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,10 +10,12 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from typer.main import get_command
 
 from lorestudio import __version__
 from lorestudio.cli import doctor, options, run
 from lorestudio.cli import window as opening
+from lorestudio.cli.app import COMMANDS, app
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.doctor import CheckResult
@@ -57,6 +60,15 @@ def test_help_names_every_command(lorestudio: Run) -> None:
     assert result.exit_code == 0
     for command in ("demo", "open", "replay", "run", "doctor"):
         assert f"\n  {command} " in result.stdout.replace("│ ", "  ")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_no_type_of_python(lorestudio: Run, name: str) -> None:
+    for each in getattr(get_command(app).get_command(None, name), "commands", [""]):
+        told = lorestudio(*filter(None, (name, each)), "--help").stdout
+        usage = told.partition("\n\n")[0]
+        assert re.findall(r"<[a-z]|list\[", told) == []
+        assert re.findall(r"[{}]|\[\[|\.\.\.\]?\.\.\.", usage) == []
 
 
 def test_help_says_that_a_window_opens_without_a_command(lorestudio: Run) -> None:

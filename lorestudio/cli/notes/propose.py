@@ -198,7 +198,7 @@ def draft(
     given: DraftOptions,
     *,
     messages: Annotated[str, typer.Option("--messages", metavar="RANGE", help="Messages, as in 4-9 or 4,6,8-9.")],
-    focus: Annotated[str, typer.Option("--focus", help="What the note should be about.")] = "",
+    focus: Annotated[str, typer.Option("--focus", metavar="TEXT", help="What the note should be about.")] = "",
 ) -> None:
     """A new note about something in these messages that has no note yet."""
     project = given.project()

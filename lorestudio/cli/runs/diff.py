@@ -91,7 +91,11 @@ def diff_runs(
     settings2: Annotated[Path | None, typer.Option("--settings2", help="Compare with these settings.")] = None,
     vault2: Annotated[
         list[str] | None,
-        typer.Option("--vault2", help="Compare with another state of the vault. Repeat it where there are several."),
+        typer.Option(
+            "--vault2",
+            metavar="VAULT",
+            help="Compare with another state of the vault. Repeat it where there are several.",
+        ),
     ] = None,
     chat2: Annotated[Path | None, typer.Option("--chat2", help="Compare with another state of the chat.")] = None,
     system2: Annotated[

@@ -34,7 +34,7 @@ def scribe(
     answers: Annotated[str, typer.Option("--answers", help="Who writes the note: a profile's name, or recorded.")],
     settings: SettingsOption = None,
     rules: RulesOption = None,
-    focus: Annotated[str, typer.Option("--focus", help="What the note should pay attention to.")] = "",
+    focus: Annotated[str, typer.Option("--focus", metavar="TEXT", help="What the note should pay attention to.")] = "",
     save: Annotated[bool, typer.Option("--save", help="Put the note into the vault's session folder.")] = False,
     reply: Annotated[
         int | None,
