@@ -662,7 +662,9 @@ def test_effects_go_with_the_entries_that_they_number(shown, qtbot) -> None:
     found = watch.effects["context", "era"]
     assert [session.project.index.entries[each].title for each in found.filters] == ["After"]
     fewer = replace(project_of({"Plain.md": NOTES["Plain.md"]}), vault_folders=(None,), places=("v",))
-    session.set_project(replace(session.project, index=fewer.index, vault_state=fewer.vault_state), renewed="Read again.")
+    session.set_project(
+        replace(session.project, index=fewer.index, vault_state=fewer.vault_state), renewed="Read again."
+    )
     assert watch.effects == {}
     settle(window, qtbot)
     assert chips(window)["context", "era"].endswith("filters 0")
