@@ -344,8 +344,7 @@ def _judged(
 def _called(name: str, ids: frozenset[int], index: VaultIndex) -> str:
     """What people call a note: an entry of a lorebook, whose file name is a number, by its title."""
     entry = next((each for each in index.entries if each.id in ids), None)
-    of_book = entry is not None and not entry.filename.endswith(".md") and name.endswith(entry.filename)
-    return entry.title if entry is not None and of_book else name
+    return name if entry is None or entry.filename.endswith(".md") else entry.title
 
 
 # ---- the file -------------------------------------------------------------------------------------------------------

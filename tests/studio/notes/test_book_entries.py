@@ -32,6 +32,7 @@ from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.project.problems import ProblemFinder
 from lorestudio.studio.project.project import open_project
 from lorestudio.vault.files import ChangedOnDisk, VaultError
+from lorestudio.vault.note.yaml_handler import read_properties
 
 _ODD = """{
   "entries": {
@@ -59,6 +60,15 @@ def test_an_entry_is_a_note_with_world_infos_own_fields(book: Path) -> None:
     assert "disable: true\n" in text
     assert "characterFilter.names:\n  - Ottoline\n" in text
     assert "isExclude" not in text  # as in a new entry
+
+
+@pytest.mark.parametrize(
+    "odd", ["Bell: loud", "# bell", "[bell", "yes", "1e3", " bell ", "'bell", "bell #1", "- bell", "%"]
+)
+def test_yaml_reads_the_texts_of_an_entry_as_they_are(odd: str) -> None:
+    raw = {"comment": odd, "key": [odd, "gate"], "content": "", "order": 1, "position": 0}
+    properties, _ = read_properties(entry_text(raw))
+    assert (properties["comment"], properties["key"]) == (odd, [odd, "gate"])
 
 
 def test_what_changes_nothing_leaves_every_byte(book: Path) -> None:

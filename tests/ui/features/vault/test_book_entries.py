@@ -199,6 +199,14 @@ def test_the_order_of_a_lorebooks_entries_is_their_own(window: MainWindow) -> No
     window.run("note.fill_gaps")
     settle(window)
     assert orders(window) == [("Bell", 91), ("Gate", 90)]
+    path = window.session.project.book_paths[0]
+    path.write_text(TEXT.replace("1e2", "0").replace("90", "-3"), "utf-8")
+    window.session.set_project(open_project([path]))
+    settle(window)
+    window.run("note.steps")
+    settle(window)
+    assert orders(window) == [("Bell", 7), ("Gate", -3)]
+    choose(window, "Bell")
     before = entries(window)
     note = window.session.entry(window.selection.entry)
     window.vault.dropped.emit((note,), note.vault, "somewhere")
