@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QStyle, QStyleOptionFrame
+from PySide6.QtWidgets import QStyle, QStyleOptionFrame, QToolButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.history import HiddenSince
 from lorestudio.domain.records import replace
+from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.basis import KeptBasis
+from lorestudio.studio.project.settings import Mode
 from lorestudio.ui.features.chat.basis import BasisDialog
 from lorestudio.ui.features.chat.pane import LONG_SECONDS, ChatPane
 from lorestudio.ui.features.chat.replay import RangeDialog
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.state.choices import mode_caption, source_title
 from lorestudio.ui.state.selection import Selection
+from tests.ui.conftest import settle
 from tests.ui.worlds import SKARN, make_project
 
 
@@ -131,6 +136,25 @@ def test_a_long_message_opens_where_it_is_chosen(window: MainWindow, pane: ChatP
     assert [pane.model.row(place).expanded for place in (1, 2)] == [True, False]
     pane.toggle_expanded()
     assert not pane.model.row(1).expanded
+
+
+def test_the_mode_and_the_answers_that_are_chosen_above_the_chat_are_used(
+    make_window: Callable[..., MainWindow], tmp_path: Path
+) -> None:
+    window = make_window(make_project(tmp_path / "vault"))
+    modes = window.chat.modes
+
+    def choose(button: QToolButton, data: object) -> None:
+        next(each for each in button.menu().actions() if each.data() == data).trigger()
+        settle(window)
+
+    assert window.session.choice.mode is not Mode.TWO_STAGE
+    choose(modes.mode, Mode.TWO_STAGE.value)
+    assert (window.session.choice.mode, modes.mode.text()) == (Mode.TWO_STAGE, mode_caption(Mode.TWO_STAGE))
+    recorded = Source(AnswerKind.RECORDED)
+    next(each for each in modes.source.menu().actions() if each.text() == source_title(recorded)).trigger()
+    settle(window)
+    assert window.session.choice.source == recorded
 
 
 def test_without_a_chat_the_pane_says_what_to_do(make_window: Callable[..., MainWindow]) -> None:

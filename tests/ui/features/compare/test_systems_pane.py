@@ -423,7 +423,10 @@ def test_after_a_restart_the_last_comparison_is_shown_at_once(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
 ) -> None:
     first = start(make_window, tmp_path, qtbot, "deeplore")
+    settings = tmp_path / "deeper.json"
+    settings.write_text('{"depth": 4}', "utf-8")
     first.features.systems.compare.choose("context-window", on=True)
+    first.features.systems.compare.add_file("world-info", settings)
     first.run("systems.compare")
     settled(qtbot, first)
     found = first.features.systems.compare.found
@@ -436,7 +439,8 @@ def test_after_a_restart_the_last_comparison_is_shown_at_once(
     pane = second.features.systems.compare
     assert pane.found == found
     assert pane.found is not None
-    assert pane.found.labels == ("DeepLore", "Context window", "Hybrid retrieval", "World Info")
+    assert len(pane.found.labels) == 5
+    assert pane.files == [("world-info", settings)]
     assert decisions == []
     assert pane.state.text() == ""
 
