@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractItemView,
+    QAbstractScrollArea,
     QAbstractSpinBox,
     QApplication,
+    QComboBox,
     QDialog,
     QFileDialog,
     QLabel,
     QLineEdit,
+    QTabBar,
     QTabWidget,
     QWidget,
 )
@@ -61,6 +66,34 @@ def needed(widget: QWidget) -> Iterator[tuple[str, int]]:
         yield widget.text(), widget.minimumSizeHint().width() if high <= widget.height() + 2 else widget.width() + 1
 
 
+def covering(root: QWidget) -> set[tuple[str, str]]:
+    """Controls and words of one parent that lie over each other, as they do without a layout."""
+    return {
+        (type(one).__name__, type(other).__name__)
+        for parent in (root, *root.findChildren(QWidget))
+        if not isinstance(parent, _WITH_PARTS)
+        for one, other in combinations(filter(_is_part, parent.children()), 2)
+        if one.geometry().adjusted(1, 1, -1, -1).intersects(other.geometry())
+    }
+
+
+_WITH_PARTS = (
+    QLineEdit,
+    QAbstractSpinBox,
+    QComboBox,
+    QAbstractItemView,
+    QTabWidget,
+    QTabBar,
+)
+
+
+def _is_part(each: object) -> TypeGuard[QWidget]:
+    if not isinstance(each, QWidget) or each.isWindow() or each.visibleRegion().isEmpty():
+        return False
+    said = isinstance(each, QLabel) and bool(each.text())
+    return said or isinstance(each, QAbstractButton | QLineEdit | QComboBox | QAbstractSpinBox | QAbstractScrollArea)
+
+
 @pytest.fixture
 def studio(make_window: Callable[..., MainWindow], tmp_path: Path) -> MainWindow:
     """The demo, replayed, with an entry of a reply."""
@@ -97,7 +130,7 @@ def test_no_words_of_a_pane_are_cut_off(studio: MainWindow, size: tuple[int, int
             studio.context.uncover(name)
             settle(studio)
             for _ in pages(dock):
-                assert cut_off(dock) == set(), (workspace.name, name)
+                assert (cut_off(dock), covering(dock)) == (set(), set()), (workspace.name, name)
 
 
 def test_no_words_of_a_dialog_are_cut_off(studio: MainWindow) -> None:
@@ -111,7 +144,7 @@ def test_no_words_of_a_dialog_are_cut_off(studio: MainWindow) -> None:
         for dialog in QApplication.topLevelWidgets():
             if isinstance(dialog, QDialog) and dialog.isVisible():
                 for _ in pages(dialog) if not isinstance(dialog, QFileDialog) else ():  # which is Qt's own
-                    assert cut_off(dialog) == set(), each
+                    assert (cut_off(dialog), covering(dialog)) == (set(), set()), each
                     seen += 1
                 dialog.close()
         drain()
