@@ -233,6 +233,7 @@ def test_tab_goes_round_the_neighbours_and_then_on(window: MainWindow, pane: Gra
     for _ in range(3):
         press(qtbot, pane, Qt.Key.Key_Tab)
         seen.append(window.selection.entry)
+        assert pane.view.hasFocus()
     assert seen == [SKARN, DAWNKEEP, RULES]  # clockwise from the top
     press(qtbot, pane, Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
     assert window.selection.entry == DAWNKEEP
