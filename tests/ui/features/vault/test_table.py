@@ -64,6 +64,11 @@ def test_a_disabled_note_says_so(qapp) -> None:
     assert (cell(model, "Off", "state"), cell(model, "Off", "folder")) == ("disabled", "a")
 
 
+def test_titles_are_in_order_until_something_else_is_chosen(table) -> None:
+    assert table.sorted_by == (table.column_of("title"), False)
+    assert titles(table) == sorted(titles(table), key=str.casefold) != [each.title for each in ENTRIES]
+
+
 @pytest.mark.parametrize(
     ("column", "descending", "first"),
     [
