@@ -96,6 +96,18 @@ def test_two_turns(window: MainWindow, qtbot: QtBot) -> None:
     assert pane.headline.textFormat() is Qt.TextFormat.RichText, "how much it grew stands in colour"
 
 
+def test_the_reply_to_come_is_called_so(window: MainWindow, qtbot: QtBot) -> None:
+    *_, last, come = window.session.generations
+    go(window, come.message)
+    window.run("compare.before")
+    settle(window, qtbot)
+    found = pane_of(window).compared
+    assert found is not None
+    assert [side.title for side in (found.before, found.after)] == [
+        f"reply #{last.message}", f"the next reply (#{come.message})",
+    ]  # fmt: skip
+
+
 @pytest.mark.dressed
 def test_the_columns_have_room_beside_a_scroll_bar(window: MainWindow, qtbot: QtBot) -> None:
     go(window, 4)
