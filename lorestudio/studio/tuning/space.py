@@ -230,18 +230,19 @@ def _of_note(
     where = f"--over {text}"
     entry = _entry_called(where, note, project)
     place = (entry.vault, entry.filename)
+    called = note if project.of_books else entry.filename  # the file name of a lorebook's entry is a number
     if not changes.can_edit(*place):
         raise InputError(where, "the note's text is not at hand, so it cannot be turned.")
     if name == KEYS and said is None:
         if not entry.keys:
             raise InputError(where, f"“{entry.title}” has no keys.")
         held = "key" if project.of_books else KEYS
-        return [Axis(f"{entry.filename}: key {key}", held, True, (True, False), place, key) for key in entry.keys]
+        return [Axis(f"{called}: key {key}", held, True, (True, False), place, key) for key in entry.keys]
     if said is None:
         raise InputError(where, f"say between what, as in {note}:{name}=10..100.")
     found = NoteDocument(changes.text(*place)).find(name)
     now = None if found is None else found.value
-    return [Axis(f"{entry.filename}: {name}", name, now, _parsed(where, said), place)]
+    return [Axis(f"{called}: {name}", name, now, _parsed(where, said), place)]
 
 
 def _entry_called(where: str, name: str, project: Project) -> Entry:

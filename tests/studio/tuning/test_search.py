@@ -356,7 +356,7 @@ def test_a_lorebook_in_the_place_of_a_vault_is_tuned_and_written(tmp_path: Path)
     wanted = (Expectation(Should.IN, ("uid 3",), whenever="wick"),)
     trial = trial_of([project], candidate("world-info"), wanted, ["Lamp:key=oil,wick", "uid 3:order=1..3"])
     found = search(trial, Plan(SearchWay.GRID, runs=6))
-    assert found.best.point == {"uid 3: key": "wick", "uid 3: order": 3}
+    assert found.best.point == {"Lamp: key": "wick", "uid 3: order": 3}
     planned = plan_notes(trial, found.best.point)
     (change,) = planned.changes.changes
     assert change.path == book
@@ -365,7 +365,7 @@ def test_a_lorebook_in_the_place_of_a_vault_is_tuned_and_written(tmp_path: Path)
     with pytest.raises(InputError, match="was changed since it was searched with"):
         plan_notes(trial, found.best.point)
     each_key = trial_of([open_project([book], chat)], candidate("world-info"), wanted, ["Lamp:keys"])
-    (edited,) = each_key.space.notes_at({"uid 3: key lantern": True, "uid 3: key oil": False})
+    (edited,) = each_key.space.notes_at({"Lamp: key lantern": True, "Lamp: key oil": False})
     assert edited.text == each_key.space.texts["Book", "uid 3"].replace("  - oil\n", "")
 
 
