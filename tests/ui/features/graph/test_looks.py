@@ -71,6 +71,11 @@ def test_by_kind_priority_and_how_often_they_fired(found: GraphStudy) -> None:
     assert legend(made(found, ColourBy.FIRED)) == [("never", 5), ("1", 0)]
     fills = [look.fill for look, _amount in often.legend]
     assert len(set(fills)) == 5
+    low, high = (QColor(color) for color in (load_palettes()["light"].panel, load_palettes()["light"].focus))
+    for fill in map(QColor, fills):
+        part = (fill.red() - low.red()) / (high.red() - low.red())
+        assert fill.green() == pytest.approx(low.green() + part * (high.green() - low.green()), abs=1.5)
+        assert fill.blue() == pytest.approx(low.blue() + part * (high.blue() - low.blue()), abs=1.5)
     ground = QColor(load_palettes()["light"].panel).lightness()
     away = [abs(QColor(fill).lightness() - ground) for fill in fills]
     assert away == sorted(away), "the more often, the stronger"

@@ -432,6 +432,9 @@ def test_the_chosen_entry_is_bold_and_has_a_bar_at_its_left(view: AnswerView, th
     assert weights == {"Skarn": 600, "Crown": 400}
     soft = [each.box for each in in_titles(view) if each.fill == theme.color("accent_soft").name()]
     assert box in soft
+    cells = [each.box for each in in_cells(view) if each.fill == theme.color("accent_soft").name()]
+    columns = [column for column in range(view.table.columnCount()) if not view.isColumnHidden(column)]
+    assert all(QRectF(view.visualRect(view.table.index(row, column))) in cells for column in columns)
 
 
 def test_lines_part_the_rows_and_the_titles_from_the_marks(view: AnswerView, theme: Theme) -> None:
