@@ -77,14 +77,14 @@ def _planned(
     if not changes:
         raise InputError("notes", "no note is chosen.")
     if all(map(is_book_entry, changes)):
-        return plan_edits(list(changes), lambda path, text: _edited(text, name, changes[path]))
+        return plan_edits(list(changes), lambda path, text: edited(text, name, changes[path]))
     made: list[NoteFileChange] = []
     remarks: list[str] = []
     for path, change in changes.items():
         _, filename = home_of(vaults, path)
         try:
             text, _ = read_note(path)
-            after = _edited(text, name, change)
+            after = edited(text, name, change)
         except (VaultError, ValueError) as error:
             remarks.append(f"{filename}: {error}")
             continue
@@ -93,7 +93,8 @@ def _planned(
     return Planned(ChangeSet("", tuple(made)), tuple(remarks))
 
 
-def _edited(text: str, name: str, change: SetValue | ChangeItems | RemoveProperty) -> str:
+def edited(text: str, name: str, change: SetValue | ChangeItems | RemoveProperty) -> str:
+    """The note's text with the change. Raises ValueError with the reason where its front matter does not allow it."""
     edit = property_edit(NoteDocument(text), name, change)
     return text if edit is None else apply_edits(text, [edit])
 

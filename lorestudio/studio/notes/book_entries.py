@@ -235,7 +235,7 @@ def read_text(path: Path) -> tuple[str, str]:
     text = entry_text(raw)
     if NoteDocument(text).body != (raw.get("content") or ""):
         raise VaultError("The text of this entry cannot be told from its properties, so it is shown only.")
-    return text, _digest(text)
+    return text, text_digest(text)
 
 
 def entry_texts(paths: Sequence[Path]) -> Mapping[Path, str]:
@@ -261,13 +261,13 @@ def save_text(path: Path, text: str, expected_digest: str | None) -> str:
         return save_note(path, text, expected_digest)
     book, uid = _read(path.parent), _uid(path)
     raw = book.entry(uid)
-    if expected_digest != (None if raw is None else _digest(entry_text(raw))):
+    if expected_digest != (None if raw is None else text_digest(entry_text(raw))):
         what = "is gone" if raw is None else "has changed on disk"
         told = f"“{path.parent.name}” was not saved: this entry {what} since it was opened. Compare, and decide."
         raise ChangedOnDisk(path, told)
     changed = _changed(raw if raw is not None else _new_entry(book, uid), text)
     save_note(book.path, book.changed({uid: changed}), book.digest)
-    return _digest(entry_text(changed))
+    return text_digest(entry_text(changed))
 
 
 def _changed(raw: Mapping[str, Json], text: str) -> dict[str, Json]:
@@ -275,10 +275,6 @@ def _changed(raw: Mapping[str, Json], text: str) -> dict[str, Json]:
         return changed_entry(raw, text)
     except ValueError as error:
         raise VaultError(f"The entry was not saved: {error}") from None
-
-
-def _digest(text: str) -> str:
-    return text_digest(text)
 
 
 def _new_entry(book: _BookText, uid: str = "") -> dict[str, Json]:

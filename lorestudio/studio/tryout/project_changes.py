@@ -9,7 +9,7 @@ from pathlib import Path
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
-from lorestudio.studio.notes.batch_edit import ChangeItems, RemoveProperty, SetValue, plan_property, property_edit
+from lorestudio.studio.notes.batch_edit import ChangeItems, RemoveProperty, SetValue, edited, plan_property
 from lorestudio.studio.notes.book_entries import read_text
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
@@ -17,8 +17,6 @@ from lorestudio.systems.base import SystemKind
 from lorestudio.systems.ideas import Change, NoteEdit
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.note.document import NoteDocument
-from lorestudio.vault.note.text_edits import apply_edits
 
 
 def property_change(edit: NoteEdit) -> SetValue | ChangeItems | RemoveProperty:
@@ -30,8 +28,7 @@ def property_change(edit: NoteEdit) -> SetValue | ChangeItems | RemoveProperty:
 
 def edited_text(text: str, edit: NoteEdit) -> str:
     """The note's text with the edit. Raises ValueError with the reason where its front matter does not allow it."""
-    made = property_edit(NoteDocument(text), edit.name, property_change(edit))
-    return text if made is None else apply_edits(text, [made])
+    return edited(text, edit.name, property_change(edit))
 
 
 def plan_change(vaults: Sequence[VaultNotes], path: Path, change: Change) -> Planned:
