@@ -34,11 +34,6 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are cores: tests of windows wait a good part of their time."""
-    return (os.cpu_count() or 1) + 1
-
-
 @pytest.fixture
 def go_away(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Have whoever looks at one of these paths, or at something below, meet an error, as of a network folder."""

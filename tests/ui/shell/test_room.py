@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
-from pathlib import Path
 from typing import TypeGuard
 
 import pytest
@@ -12,10 +11,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
     QAbstractSpinBox,
-    QApplication,
     QComboBox,
-    QDialog,
-    QFileDialog,
     QLabel,
     QLineEdit,
     QTabBar,
@@ -23,12 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.project.project import demo_project
-from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.shell.layout import WORKSPACES
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.widgets.pane import ElidedLabel
 from tests.ui.conftest import drain, settle
+from tests.ui.shell.conftest import dialogs
 
 pytestmark = [pytest.mark.long, pytest.mark.dressed]
 SIZES = pytest.mark.parametrize("size", [(1280, 800), (1024, 640)])
@@ -102,18 +97,6 @@ def _is_part(each: object) -> TypeGuard[QWidget]:
     return said or isinstance(each, QAbstractButton | QLineEdit | QComboBox | QAbstractSpinBox | QAbstractScrollArea)
 
 
-@pytest.fixture
-def studio(make_window: Callable[..., MainWindow], tmp_path: Path) -> MainWindow:
-    """The demo, replayed, with an entry of a reply."""
-    window = make_window(demo_project(tmp_path / "demo"), make_simulator=Simulator)
-    settle(window)
-    generation = window.session.generations[-4]
-    window.context.selection.choose_message(generation.message, generation)
-    window.context.selection.choose_entry(6)
-    settle(window)
-    return window
-
-
 @SIZES
 def test_no_pane_covers_another_or_leaves_the_window(studio: MainWindow, size: tuple[int, int]) -> None:
     studio.resize(*size)
@@ -144,17 +127,8 @@ def test_no_words_of_a_pane_are_cut_off(studio: MainWindow, size: tuple[int, int
 def test_no_words_of_a_dialog_are_cut_off(studio: MainWindow) -> None:
     studio.resize(1024, 640)
     seen = 0
-    for each, action in studio.commands.table.items():
-        if not action.title.endswith("…") or not studio.commands.actions[each].isEnabled():
-            continue
-        studio.run(each)
-        settle(studio)
-        for dialog in QApplication.topLevelWidgets():
-            if isinstance(dialog, QDialog) and dialog.isVisible():
-                for _ in pages(dialog) if not isinstance(dialog, QFileDialog) else ():  # which is Qt's own
-                    assert (cut_off(dialog), misplaced(dialog)) == (set(), set()), each
-                    seen += 1
-                dialog.close()
-        drain()
-        assert studio.findChildren(QDialog) == [], each  # what is closed does not stay behind
+    for dialog in dialogs(studio):
+        for _ in pages(dialog):
+            assert (cut_off(dialog), misplaced(dialog)) == (set(), set()), dialog.windowTitle()
+            seen += 1
     assert seen > 40

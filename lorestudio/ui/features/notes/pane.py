@@ -142,13 +142,11 @@ WRITE, TEXT, SOURCE = range(3)
 class EntryPane(Pane):
     """Follows the chosen note. Unsaved text is kept per file, so that looking elsewhere loses nothing.
 
-    `saved` follows a successful save with the file's path. `typed` carries the path and the unsaved text after each
-    change, as soon as the window has time. `create_wanted` carries the title of a note that a link leads to, that does
-    not exist, and that the person wants.
+    `saved` follows a successful save with the file's path. `create_wanted` carries the title of a note
+    that a link leads to, that does not exist, and that the person wants.
     """
 
     saved = Signal(object)
-    typed = Signal(object, str)
     create_wanted = Signal(str)
 
     def __init__(self, theme: Theme, session: Session, selection: Selection, drafts: Drafts, jobs: Jobs) -> None:
@@ -501,8 +499,6 @@ class EntryPane(Pane):
                 self._show_facts(parsed)
                 if isinstance(parsed, Entry) and self._says_left_out:
                     self._say_nothing()
-            if buffer.dirty:
-                self.typed.emit(buffer.path, buffer.text)
 
     def _opened(self, buffer: NoteBuffer) -> None:
         if buffer.path == self._path:

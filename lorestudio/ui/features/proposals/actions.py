@@ -118,13 +118,11 @@ MakeLog = Callable[[Sequence[Path]], ChangeLog]
 
 
 class ProposalsFeature(Feature):
-    """Opens the dialogs, and knows the notes that are locked. `applied` carries every change set that was written.
+    """Opens the dialogs, and knows the notes that are locked.
 
     `make_log` opens the change log of these vaults, in a worker; `locks` and `records` are where the studio's list and
     the recorded answers lie.
     """
-
-    applied = Signal(object)  # ChangeSet
 
     def __init__(self, context: Context, entry: EntryPane, make_log: MakeLog) -> None:
         super().__init__(context)
@@ -226,7 +224,6 @@ class ProposalsFeature(Feature):
         return dialog
 
     def _was_applied(self, changes: ChangeSet) -> None:
-        self.applied.emit(changes)
         if changes.changes:
             self.context.session.reading.notes_written([change.place for change in changes.changes])
             self.context.flash(changes.title)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QDoubleValidator, QIntValidator
 from PySide6.QtWidgets import (
     QFormLayout,
@@ -71,9 +71,7 @@ class _Saved(Struct, frozen=True):
 
 
 class ProfilesDialog(Dialog):
-    """Works on the session's profiles. `saved` follows every change on the disk."""
-
-    saved = Signal()
+    """Works on the session's profiles."""
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent, tr("Provider profiles"), (760, 470))
@@ -338,7 +336,6 @@ class ProfilesDialog(Dialog):
             self.bar.say(result.key_problem, "error")
         else:
             self.bar.say(tr("Saved.") if result.name else tr("Deleted."), "good")
-        self.saved.emit()
         if result.test and not result.key_problem:
             self._run_test()
 

@@ -185,13 +185,6 @@ def test_ctrl_e_shows_the_whole_file_and_back(window, pane) -> None:
     assert pane.editor.form.isVisible()
 
 
-def test_a_typed_text_is_told_at_once(pane, qtbot) -> None:
-    with qtbot.waitSignal(pane.typed) as told:
-        write(pane, "x")
-    assert told.args[0] == pane.path
-    assert told.args[1].endswith("A dragon.\nx")
-
-
 def test_a_link_leads_to_the_note_or_asks_for_a_new_one(window, pane, qtbot) -> None:
     pane.follow("Elsewhere")
     assert "No note is called" in pane.bar.label.text()

@@ -148,14 +148,12 @@ def test_a_left_out_note_says_why(window, wait) -> None:
 
 
 @pytest.mark.long
-def test_accepting_writes_one_property_and_undo_takes_it_back(window, wait, tmp_path, qtbot) -> None:
+def test_accepting_writes_one_property_and_undo_takes_it_back(window, wait, tmp_path) -> None:
     dialog = window.features.proposals.summaries()
     wait()
     choose(dialog, "Bell")
-    with qtbot.waitSignal(window.features.proposals.applied) as told:
-        dialog.detail.accept.click()
+    dialog.detail.accept.click()
     wait()
-    assert told.args[0].title == "Summary of Bell"
     assert text(tmp_path, "Bell") == BELL.replace("keys: bell\n", "keys: bell\nsummary: It rings.\n")
     assert row_of(dialog, "Bell").state is RowState.ACCEPTED
     assert dialog.current.title == "Dawnkeep"  # the next one to decide

@@ -88,7 +88,6 @@ class BodyEdit(QPlainTextEdit):
     """
 
     followed = Signal(str)
-    shown_again = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,0 +1,110 @@
+"""Whether whatever can be pressed or typed into in the window, and whatever its features tell, is heard by somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+import pytest
+from PySide6.QtCore import QMetaMethod, QObject, Signal
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollBar,
+    QToolButton,
+    QWidget,
+)
+
+from lorestudio.ui.shell.layout import WORKSPACES
+from lorestudio.ui.shell.main_window import MainWindow
+from tests.ui.conftest import settle
+from tests.ui.shell.conftest import dialogs
+
+pytestmark = pytest.mark.long
+
+_HEARD_BY = {
+    QPushButton: ("clicked", "toggled", "pressed"),
+    QToolButton: ("clicked", "toggled", "pressed"),
+    QLineEdit: ("textChanged", "textEdited", "editingFinished", "returnPressed"),
+    QPlainTextEdit: ("textChanged",),
+    QComboBox: ("currentIndexChanged", "activated", "currentTextChanged", "textActivated"),
+    QAbstractSlider: ("valueChanged", "sliderMoved", "sliderReleased"),
+    QAbstractSpinBox: ("valueChanged", "textChanged", "editingFinished"),
+}
+_READ_LATER = frozenset(
+    {"How the next point is chosen", "What may be turned, one a line", "Points", "Processes", "Write as"}
+)
+"""Fields that are read when a search is begun, or a message added."""
+
+
+def heard(item: QObject, *signals: str) -> bool:
+    """Whether one of these signals leads somewhere."""
+    return any(
+        item.isSignalConnected(QMetaMethod.fromSignal(getattr(item, each))) for each in signals if hasattr(item, each)
+    )
+
+
+def told(root: QObject) -> Iterator[tuple[str, bool]]:
+    """The signals that the classes of features declare, as `Class.signal`, with whether they are heard here."""
+    for item in (root, *root.findChildren(QObject)):
+        for declaring in type(item).__mro__:
+            if declaring.__module__.startswith("lorestudio.ui.features"):
+                for name, value in vars(declaring).items():
+                    if isinstance(value, Signal):
+                        yield f"{declaring.__name__}.{name}", heard(item, name)
+
+
+def deaf(root: QWidget) -> set[str]:
+    """The names of what can be seen, pressed and typed into, and nobody hears."""
+    return {
+        f"{type(each).__name__} {each.accessibleName()}"
+        for kind, signals in _HEARD_BY.items()
+        for each in root.findChildren(kind)
+        if each.isVisible() and not _hears_itself(each) and not heard(each, *signals)
+    }
+
+
+def _hears_itself(widget: QWidget) -> bool:
+    """Whether it opens a menu, stands for an action, only shows, belongs to another control, or handles its clicks."""
+    if isinstance(widget, QToolButton) and widget.defaultAction() is not None:
+        return True
+    if isinstance(widget, QPushButton | QToolButton) and widget.menu() is not None:
+        return True
+    if isinstance(widget, QLineEdit | QPlainTextEdit) and widget.isReadOnly():
+        return True
+    inner = isinstance(widget.parent(), QAbstractSpinBox | QComboBox) or widget.objectName().startswith("qt_")
+    own = isinstance(widget, QAbstractButton) and "mousePressEvent" in vars(type(widget))
+    return inner or own or isinstance(widget, QScrollBar)
+
+
+@pytest.fixture
+def studio(studio: MainWindow) -> MainWindow:
+    """Its panes were all shown."""
+    for workspace in WORKSPACES:
+        studio.context.layout.enter(workspace)
+        for name in studio.context.layout.docks:
+            studio.context.uncover(name)
+            settle(studio)
+    return studio
+
+
+def test_what_features_tell_is_heard(studio: MainWindow) -> None:
+    known: dict[str, bool] = {}
+    for root in chain([studio], dialogs(studio)):
+        for name, is_heard in told(root):
+            known[name] = known.get(name, False) or is_heard
+    assert len(known) > 100
+    assert [name for name, is_heard in known.items() if not is_heard] == []
+
+
+def test_every_button_and_field_does_something(studio: MainWindow) -> None:
+    silent = deaf(studio)
+    assert {name for name in silent if name.partition(" ")[2] not in _READ_LATER} == set()
+    for dialog in dialogs(studio):  # whose fields may be read at the end
+        buttons = {each for each in deaf(dialog) if "Button" in each}
+        assert buttons == set(), dialog.windowTitle()
