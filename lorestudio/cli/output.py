@@ -15,7 +15,7 @@ import typer
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError, read_whole
-from lorestudio.studio.project.errors import AnsweringError, LlmError
+from lorestudio.studio.project import AnsweringError, LlmError
 from lorestudio.studio.project.tokens import TokenizerError
 from lorestudio.trace.wording import controls_escaped, without_controls
 from lorestudio.vault.data_folder import told_of_disk

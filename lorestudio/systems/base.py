@@ -338,12 +338,28 @@ class Offline(Struct, frozen=True):
 class WrittenNote:
     """A note of what has happened in a chat, "" where there is none; `said` tells the person what was done.
 
-    `fine` is False where what was asked for was not done.
+    `fine` is False where what was asked for was not done. `kept` is what the chat's metadata holds of it from then on,
+    `file` where it lies in a vault, if it does.
     """
 
     text: str = field(repr=False)
     said: str
     fine: bool
+    kept: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LastNote:
+    """The last note of what has happened that a chat keeps, "" for none, and how many messages came since.
+
+    `due` says that the settings want the next one now, `folder` where such notes lie in a vault.
+    """
+
+    text: str = field(repr=False)
+    since: int
+    due: bool
+    folder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -531,6 +547,10 @@ class System(ABC):
 
         `focus` is what to pay attention to, `vault` the folder where the note is put, if one is named.
         """
+        return None
+
+    def last_note(self, chat: Chat, controls: ChatControls) -> LastNote | None:
+        """The last of these notes; None where it writes none."""
         return None
 
     async def take_notes(

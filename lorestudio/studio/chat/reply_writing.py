@@ -22,7 +22,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.prompt.setup import PromptSetup
-from lorestudio.systems.base import NotedReply
+from lorestudio.systems.base import NotedReply, WrittenNote
 from lorestudio.trace.prompt import AssembledPrompt
 
 TIMEOUT_MS: Final = 300_000
@@ -70,6 +70,13 @@ def noted(
     if taken.notes:  # asked again about the same reply, the new answer stands for the old one
         rest = notepad.added(notepad.withdrawn(rest, notepad.notes_of(now)), taken.notes)
     return chat.with_message(place, taken.message), replace(controls, notepad=rest)
+
+
+def with_session_note(chat: Chat, controls: ChatControls, note: WrittenNote) -> tuple[Chat, ChatControls]:
+    """The chat that keeps a session note, and the choices with it; as they were where there is none."""
+    if not note.text:
+        return chat, controls
+    return replace(chat, metadata={**chat.metadata, **note.kept}), replace(controls, scribe_summary=note.text)
 
 
 def received(

@@ -29,6 +29,7 @@ from lorestudio.systems.base import (
     Decided,
     Generated,
     Given,
+    LastNote,
     Moment,
     NotedReply,
     Offline,
@@ -60,7 +61,7 @@ from lorestudio.systems.deeplore.run import (
     unrecorded,
     without_choices,
 )
-from lorestudio.systems.deeplore.scribe import ChatNotes, NotesDesk, NotesOutcome, SessionNotes
+from lorestudio.systems.deeplore.scribe import ChatNotes, NotesDesk, NotesOutcome, SessionNotes, is_due, last_length
 from lorestudio.systems.deeplore.stages.bm25 import figures
 from lorestudio.systems.deeplore.stages.placement import entry_text
 from lorestudio.systems.deeplore.words import VOCABULARY
@@ -322,7 +323,14 @@ class DeepLoreSystem(System):
         desk = NotesDesk(ChatNotes("", chat, controls))
         result = await SessionNotes(desk, self.answers, self.settings, self.behaviour).summarize(focus, vault=vault)
         record = result.records[-1]
-        return WrittenNote(record.notes, record.text, record.outcome in {NotesOutcome.STORED, NotesOutcome.NOTHING})
+        fine = record.outcome in {NotesOutcome.STORED, NotesOutcome.NOTHING}
+        return WrittenNote(record.notes, record.text, fine, record.metadata, record.path)
+
+    def last_note(self, chat: Chat, controls: ChatControls) -> LastNote:
+        """The session scribe's (rules: deeplore-tools 2.2)."""
+        written, now = last_length(chat.metadata), len(chat.messages)
+        due = is_due(self.settings, now, written)
+        return LastNote(controls.scribe_summary, max(0, now - written), due, self.settings.scribe_folder)
 
     async def take_notes(self, chat: Chat, controls: ChatControls, place: int) -> NotedReply | None:
         """In the AI notepad's extract mode, what a second request finds in the reply (rules: deeplore-tools 2.3)."""

@@ -23,7 +23,7 @@ from lorestudio.llm.errors import ErrorKind, LlmError, failed
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.base import Scene
+from lorestudio.systems.base import LastNote, Scene
 from lorestudio.systems.deeplore.scribe import (
     SUMMARY,
     ChatNotes,
@@ -650,6 +650,18 @@ def test_an_empty_note_is_a_failure():
     assert world.tools().is_due
 
 
+@pytest.mark.parametrize(
+    ("noted", "since", "due"), [(None, 3, True), (0, 3, True), (1, 2, False), (3, 0, False), (9, 0, False)]
+)
+def test_a_system_tells_the_last_note_and_whether_the_next_is_due(noted: int | None, since: int, due: bool):
+    settings = DeepLoreSettings(scribe_enabled=True, scribe_interval=3, scribe_folder="Log")
+    metadata = {} if noted is None else {"deeplore_lastScribeChatLength": noted}
+    told = chat(*THREE, metadata=metadata)
+    system = system_of(Scene(VaultIndex(()), reading=settings))
+    last = system.last_note(told, ChatControls(scribe_summary="He left."))
+    assert last == LastNote("He left.", since, due, "Log")
+
+
 def test_a_system_writes_a_note(tmp_path: Path):
     answers = Script([ChatReply("They met."), failed("no", 500)])
     system = system_of(Scene(VaultIndex(()), answers=answers))
@@ -658,6 +670,8 @@ def test_a_system_writes_a_note(tmp_path: Path):
     assert (note.text, note.fine) == ("They met.", True)
     (path,) = (tmp_path / DeepLoreSettings().scribe_folder).glob("*.md")
     assert path.name in note.said
+    assert note.file == path
+    assert note.kept == {"deeplore_lastScribeSummary": "They met.", "deeplore_lastScribeChatLength": 1}
     broken = asyncio.run(system.write_note(chat("Hello."), ChatControls()))
     assert broken is not None
     assert (broken.text, broken.fine) == ("", False)

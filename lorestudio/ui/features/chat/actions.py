@@ -23,6 +23,7 @@ from lorestudio.ui.features.chat.files import ChatFiles
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.chat.prompt_setup import PromptSetups
 from lorestudio.ui.features.chat.reply import ReplyCost, ReplyWork, StreamingReply, local_now
+from lorestudio.ui.features.chat.session_note import SessionNoteWork
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
@@ -62,6 +63,7 @@ class ChatFeature(Feature):
         self.hindrances: list[Callable[[Source], Notice | None]] = []
         self.files = ChatFiles(window, session, context.settings, context.say)
         self.replies = ReplyWork(session, self)
+        self.notes = SessionNoteWork(context, lambda: Source.named(self.writer) if self.writer else None)
         self.setups = PromptSetups(window, session, context.settings, context.say)
         self.settled = False
         """Nobody is asked any more what becomes of a chat that is not saved."""
@@ -146,6 +148,10 @@ class ChatFeature(Feature):
             Action(
                 "reply.stop", "Stop writing", "Chat", 115, self.replies.stop, ("Ctrl+Alt+.",), icon="stop",
                 when=lambda: self.replies.busy,
+            ),
+            Action(
+                "chat.session_note", "Session note…", "Chat", 120, self.notes.show, when=has_chat, icon="pencil",
+                tip="Read the last one, and have the next one written",
             ),
             Action("message.edit", "Edit message", "Chat/Message", 200, self.edit, ("Return", "Enter"), chat, chosen,
                 "pencil"),
@@ -519,6 +525,8 @@ class ChatFeature(Feature):
             links = " · ".join(f"<a href='{name}'>{title}</a>" for name, title in doors)
             self.composer.tell(f"{told} {links}")
             self.pane.choose(len(self._chat.messages) - 1 if self._chat is not None else 0)
+        else:
+            self.notes.say_if_due()
 
     def _reply_failed(self, sentence: str, another: bool) -> None:
         text = tr("There is no reply. {sentence}", sentence=sentence)

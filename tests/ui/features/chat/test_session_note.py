@@ -1,0 +1,195 @@
+"""Session notes in the window: read, written, kept with the chat and in the vault, and said to be due."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.records import replace
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.studio.project.answering import Source
+from lorestudio.studio.project.project import Project
+from lorestudio.ui.features.chat import reply, session_note
+from lorestudio.ui.features.chat.session_note import SessionNoteDialog
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.widgets import dialogs
+from tests.ui.conftest import settle
+from tests.ui.worlds import make_chat
+
+LENGTH = len(make_chat().messages)
+
+
+class Writer:
+    """Whoever writes replies: a note is `note`, everything else "Hm.". Notes wait for `go`."""
+
+    name = "test"
+    label = "Test"
+
+    def __init__(self) -> None:
+        self.note: str | Exception = "Skarn came back."
+        self.asked: list[ChatRequest] = []
+        self.go = asyncio.Event()
+        self.go.set()
+
+    def made(self, _source: Source, *_more: object, **_options: object) -> tuple[Writer, str]:
+        return self, "small"
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        self.asked.append(request)
+        if request.kind != "scribe":
+            return ChatReply("Hm.")
+        await self.go.wait()
+        if isinstance(self.note, Exception):
+            raise self.note
+        return ChatReply(self.note)
+
+
+@pytest.fixture
+def writer(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> Writer:
+    """It is chosen, and needs no recording."""
+    made = Writer()
+    for module in (session_note, reply):
+        monkeypatch.setattr(module, "make_answers", made.made)
+    window.settings.setValue("chat/writer", "recorded")
+    settle(window)
+    return made
+
+
+def dialog_of(window: MainWindow) -> SessionNoteDialog:
+    window.run("chat.session_note")
+    return next(each for each in QApplication.topLevelWidgets() if isinstance(each, SessionNoteDialog))
+
+
+def chat_of(window: MainWindow) -> tuple[Project, Chat]:
+    project = window.session.project
+    assert project is not None
+    assert project.chat is not None
+    return project, project.chat
+
+
+def test_a_note_is_written_kept_with_the_chat_and_taken_back(
+    window: MainWindow, writer: Writer, qtbot: QtBot, tmp_path: Path
+) -> None:
+    before = chat_of(window)[1].metadata
+    dialog = dialog_of(window)
+    assert not dialog.text.isVisible()
+    qtbot.keyClicks(dialog.focus, "the dragon")
+    qtbot.mouseClick(dialog.write, Qt.MouseButton.LeftButton)
+    settle(window)
+    assert [each.kind for each in writer.asked] == ["scribe"]
+    assert writer.asked[0].user.endswith("## Additional focus\nthe dragon")
+    project, chat = chat_of(window)
+    assert project.controls.scribe_summary == "Skarn came back."
+    assert chat.metadata["deeplore_lastScribeSummary"] == "Skarn came back."
+    assert chat.metadata["deeplore_lastScribeChatLength"] == LENGTH
+    assert "Wrote a session note." in window.bars.texts
+    assert not list((tmp_path / "vault").glob("**/*Ada*.md")), "nobody asked for a file"
+    window.run("adjust.undo")
+    settle(window)
+    project, chat = chat_of(window)
+    assert (project.controls.scribe_summary, chat.metadata) == ("", before)
+
+
+def test_a_note_is_a_file_of_the_vault_where_that_is_asked_for(
+    window: MainWindow, writer: Writer, qtbot: QtBot, tmp_path: Path
+) -> None:
+    project, _chat = chat_of(window)
+    dialog = dialog_of(window)
+    assert project.settings.scribe_folder in dialog.file.text()
+    dialog.file.setChecked(True)
+    qtbot.waitUntil(dialog.focus.hasFocus)
+    qtbot.keyClick(dialog.focus, Qt.Key.Key_Return)
+    settle(window)
+    (file,) = (tmp_path / "vault" / project.settings.scribe_folder).iterdir()
+    assert file.read_text("utf-8").endswith("Skarn came back.\n")
+    assert f"Wrote a session note. It is in “{file.name}”." in window.bars.texts
+
+
+def test_the_last_note_is_shown_with_its_age(window: MainWindow, writer: Writer) -> None:
+    project, chat = chat_of(window)
+    told = replace(chat, metadata={"deeplore_lastScribeChatLength": LENGTH - 2})
+    window.session.parts.adjust("x", chat=told, controls=replace(project.controls, scribe_summary="He left."))
+    dialog = dialog_of(window)
+    assert (dialog.text.toPlainText(), dialog.text.isVisible()) == ("He left.", True)
+    assert "The last one, 2 messages ago" in [each.text() for each in dialog.findChildren(QLabel)]
+    dialog.reject()
+    settle(window)
+    assert writer.asked == []
+
+
+def test_nobody_who_writes_none_is_asked(window: MainWindow, writer: Writer) -> None:
+    for name in ("stand-in", ""):
+        window.settings.setValue("chat/writer", name)
+        dialog = dialog_of(window)
+        assert not dialog.write.isEnabled()
+        dialog.reject()
+        settle(window)
+    assert writer.asked == []
+
+
+def test_what_fails_is_said_and_changes_nothing(window: MainWindow, writer: Writer) -> None:
+    before = chat_of(window)
+    writer.note = LlmError(ErrorKind.TIMED_OUT, "It took too long.")
+    dialog_of(window).accept()
+    settle(window)
+    assert any("It took too long." in text for text in window.bars.texts)
+    assert chat_of(window) == before
+
+
+def test_a_note_for_a_chat_that_was_left_is_dropped(window: MainWindow, writer: Writer, qtbot: QtBot) -> None:
+    writer.go.clear()
+    dialog_of(window).accept()
+    qtbot.waitUntil(lambda: len(writer.asked) == 1)
+    project, _chat = chat_of(window)
+    window.session.set_project(replace(project, chat_path=Path("other.jsonl")))
+    writer.go.set()
+    settle(window)
+    assert "Another chat was opened meanwhile, so the session note was dropped." in window.bars.texts
+    assert chat_of(window)[0].controls.scribe_summary == ""
+
+
+@pytest.mark.parametrize(("on", "due"), [(True, True), (False, False)])
+def test_after_a_reply_it_is_said_that_a_note_is_due(
+    window: MainWindow, writer: Writer, qtbot: QtBot, on: bool, due: bool
+) -> None:
+    project, _chat = chat_of(window)
+    settings = project.settings.model_copy(update={"scribe_enabled": on, "scribe_interval": LENGTH + 1})
+    window.session.parts.adjust("scribe", settings=settings)
+    settle(window)
+    window.run("reply.get")
+    qtbot.waitUntil(lambda: len(chat_of(window)[1].messages) > LENGTH, timeout=20_000)
+    settle(window)
+    text = f"A session note is due: {LENGTH + 1} messages came since the last one."
+    assert (text in window.bars.texts) is due
+    assert [each.kind for each in writer.asked] == ["reply"], "it is asked for by the person"
+
+
+def test_a_provider_is_asked_once_the_cost_is_agreed(
+    window: MainWindow, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs: list[str] = []
+    answers: list[Callable[[bool], object]] = []
+
+    def ask(_parent: object, name: str, cost: str, _more: str, answered: Callable[[bool], object]) -> None:
+        costs.append(f"{name}: {cost}")
+        answers.append(answered)
+
+    monkeypatch.setattr(dialogs, "ask_model", ask)
+    window.settings.setValue("chat/writer", "Home")
+    for agreed in (False, True):
+        dialog_of(window).accept()
+        settle(window)
+        assert writer.asked == []
+        answers.pop()(agreed)
+        settle(window)
+    assert [each.kind for each in writer.asked] == ["scribe"]
+    assert len(costs) == 2
+    assert costs[0].startswith("Home: 1 call")
