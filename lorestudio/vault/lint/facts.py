@@ -13,10 +13,9 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from rapidfuzz import fuzz, process
-
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.vault.lint.keyforms import KeyForm, contained, is_short, key_form
+from lorestudio.vault.lint.likeness import Titles
 from lorestudio.vault.lint.model import Rules, is_exempt, usable_keys
 
 if TYPE_CHECKING:
@@ -218,17 +217,12 @@ def _shortest(graph: nx.DiGraph[str], title: str) -> list[str]:
     return [title, *min(ways, key=len)]
 
 
-_NEAR: Final = 88
-"""Titles that resemble each other so much (0 to 100) are likely the same name, once misspelled."""
-
-
 class VaultFacts:
     """An index seen as a whole. Everything is worked out on first use and holds for this index and these rules."""
 
     def __init__(self, index: VaultIndex, rules: Rules) -> None:
         self.index, self.rules = index, rules
         self._near: dict[str, str] = {}
-        self._like: dict[tuple[str, int], list[str]] = {}
 
     @cached_property
     def titles(self) -> Mapping[str, tuple[Entry, ...]]:
@@ -276,23 +270,15 @@ class VaultFacts:
         }
 
     @cached_property
-    def _by_shape(self) -> Mapping[tuple[str, int], tuple[str, ...]]:
-        """All titles in lower case, by their first character and their length."""
-        return _grouped(self.titles, lambda title: (title[:1], len(title)))
+    def _likeness(self) -> Titles:
+        return Titles(self.titles)
 
     def near(self, title: str) -> str:
         """The title that `title` was probably meant to be, "" where none is close; the first letter has to be right."""
         lower = title.lower()
         if lower not in self._near:
-            size = len(lower)
-            # Texts whose lengths differ by more cannot resemble each other as much as is asked.
-            margin = 1 + size * 2 * (100 - _NEAR) // 100
-            if (shape := (lower[:1], size)) not in self._like:
-                lengths = range(max(size - margin, 1), size + margin + 1)
-                self._like[shape] = [name for length in lengths for name in self._by_shape.get((shape[0], length), ())]
-            names = self._like[shape]
-            best = process.extractOne(lower, names, scorer=fuzz.ratio, score_cutoff=_NEAR)
-            self._near[lower] = self.titles[best[0]][0].title if best is not None else ""
+            found = self._likeness.nearest(lower)
+            self._near[lower] = self.titles[found][0].title if found else ""
         return self._near[lower]
 
 

@@ -1,0 +1,81 @@
+"""The title that was probably meant, held against comparing every title with every other."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz import fuzz, process
+
+from lorestudio.vault.lint import likeness
+from lorestudio.vault.lint.likeness import NEAR, Titles
+
+WORDS = st.sampled_from(["harbour", "of ", "the ", "north", "dun", "wick", "0", "12", "é"])
+TITLES = st.lists(WORDS, min_size=1, max_size=14).map("".join)
+MISTAKES = st.lists(st.tuples(st.integers(0, 80), st.integers(0, 2), st.sampled_from("nohx0é")), max_size=8)
+
+
+def misspelled(title: str, mistakes: list[tuple[int, int, str]]) -> str:
+    """The title with letters put in, taken out and exchanged."""
+    for place, taken, letter in mistakes:
+        at = place % (len(title) + 1)
+        title = title[:at] + (letter if taken != 2 else "") + title[at + min(taken, 1) :]
+    return title
+
+
+def plainly(title: str, titles: list[str]) -> str:
+    """What `nearest` is by its definition."""
+    alike = [
+        (-fuzz.ratio(title, other), len(other), place)
+        for place, other in enumerate(titles)
+        if other[:1] == title[:1] and fuzz.ratio(title, other) >= NEAR
+    ]
+    return titles[min(alike)[2]] if alike else ""
+
+
+@pytest.fixture
+def looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few titles there are, none is compared that shares too little."""
+    monkeypatch.setattr(likeness, "FEW", 0)
+
+
+@pytest.mark.usefixtures("looked_up")
+@given(st.lists(TITLES, min_size=1, max_size=12, unique=True), MISTAKES, st.data())
+def test_the_nearest_is_that_of_all_pairs(
+    titles: list[str], mistakes: list[tuple[int, int, str]], data: st.DataObject
+) -> None:
+    asked = misspelled(data.draw(st.sampled_from(titles)), mistakes)
+    others = data.draw(st.lists(MISTAKES.map(lambda more: misspelled(asked, more)), max_size=6))
+    known = list(dict.fromkeys(title for title in (*others, *titles) if title and title != asked))
+    if asked:
+        assert Titles(known).nearest(asked) == plainly(asked, known)
+
+
+@pytest.mark.usefixtures("looked_up")
+def test_a_longer_title_is_more_alike_than_one_that_differs_in_as_much() -> None:
+    titles = ["the harbour of the nxrth", "the harbour of the northxx"]
+    assert (
+        Titles(titles).nearest("the harbour of the north") == titles[1] == plainly("the harbour of the north", titles)
+    )
+
+
+def test_what_differs_in_less_is_nearer_whatever_its_length() -> None:
+    titles = ["the harbxur of thx north", "the harbour of the northxxx"]
+    assert (
+        Titles(titles).nearest("the harbour of the north") == titles[1] == plainly("the harbour of the north", titles)
+    )
+
+
+def test_of_many_numbered_titles_few_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    titles = Titles(f"place {number:05}" for number in range(20_000))
+    compared: list[int] = []
+    found = process.extractOne
+
+    def counted(title: str, names: list[str], **more: float) -> object:
+        compared.append(len(names))
+        return found(title, names, **more)
+
+    monkeypatch.setattr(likeness.process, "extractOne", counted)
+    assert titles.nearest("plaze 12345") == "place 12345"
+    assert titles.nearest("palce 00017") == "place 00017"
+    assert sum(compared) < 200
