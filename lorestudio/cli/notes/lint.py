@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -96,26 +96,25 @@ def _print(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repai
     several = len({vault for vault, filename in notes if filename}) > 1
     for (vault, filename), findings in notes.items():
         name = (f"{vault}: {filename}" if several else filename) if filename else "Settings and vault"
-        console.print(Text(name, style="bold"), soft_wrap=True)
-        for finding in findings:
-            _print_finding(console, finding)
-        console.print()
+        lines = [Text(name, style="bold"), *(line for finding in findings for line in _told(finding)), Text()]
+        console.print(Text("\n").join(lines), soft_wrap=True)
     console.print(Text(_summary(problems, repairs, severity)), soft_wrap=True)
 
 
-def _print_finding(console: Screen, finding: Finding) -> None:
+def _told(finding: Finding) -> Iterator[Text]:
+    """The finding's two lines."""
     place = f"{finding.filename}:{finding.line}" if finding.filename and finding.line else finding.filename
     head = Text.assemble(
         "  ", (_WORDS[finding.severity], _STYLES[finding.severity]), f" {finding.code}  ", finding.message,
     )  # fmt: skip
     if place:
         head.append(f"  {place}", style="dim")
-    console.print(head, soft_wrap=True)
+    yield head
     advice = finding.advice
     if finding.fix is not None:
         kind = "--fix does this" if finding.fix.safe else "in the window, with a preview"
         advice += f" (fix: {finding.fix.title}; {kind})"
-    console.print(Text(f"      {advice}", style="dim"), soft_wrap=True)
+    yield Text(f"      {advice}", style="dim")
 
 
 def _summary(problems: Problems, repairs: Sequence[Repair], severity: Severity) -> str:

@@ -29,6 +29,7 @@ from lorestudio.vault.note.spelling import (
     why_not,
     yaml_value,
 )
+from lorestudio.vault.note.yaml_reading import certainly_alike
 
 ITEM_LINE = re.compile(rf"([{WHITE_SPACE}]*-[{WHITE_SPACE}]+)([^\n]*?)([{WHITE_SPACE}]*)\Z")
 """Matches a line of one item: what stands before it, the item, and the white space behind it."""
@@ -325,6 +326,8 @@ def _fresh(items: list[ListItem], near: int, text: str, *, flow: bool) -> str | 
 
 def _yaml_follows(before: str, after: str, name: str, plan: list[PlacedItem], new: list[str]) -> bool:
     """Whether YAML reads the new items as meant and the others as before, if it could read the list before."""
+    if certainly_alike(before) and certainly_alike(after):
+        return True
     old = yaml_value(before, name)
     if old is None or not isinstance(old.value, list):
         return True

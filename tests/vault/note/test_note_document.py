@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lorestudio.vault.note import spelling
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import NoteProperty, ProblemKind, PropertyKind
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
@@ -85,6 +86,17 @@ HEAD, LOREBOOK, PEOPLE, NPC, FOO = "tags:   # which lists it is in", *NASTY[4:7]
 )
 def test_a_block_list_keeps_what_stays(value: list[str], lines: list[str]) -> None:
     assert after_set(note(*NASTY), "tags", value) == note(*NASTY[:3], *lines, *NASTY[9:])
+
+
+@pytest.mark.parametrize("lines", ['keys: [Ada, "old quay"]', "keys:\n  - Ada\n  - 'old quay'"])
+def test_yaml_is_not_asked_about_a_plain_list(lines: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(text: str) -> None:
+        raise AssertionError(text)
+
+    monkeypatch.setattr(spelling, "read_yaml", asked)
+    text = f"---\n{lines}\n---\n"
+    edit = NoteDocument(text).set("keys", ["Ada", "new quay"])
+    assert apply_edits(text, (edit,)) == text.replace("old", "new")
 
 
 def test_moved_items_keep_their_spelling() -> None:
