@@ -41,9 +41,9 @@ _WIDTH: Final = 100
 """Characters of a line that are shown around what was found."""
 
 
-def notes_of(vault: Path) -> VaultNotes:
+def notes_of(vault: Path, *, linked: bool = True) -> VaultNotes:
     """The notes of a folder; those that cannot be read are told. Raises VaultError."""
-    read = read_vault_notes(vault)
+    read = read_vault_notes(vault, linked=linked)
     say_all(note.message for note in read.left_out)
     return read
 
@@ -67,7 +67,7 @@ def search_notes(
     """
     options = SearchOptions(case, word, regex, frozenset(where or SearchPlace))
     parsed = parse_query(query, options)
-    found = search(book_notes(load_lorebook(vault)) if vault.is_file() else notes_of(vault), parsed)
+    found = search(book_notes(load_lorebook(vault)) if vault.is_file() else notes_of(vault, linked=False), parsed)
     if as_json:
         notes = [_as_json(note) for note in found]
         print_json(notes, 1)
@@ -174,10 +174,9 @@ def _print_found(found: Iterable[FoundNote]) -> int:
     count = 0
     for note in found:
         count += 1
-        echo(f"{note.filename} ({note.title})" if is_book_entry(note.path) else note.filename)
-        for hit in note.hits:
-            place = note.excerpt(hit)
-            echo(f"  {place.line or hit.where.value}: {_shortened(place)}")
+        lines = [f"{note.filename} ({note.title})" if is_book_entry(note.path) else note.filename]
+        lines += [f"  {place.line or hit.where.value}: {_shortened(place)}" for hit, place in note.excerpts()]
+        echo("\n".join(lines))
     return count
 
 
@@ -190,8 +189,7 @@ def _shortened(place: Excerpt) -> str:
 
 def _as_json(note: FoundNote) -> Json:
     hits = []
-    for hit in note.hits:
-        place = note.excerpt(hit)
+    for hit, place in note.excerpts():
         hits.append(
             {"where": hit.where.value, "in_name": hit.in_name, "start": hit.start, "end": hit.end} | _place_json(place)
         )

@@ -34,8 +34,7 @@ from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import ChangedOnDisk, VaultError
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.index import LinkIndex, index_note
-from lorestudio.vault.links.mentions import MentionIndex
-from lorestudio.vault.links.targets import LinkTargets, NoteNames
+from lorestudio.vault.links.targets import NoteNames
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.writer import digest_of, read_note, save_note
 
@@ -64,13 +63,13 @@ def book_notes(book: Lorebook, unsaved: Mapping[Path, str] = MappingProxyType({}
 
     `unsaved` are texts by the path of their entry that stand in the place of those that were read.
     """
-    place, notes = Path(book.place), {}
+    place, notes = Path(book.place), []
     for entry, raw in zip(book.entries, book.raws, strict=True):
         name = f"{NAMED}{entry.name}"
-        note = index_note(name, unsaved.get(place / name) or entry_text(raw))
+        note = index_note(name, unsaved.get(place / name) or entry_text(raw), linked=False)
         names = NoteNames(name, entry.comment or ", ".join(entry.keys) or name)
-        notes[name] = replace(note, names=names, keys=entry.keys, references=(), naming={})
-    return VaultNotes(place, LinkIndex(notes, LinkTargets(()), {}, MentionIndex.build((), ())))
+        notes.append(replace(note, names=names, keys=entry.keys))
+    return VaultNotes(place, LinkIndex.unlinked(notes))
 
 
 # ---- in the file ----------------------------------------------------------------------------------------------------

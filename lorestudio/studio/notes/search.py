@@ -249,11 +249,22 @@ class FoundNote:
     hits: tuple[SearchHit, ...]
     text: str = field(repr=False)
 
-    def excerpt(self, hit: SearchHit) -> Excerpt:
-        """The line of the hit, worked out when it is shown. For a hit in the name: the name, and line 0."""
+    def excerpt(self, hit: SearchHit, known: tuple[int, int] = (0, 1)) -> Excerpt:
+        """The line of the hit, worked out when it is shown. For a hit in the name: the name, and line 0.
+
+        `known` is an earlier place of the text and its line number.
+        """
         if hit.in_name:
             return Excerpt(0, base_name(self.filename), hit.start, hit.end)
-        return excerpt(self.text, hit.start, hit.end)
+        return excerpt(self.text, hit.start, hit.end, known)
+
+    def excerpts(self) -> Iterator[tuple[SearchHit, Excerpt]]:
+        """Every hit with its line; the text is gone through once."""
+        known = (0, 1)
+        for hit in self.hits:
+            place = self.excerpt(hit, known)
+            known = known if hit.in_name else (hit.start, place.line)
+            yield hit, place
 
 
 def search(vault: VaultNotes, query: SearchQuery, cancel: CancelToken | None = None) -> Iterator[FoundNote]:

@@ -25,7 +25,7 @@ from lorestudio.vault import front_matter
 from lorestudio.vault.files import NoteFile, VaultError
 from lorestudio.vault.folder import StampedText, list_folder, read_stamped, scan_folder, walked
 from lorestudio.vault.front_matter import BOM
-from lorestudio.vault.links.index import LinkIndex
+from lorestudio.vault.links.index import LinkIndex, index_note
 from lorestudio.vault.links.targets import NOTE_SUFFIX, base_name
 from lorestudio.vault.writer import read_note
 
@@ -72,15 +72,20 @@ class Planned(Struct, frozen=True):
         return self.entries or len(self.changes.changes)
 
 
-def read_vault_notes(folder: Path) -> VaultNotes:
+def read_vault_notes(folder: Path, *, linked: bool = True) -> VaultNotes:
     """All notes below the folder with their references; mentions are looked for once they are asked for.
 
-    Raises VaultError.
+    Unless they are `linked`, they are to be searched only, and nobody knows what they name. Raises VaultError.
     """
     folder = real_path(folder)
     read = scan_folder(folder, {})
     files = [NoteFile(file.filename, file.text or "") for file in read.files]
-    return VaultNotes(folder, LinkIndex.build(files, attachments(folder), searched=False), read.left_out)
+    if linked:
+        return VaultNotes(folder, LinkIndex.build(files, attachments(folder), searched=False), read.left_out)
+    notes = (
+        index_note(file.filename, file.text, linked=False) for file in files if file.filename.endswith(NOTE_SUFFIX)
+    )
+    return VaultNotes(folder, LinkIndex.unlinked(notes), read.left_out)
 
 
 def attachments(folder: Path) -> tuple[str, ...]:

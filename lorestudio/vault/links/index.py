@@ -37,15 +37,15 @@ class OutgoingLink(Struct, frozen=True):
     excerpt: Excerpt
 
 
-def index_note(filename: str, text: str) -> IndexedNote:
-    """One note on its own. Never raises, whatever the text is."""
+def index_note(filename: str, text: str, *, linked: bool = True) -> IndexedNote:
+    """One note on its own, without what it names unless it is `linked`. Never raises, whatever the text is."""
     yaml_text, body = front_matter.split(text)
     values = front_matter.parse(yaml_text) if yaml_text is not None else {}
     lower = {name.lower(): value for name, value in reversed(values.items())}
     names = NoteNames(filename, cleaning.title(body, filename), aliases(text))
     keys = _texts(values.get("keys", lower.get("keys")))
     tags = tuple(tag.lower() for tag in _texts(values.get("tags", lower.get("tags"))))
-    found = references(text)
+    found = references(text) if linked else ()
     return IndexedNote(filename, text, names, keys, tags, found, _by_name(found))
 
 
@@ -104,6 +104,11 @@ class LinkIndex:
             {name: frozenset(sources) for name, sources in naming.items()},
             MentionIndex.build(notes.values(), each) if searched else None,
         )
+
+    @classmethod
+    def unlinked(cls, notes: Iterable[IndexedNote]) -> LinkIndex:
+        """These notes as if none named another one."""
+        return cls({note.filename: note for note in notes}, LinkTargets(()), {}, MentionIndex.build((), ()))
 
     def changed(self, filename: str, text: str | None) -> LinkIndex:
         """With this text of the note; None takes the note out. Names and keys that come or go are looked up anew."""

@@ -7,8 +7,11 @@ import pytest
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes import search as searching
 from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search
-from lorestudio.studio.notes.vault_notes import VaultNotes
+from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
+from lorestudio.vault.links import index as link_index
+from lorestudio.vault.links.references import Excerpt, excerpt
 from tests.studio.note_worlds import write_vault
 
 NOTES = {
@@ -106,6 +109,30 @@ def test_where_a_hit_is(vault: VaultNotes) -> None:
     assert note.excerpt(note.hits[3]).text == "Hob stole the long"
     assert note.text[note.hits[3].start : note.hits[3].end] == "Hob"
     assert (note.title, note.path) == ("Hob Thistlewick", vault.path("people/Hob.md"))
+
+
+def test_every_hit_has_its_line_and_no_line_is_counted_twice(
+    vault: VaultNotes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (note,) = search(vault, parse_query("hob path:people"))
+    apart = [(hit, note.excerpt(hit)) for hit in note.hits]
+    known: list[tuple[int, int]] = []
+
+    def counted(text: str, start: int, end: int, place: tuple[int, int]) -> Excerpt:
+        known.append(place)
+        return excerpt(text, start, end, place)
+
+    monkeypatch.setattr(searching, "excerpt", counted)
+    assert list(note.excerpts()) == apart
+    assert known == [(0, 1), *((hit.start, place.line) for hit, place in apart[1:-1])]
+
+
+def test_a_search_alone_reads_no_references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    linked = write_vault(tmp_path / "vault", NOTES)
+    monkeypatch.setattr(link_index, "references", None)
+    alone = read_vault_notes(linked.folder, linked=False)
+    assert found(alone, "ferry OR hob") == found(linked, "ferry OR hob")
+    assert found(alone, "tag:npc key:hob") == found(linked, "tag:npc key:hob") != {}
 
 
 def test_notes_come_one_by_one_and_the_search_can_be_stopped(vault: VaultNotes) -> None:

@@ -85,8 +85,7 @@ def replacements(replacer: Replacer, notes: Sequence[FoundNote]) -> dict[tuple[P
 
 def _place_group(note: FoundNote) -> PlaceRow:
     children = []
-    for hit in note.hits:
-        place = note.excerpt(hit)
+    for hit, place in note.excerpts():
         title = number(place.line) if place.line else tr("name")
         children.append(PlaceRow(title, place.text, place.start, place.end, note.path, place.line, key=hit))
     folder = note.filename.rpartition("/")[0]
