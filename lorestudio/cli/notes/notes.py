@@ -19,7 +19,7 @@ from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.batch_edit import STEP, plan_numbers, stepped_priorities
-from lorestudio.studio.notes.book_entries import book_notes, is_book_entry
+from lorestudio.studio.notes.book_entries import BookNotes, is_book_entry
 from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.making_entries import PlainNote, candidates, groups, plain_notes, plan_entries
@@ -67,7 +67,8 @@ def search_notes(
     """
     options = SearchOptions(case, word, regex, frozenset(where or SearchPlace))
     parsed = parse_query(query, options)
-    found = search(book_notes(load_lorebook(vault)) if vault.is_file() else notes_of(vault, linked=False), parsed)
+    looked_in = BookNotes().of([load_lorebook(vault)])[0] if vault.is_file() else notes_of(vault, linked=False)
+    found = search(looked_in, parsed)
     if as_json:
         notes = [_as_json(note) for note in found]
         print_json(notes, 1)

@@ -34,7 +34,7 @@ from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import ChangedOnDisk, VaultError
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.index import LinkIndex, index_note
-from lorestudio.vault.links.targets import NoteNames
+from lorestudio.vault.links.targets import IndexedNote, NoteNames
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.writer import digest_of, read_note, save_note
 
@@ -58,18 +58,35 @@ def parsed_entry(project: Project, note: NoteText) -> Entry | LeftOutNote | None
     return None
 
 
-def book_notes(book: Lorebook, unsaved: Mapping[Path, str] = MappingProxyType({})) -> VaultNotes:
-    """The entries of a lorebook as the notes of a vault that a search looks through; none names another one.
+class BookNotes:
+    """The entries of lorebooks as the notes of vaults that a search looks through; none names another one.
 
-    `unsaved` are texts by the path of their entry that stand in the place of those that were read.
+    An entry is spelled once as long as its book is asked for again and was not read anew.
     """
-    place, notes = Path(book.place), []
-    for entry, raw in zip(book.entries, book.raws, strict=True):
-        name = f"{NAMED}{entry.name}"
-        note = index_note(name, unsaved.get(place / name) or entry_text(raw), linked=False)
-        names = NoteNames(name, entry.comment or ", ".join(entry.keys) or name)
-        notes.append(replace(note, names=names, keys=entry.keys))
-    return VaultNotes(place, LinkIndex.unlinked(notes))
+
+    def __init__(self) -> None:
+        self._spelled: dict[int, tuple[Mapping[str, Json], IndexedNote]] = {}
+
+    def of(self, books: Sequence[Lorebook], unsaved: Mapping[Path, str] = MappingProxyType({})) -> list[VaultNotes]:
+        """One vault for each book.
+
+        `unsaved` are texts by the path of their entry that stand in the place of those that were read.
+        """
+        spelled: dict[int, tuple[Mapping[str, Json], IndexedNote]] = {}
+        vaults: list[VaultNotes] = []
+        for book in books:
+            place, notes = Path(book.place), []
+            for entry, raw in zip(book.entries, book.raws, strict=True):
+                name = f"{NAMED}{entry.name}"
+                known = self._spelled.get(id(raw)) or (raw, index_note(name, entry_text(raw), linked=False))
+                spelled[id(raw)] = known  # with the entry itself, so that no other one takes its id
+                text = unsaved.get(place / name)
+                note = index_note(name, text, linked=False) if text else known[1]
+                names = NoteNames(name, entry.comment or ", ".join(entry.keys) or name)
+                notes.append(replace(note, names=names, keys=entry.keys))
+            vaults.append(VaultNotes(place, LinkIndex.unlinked(notes)))
+        self._spelled = spelled
+        return vaults
 
 
 # ---- in the file ----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.texts import shorten
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.book_entries import book_notes
+from lorestudio.studio.notes.book_entries import BookNotes
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet
 from lorestudio.studio.notes.changes.log import ChangeLog, Report
 from lorestudio.studio.notes.trash import Trashed
@@ -87,6 +87,7 @@ class NoteWork(QObject):
         self._roots: tuple[Path, ...] = ()  # without a vault, those that lorebooks lie in
         self._log: ChangeLog | None = None
         self._fresh: FreshNotes | None = None
+        self._entries = BookNotes()
         self._orders: deque[_Order] = deque()
         self._busy = False
         session.project_changed.connect(self._show_project)
@@ -145,7 +146,7 @@ class NoteWork(QObject):
 
         `with_books`, also about the entries of lorebooks that are open in the place of a vault, as they were read.
         """
-        fresh, project = self._fresh, self._session.project
+        fresh, entries, project = self._fresh, self._entries, self._session.project
         books = project.books if with_books and project is not None and project.of_books else ()
         if fresh is None and not books:
             (failed or self._refuse)(tr("No vault with a folder is open."))
@@ -154,7 +155,7 @@ class NoteWork(QObject):
 
         def work(_report: object) -> _Result:
             vaults = () if fresh is None else _overlaid(fresh.get(), drafts)
-            return question((*vaults, *(book_notes(book, drafts) for book in books)))
+            return question((*vaults, *entries.of(books, drafts)))
 
         loaded = fresh is None or fresh.loaded
         if not loaded:
@@ -266,6 +267,7 @@ class NoteWork(QObject):
             return
         self.folders, self._roots = folders, roots
         self._fresh = FreshNotes(folders) if roots else None
+        self._entries = BookNotes()
         self._log = None
         self._orders.clear()
         self.switched.emit()

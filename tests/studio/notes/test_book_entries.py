@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.domain.javascript import Json
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.lorebooks.formats import parse_lore
-from lorestudio.exchange.lorebooks.reading import load_lorebook
+from lorestudio.exchange.lorebooks.reading import load_lorebook, with_texts
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes import book_entries
 from lorestudio.studio.notes.book_entries import (
+    BookNotes,
     changed_entry,
     entry_text,
     is_there,
@@ -31,6 +35,7 @@ from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.project.problems import ProblemFinder
 from lorestudio.studio.project.project import open_project
+from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import ChangedOnDisk, VaultError
 from lorestudio.vault.note.yaml_handler import read_properties
 
@@ -276,3 +281,24 @@ def test_of_a_changed_entry_everything_else_is_the_same(raw: dict[str, Any], dep
     text = body.replace("---\n", f"---\ndepth: {depth}\n", 1)
     wanted = {**raw, "depth": depth, "content": content}
     assert changed_entry({"content": "", **raw}, text) == wanted
+
+
+def test_an_entry_is_spelled_once_for_what_was_read(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spelled: list[object] = []
+
+    def counted(raw: Mapping[str, Json]) -> str:
+        spelled.append(raw["uid"])
+        return entry_text(raw)
+
+    monkeypatch.setattr(book_entries, "entry_text", counted)
+    read, notes = load_lorebook(book), BookNotes()
+    (first,) = notes.of([read])
+    (again,) = notes.of([read], {book / "uid 1": "---\n---\nOther words."})
+    assert spelled == [0, 1, 7]
+    assert again.index.notes["uid 0"] == first.index.notes["uid 0"]
+    assert again.index.notes["uid 1"].text == "---\n---\nOther words."
+    (changed,) = with_texts([read], [NoteText(read.name, "uid 7", "---\nkey: [gate]\n---\n")])
+    (other,) = notes.of([changed])
+    assert (spelled.pop(), spelled, other.index.notes["uid 7"].keys) == (7, [0, 1, 7], ("gate",))
+    notes.of([load_lorebook(book)])
+    assert spelled == [0, 1, 7, 0, 1, 7]

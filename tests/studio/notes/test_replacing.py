@@ -8,7 +8,7 @@ import pytest
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.book_entries import book_notes
+from lorestudio.studio.notes.book_entries import BookNotes
 from lorestudio.studio.notes.search import (
     FoundNote,
     Replacer,
@@ -58,7 +58,8 @@ def test_places_in_entries_of_a_lorebook_are_replaced_in_its_file(tmp_path: Path
         "1": {"uid": 1, "comment": "Oak", "key": [], "content": "No bell here.", "order": 1, "position": 0},
     }
     book.write_text(json.dumps({"entries": entries, "kept": 1.50}), encoding="utf-8")
-    replacer, notes = searched(book_notes(load_lorebook(book)), "bell", "gong")
+    (vault,) = BookNotes().of([load_lorebook(book)])
+    replacer, notes = searched(vault, "bell", "gong")
     assert [note.title for note in notes] == ["Bell", "Oak"]
     entries["1"]["content"] = "A bell was here."
     text = json.dumps({"entries": entries, "kept": 1.50})

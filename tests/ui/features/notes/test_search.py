@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes import book_entries
 from lorestudio.studio.notes.search import SearchOptions, SearchQuery, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
 from lorestudio.studio.project.project import open_project
@@ -331,6 +332,17 @@ def test_the_lorebooks_of_another_programs_folder_are_searched_too(make_window, 
     window = make_window(replace(open_project([book]), read_only=True))
     window.run("find.vault")
     assert found(find(window, "harbour")) == {"uid 0": [(7, "harbour")]}
+
+
+def test_a_second_search_spells_no_entry_of_a_lorebook_again(make_window, tmp_path, monkeypatch) -> None:
+    book = tmp_path / "Isles.json"
+    entry = {"uid": 0, "key": [], "comment": "Quay", "content": "The harbour.", "order": 9, "position": 0}
+    book.write_text(json.dumps({"entries": {"0": entry}}), encoding="utf-8")
+    window = make_window(open_project([book]))
+    window.run("find.vault")
+    assert list(found(find(window, "harbour"))) == ["Quay"]
+    monkeypatch.setattr(book_entries, "entry_text", None)
+    assert found(find(window, "the")) == {"Quay": [(7, "The")]}
 
 
 def test_it_begins_with_words_that_are_given_and_can_be_typed_over(make_pane) -> None:
