@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import groupby, repeat
 from typing import Final
 
 import regex
@@ -35,7 +36,8 @@ MOST_RANGES: Final = 5_000
 _LONGEST_NAMED: Final = 200
 _WORD: Final = "0-9A-Za-z_"
 _FOLDED_WORD: Final = f"{_WORD}\u017f\u212a"
-_SPACE: Final = "".join(f"\\u{ord(char):04x}" for char in WHITE_SPACE)
+_SPACE: Final = "\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+"""`WHITE_SPACE` with ranges: the fewer parts, the sooner it is compiled."""
 _IS: Final = {"w": re.compile(r"\w", re.ASCII), "d": re.compile(r"\d", re.ASCII)}
 _QUANTIFIER: Final = re.compile(r"(?:[*+?]|\{(?P<least>\d+)(?P<upto>,(?P<most>\d*))?\})\??", re.ASCII)
 _OPENING: Final = re.compile(r"\((?:\?(?::|=|!|<=|<!|<(?P<name>[^<>=!][^<>]*)>))?")
@@ -180,6 +182,9 @@ _CLASS_OF_ONE: Final = 100
 _LONGEST_RUN: Final = 200
 """`regex` prepares a run of plain characters in cubic time, twenty seconds for three thousand times the same one."""
 
+_ALIKE: Final = 20
+"""Of a class that follows itself more often, its number is written."""
+
 _BREAK: Final = "(?:|)"
 """Finds nothing, and ends a run of characters."""
 
@@ -190,16 +195,25 @@ def compile_guarded(expression: str, flags: int = 0) -> regex.Pattern[str]:
     if any(len(each["least"] or "") > _LONG_NUMBER for each in tokens) or _size(tokens) > MOST_REPEATED:
         raise OverflowError(f"it repeats something more than {MOST_REPEATED:,} times; repeat it less, or use + or *")
     try:
-        return regex.compile("".join(_broken(tokens)), flags)
+        return regex.compile("".join(_broken(_counted(tokens))), flags)
     except ValueError as error:  # a number of thousands of figures
         raise OverflowError(str(error)) from None
 
 
-def _broken(tokens: Iterable[re.Match[str]]) -> Iterator[str]:
+def _counted(tokens: Iterable[re.Match[str]]) -> Iterator[str]:
+    """The tokens, a class that comes several times in a row once with its number: each takes its time by itself."""
+    for text, same in groupby(token[0] for token in tokens):
+        times = sum(1 for _ in same)
+        if times > _ALIKE and text[0] == "[" and "[" not in text[1:]:
+            yield from (text, f"{{{times - 1}}}", text)  # the last one may be repeated by what follows
+        else:
+            yield from repeat(text, times)
+
+
+def _broken(tokens: Iterable[str]) -> Iterator[str]:
     """The tokens with each long run of characters broken, and not before what repeats the last one."""
     run = 0
-    for token in tokens:
-        text = token[0]
+    for text in tokens:
         run = 0 if text[0] == "(" else run + 1
         if run > _LONGEST_RUN and text[0] not in "*+?{":
             run = 0

@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.domain.patterns import PatternError, PatternTimeoutError, compile_pattern
+from lorestudio.domain.javascript import WHITE_SPACE
+from lorestudio.domain.patterns import PatternError, PatternTimeoutError, compile_guarded, compile_pattern
+
+EVERY = "".join(map(chr, range(0x10000)))
+SPACES = {(ord(char), ord(char) + 1) for char in WHITE_SPACE}
 
 
 @pytest.mark.parametrize(
@@ -252,3 +256,30 @@ def test_members_of_a_class_may_overlap(source: str) -> None:
     text = "xyz abcde 123 fgh-"
     expected = [found.span() for found in re.finditer(source, text, re.ASCII)]
     assert compile_pattern(source).spans(text) == expected
+
+
+@pytest.mark.parametrize("source", [r"\s", r"[\s]", r"[^\S]"])
+@pytest.mark.parametrize("flags", ["", "i", "iu"])
+def test_white_space_is_what_trim_removes(source: str, flags: str) -> None:
+    assert set(compile_pattern(source, flags + "g").spans(EVERY)) == {
+        (ord(char), ord(char) + 1) for char in WHITE_SPACE
+    }
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([r"\w", r"\s", ".", "[a-c]", "a"]), st.integers(1, 45)), max_size=4),
+    st.sampled_from(["", "+", "*", "?", "{2}", "{0,3}?", "+?"]),
+    st.lists(st.tuples(st.sampled_from("ab z"), st.integers(1, 60)), max_size=5),
+)
+def test_a_class_that_follows_itself_means_what_is_written(
+    classes: list[tuple[str, int]], last: str, texts: list[tuple[str, int]]
+) -> None:
+    source = "".join(each * times for each, times in classes) + (last if classes else "")
+    text = "".join(each * times for each, times in texts)
+    plain = [found.span() for found in re.finditer(source, text, re.ASCII) if found[0]]
+    assert compile_pattern(source, "g").spans(text) == plain
+
+
+def test_a_class_that_follows_itself_thousands_of_times_is_compiled_with_its_number() -> None:
+    assert len(compile_guarded("[a-c]" * 5_000 + "+").pattern) < 50
+    assert compile_guarded("[[:alpha:]" * 30 + "]").search("{") is None  # one class
