@@ -117,8 +117,8 @@ class WorldInfoSettings(Section):
     )  # fmt: skip
     avatar: str = books(
         "", "Character's file name",
-        "What character filters call the character: its picture's name without .png. Empty: the names of card, chat "
-        "folder and character all count.",
+        "What character filters call the character: its picture's name without .png. Empty: the name that the card's "
+        "file and the chat's folder share, as in SillyTavern, else the names of card, chat folder and character.",
         affects=("keys",), advanced=True,
     )  # fmt: skip
     tags: str = books(

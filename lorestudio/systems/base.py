@@ -200,7 +200,8 @@ class Scene:
     `reading` are the settings that say how notes are read. `answers` is asked where a model decides; `model` is its
     model where settings name none. `names` are what files may call the chat's character, None for those of card and
     chat. `books` are lorebooks beside those that settings and card name. `tags` are the ids of the character's tags,
-    None where the settings say them. `reply_tokens` is the room that the host keeps for a reply.
+    None where the settings say them. `reply_tokens` is the room that the host keeps for a reply. `group_metadata` is
+    what a group keeps for a chat whose file holds none of its own.
     """
 
     index: VaultIndex
@@ -221,6 +222,12 @@ class Scene:
     user_name: str = "User"
     character_name: str = ""
     reply_tokens: int = 0
+    group_metadata: Mapping[str, Json] = field(default_factory=dict, repr=False)
+
+    @property
+    def metadata(self) -> Mapping[str, Json]:
+        """What is kept for the chat, in its file or in its group's."""
+        return (self.chat.metadata if self.chat is not None else None) or self.group_metadata
 
 
 class Counting(Protocol):
@@ -593,12 +600,13 @@ class ScannedBooks(Struct, frozen=True):
     """How a system scans lorebooks.
 
     `files` gives those that settings name, `naming` the settings that name others; `in_play` reads all that a scene has
-    by them (raises InputError); `index` holds the entries of books as they are scanned without notes.
+    by them, and says in sentences which are not there (raises InputError); `index` holds the entries of books as they
+    are scanned without notes.
     """
 
     files: Callable[[Any], tuple[BookFile, ...]]
     naming: Callable[[Any, Iterable[BookFile]], Section]
-    in_play: Callable[[Any, Scene], tuple[Lorebook, ...]]
+    in_play: Callable[[Any, Scene], tuple[tuple[Lorebook, ...], tuple[str, ...]]]
     index: Callable[[tuple[Lorebook, ...]], VaultIndex]
 
 

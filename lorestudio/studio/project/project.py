@@ -243,6 +243,7 @@ class Project:
             user_name=setup.user_name(chat),
             character_name=setup.character_name(chat),
             reply_tokens=setup.reply_tokens,
+            group_metadata=setup.group_metadata,
         )
 
     def counted(self, counting: TokenCounting) -> Project:

@@ -5,7 +5,7 @@ Rules: sillytavern 5.1, 5.4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -17,7 +17,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import object_in, parse_json
 from lorestudio.domain.records import replace
-from lorestudio.exchange.character_card import load_card, load_group
+from lorestudio.exchange.character_card import GroupChat, load_card, load_group
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.host_settings import load_host_settings
 from lorestudio.exchange.lorebooks.reading import BookFile, BookRole
@@ -32,6 +32,7 @@ from lorestudio.systems.registry import KINDS
 from lorestudio.vault.data_folder import refused
 
 _KINDS: Final = ("characters", "groups", "worlds", "OpenAI Settings")
+_GROUP_CHATS: Final = "group chats"
 _ENDINGS: Final = frozenset({".png", ".json"})
 
 
@@ -113,7 +114,7 @@ def look_into(folder: Path) -> SillyTavernFolder:
         files = {kind: _files(user / kind) for kind in _KINDS}
         of_groups = _group_chats(files["groups"])
         chats = [_found(path, path.parent.name) for path in (user / "chats").glob("*/*.jsonl")]
-        for path in (user / "group chats").glob("*.jsonl"):
+        for path in (user / _GROUP_CHATS).glob("*.jsonl"):
             group, name = of_groups.get(path.stem, (None, "group"))
             chats.append(_found(path, name, group))
     settings = user / "settings.json"
@@ -193,10 +194,9 @@ def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") 
     """Open a chat with what belongs to it. Waits for the disk. Raises InputError, SettingsError or TokenizerError."""
     project = open_project((), chat.path, folder.settings, tokenizer=tokenizer)
     remarks: list[str] = []
-    metadata = project.chat.metadata if project.chat is not None else {}
-    persona = _persona(folder, chat, metadata)
-    setup = replace(_setup(folder, chat, remarks), persona=Persona(persona.name, persona.text))
-    project = replace(project, setup=setup)
+    project = replace(project, setup=_setup(folder, chat, remarks))
+    persona = _persona(folder, chat, project.scene().metadata)
+    project = replace(project, setup=replace(project.setup, persona=Persona(persona.name, persona.text)))
     settings_file = folder.user / "settings.json"
     systems: dict[str, Section] = {}
     for name, kind in KINDS.items():
@@ -205,13 +205,12 @@ def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") 
         own, plain = BookFile(str(folder.user / "worlds" / f"{persona.book}.json"), BookRole.PERSONA), kind.settings()
         systems[name] = read.model_copy(update={each: getattr(plain, each) for each in kind.of_one_computer})
         files = [*kind.books.files(read), *([own] if persona.book else [])]
-        there = [file for file in files if Path(file.path).is_file()]
-        remarks += (f"The lorebook {file.path} is not there." for file in files if file not in there)
         try:
-            books = kind.books.in_play(kind.books.naming(read, there), project.scene())
+            books, missing = kind.books.in_play(kind.books.naming(read, files), project.scene())
         except InputError as error:
             remarks.append(str(error))
             continue
+        remarks += missing
         paths = tuple(Path(book.place) for book in books)
         project = replace(project, book_paths=paths, read_only=True).with_books(books)
     return BroughtChat(project, systems, tuple(remarks))
@@ -246,7 +245,11 @@ def _setup(folder: SillyTavernFolder, chat: FoundChat, remarks: list[str]) -> Pr
         if folder.host.get("main_api", "openai") == "openai" and preset in folder.presets:
             setup = with_preset(setup, load_preset(preset), preset)
         if chat.group is not None:
-            setup = with_group(setup, load_group(chat.group), chat.group, chat.path)
+            group = load_group(chat.group)
+            setup = with_group(setup, group, chat.group, chat.path)
+            remarks += (*group.remarks, *_of_members(group))
+        elif chat.path.parent.name == _GROUP_CHATS:
+            remarks.append(f"No group in {folder.user / 'groups'} has this chat, so no cards come with it.")
         elif card.is_file():
             setup = replace(setup, card=load_card(card), card_path=card)
         else:
@@ -254,3 +257,14 @@ def _setup(folder: SillyTavernFolder, chat: FoundChat, remarks: list[str]) -> Pr
     except InputError as error:
         remarks.append(str(error))
     return setup
+
+
+def _of_members(group: GroupChat) -> Iterator[str]:
+    """That the lorebooks of a group's members are not scanned, which are in play for one reply and not for another."""
+    linked = (each.card.data.extensions.world for each in group.members if each.card is not None)
+    names = [name for name in dict.fromkeys(linked) if isinstance(name, str) and name]
+    if names:
+        yield (
+            f"SillyTavern scans the lorebook of a group's member where that one speaks; not scanned here: "
+            f"{', '.join(names)}. Add them under “Lorebooks of World Info…” to have them in every reply."
+        )

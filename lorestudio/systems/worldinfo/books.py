@@ -92,18 +92,28 @@ def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSys
 
 
 def _read_books(settings: WorldInfoSettings, scene: Scene) -> tuple[tuple[Lorebook, ...], tuple[str, ...]]:
-    """The books that settings, chat and card name, and those of the scene; and sentences about those missing."""
-    files = (*book_files(settings), *_extra_files(settings, scene))
-    named = [load_lorebook(Path(file.path).expanduser(), file.role) for file in files]
+    """The books that settings, chat and card name, and those of the scene; and sentences about those missing.
+
+    A file in SillyTavern's folder that cannot be used is missing, since its settings go on to name books that are gone.
+    """
+    missing: list[str] = []
+    named: list[Lorebook] = []
+    for file in (*book_files(settings), *_extra_files(settings, scene)):
+        path = Path(file.path).expanduser()
+        try:
+            named.append(load_lorebook(path, file.role))
+        except InputError as error:
+            if not settings.worlds or path.parent != Path(settings.worlds).expanduser():
+                raise
+            missing.append(f"A lorebook that SillyTavern's settings name is not scanned: {error}")
     named += scene.books
-    linked, missing = _linked(settings, scene, named)
-    return (*named, *linked), missing
+    linked, not_there = _linked(settings, scene, named)
+    return (*named, *linked), (*missing, *not_there)
 
 
 def surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
     """What a scan is told beside the messages. Raises InputError for a line of a setting that cannot be read."""
-    chat, names = scene.chat or Chat(), frozenset(_names(scene))
-    called = {settings.avatar} if settings.avatar else names
+    chat, called = scene.chat or Chat(), _called(settings, scene)
     card = scene.card.data if scene.card is not None else None
     extras = {Extra.PERSONA: scene.persona}
     macros = {"user": scene.user_name}
@@ -125,22 +135,22 @@ def surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
             "charinstruction": card.post_history_instructions,
         }
     return Surroundings(
-        note=_note(chat, settings, called),
+        note=_note(scene.metadata, settings, called),
         messages=chat.messages,
-        characters=names,
-        only_these=scene.names is not None,
+        characters=frozenset(_names(scene)),
+        only_these=_sure_names(scene) is not None,
         tags=_tags(scene, settings, called),
         extras=extras,
         macros=macros,
         filled=filled,
-        variables={name: to_string(value) for name, value in object_in(chat.metadata, "variables").items()},
+        variables={name: to_string(value) for name, value in object_in(scene.metadata, "variables").items()},
         reply_tokens=scene.reply_tokens,
     )
 
 
-def _note(chat: Chat, settings: WorldInfoSettings, names: Collection[str]) -> AuthorsNote:
+def _note(metadata: Mapping[str, Json], settings: WorldInfoSettings, names: Collection[str]) -> AuthorsNote:
     """The chat's note with that of the character, which takes its place or stands before or behind it."""
-    note, written = authors_note(chat.metadata), settings.character_notes.strip()
+    note, written = authors_note(metadata), settings.character_notes.strip()
     if not written:
         return note
     try:
@@ -174,10 +184,28 @@ def _tags(scene: Scene, settings: WorldInfoSettings, names: Collection[str]) -> 
     return None
 
 
+def _called(settings: WorldInfoSettings, scene: Scene) -> frozenset[str]:
+    """What settings may call the chat's character."""
+    return frozenset({settings.avatar} if settings.avatar else _names(scene))
+
+
+def _sure_names(scene: Scene) -> tuple[str, ...] | None:
+    """What files call the character, None where that is a guess.
+
+    SillyTavern calls a character by its card's file and the folder of its chats by that, so where both are called alike
+    a card's name, which several may have, says nothing more.
+    """
+    card, chat = scene.card_path, scene.chat_path
+    if scene.names is None and card is not None and chat is not None and card.stem == chat.parent.name:
+        return (card.stem,)
+    return scene.names
+
+
 def _names(scene: Scene) -> Iterator[str]:
     """What a character filter may call the character: SillyTavern uses the name of the picture's file."""
-    if scene.names is not None:
-        yield from scene.names
+    sure = _sure_names(scene)
+    if sure is not None:
+        yield from sure
         return
     if scene.card is not None:
         yield scene.card.name
@@ -189,7 +217,7 @@ def _names(scene: Scene) -> Iterator[str]:
 
 def _extra_files(settings: WorldInfoSettings, scene: Scene) -> Iterator[BookFile]:
     """The further books of the chat's character. Raises InputError for a line that names no file."""
-    names = frozenset(_names(scene))
+    names = _called(settings, scene)
     for line in filter(None, map(str.strip, settings.extra_books.splitlines())):
         character, _colon, path = (part.strip() for part in line.partition(":"))
         if not path:
@@ -202,8 +230,8 @@ def _linked(settings: WorldInfoSettings, scene: Scene, named: list[Lorebook]) ->
     """The books that chat and card name, as far as they are there and not listed yet; and what is missing."""
     books: list[Lorebook] = []
     missing: list[str] = []
-    chat, card = scene.chat or Chat(), scene.card
-    by_chat = chat.metadata.get("world_info")
+    card = scene.card
+    by_chat = scene.metadata.get("world_info")
     by_card = card.data.extensions.world if card is not None else None
     for wanted, role, who in ((by_chat, BookRole.CHAT, "chat"), (by_card, BookRole.CHARACTER, "card")):
         if not isinstance(wanted, str) or not wanted or any(book.name == wanted for book in (*named, *books)):
@@ -213,7 +241,10 @@ def _linked(settings: WorldInfoSettings, scene: Scene, named: list[Lorebook]) ->
             continue
         path = Path(settings.worlds).expanduser() / f"{wanted}.json" if settings.worlds else None
         if path is not None and path.is_file():
-            books.append(load_lorebook(path, role))
+            try:
+                books.append(load_lorebook(path, role))
+            except InputError as error:
+                missing.append(f"The {who} names the lorebook “{wanted}”, which is not scanned: {error}")
         elif not (role is BookRole.CHARACTER and card is not None and card.data.character_book):
             hint = f"{path} is not there" if path is not None else "SillyTavern's folder of lorebooks is not set"
             missing.append(f"The {who} names the lorebook “{wanted}”, which is not scanned: {hint}.")
@@ -244,8 +275,9 @@ def _remarks(books: tuple[Lorebook, ...]) -> Iterator[str]:
             )
 
 
-def _in_play(settings: WorldInfoSettings, scene: Scene) -> tuple[Lorebook, ...]:
-    return in_play(_read_books(settings, scene)[0]).used
+def _in_play(settings: WorldInfoSettings, scene: Scene) -> tuple[tuple[Lorebook, ...], tuple[str, ...]]:
+    books, missing = _read_books(settings, scene)
+    return in_play(books).used, missing
 
 
 def _index_of(books: tuple[Lorebook, ...]) -> VaultIndex:

@@ -136,6 +136,72 @@ def test_a_chat_of_a_group_brings_the_group(full: Path) -> None:
     assert opened.project.setup.persona == Persona("Last", "")
 
 
+def with_host(full: Path, **world_info: object) -> None:
+    """Other choices of lorebooks in SillyTavern's settings."""
+    host = {**HOST, "world_info_settings": {"world_info": world_info}}
+    (full / "data" / "default-user" / "settings.json").write_text(json.dumps(host))
+
+
+def test_a_book_that_is_gone_or_broken_leaves_the_others_in_play(full: Path) -> None:
+    """One of them took all away, and the chat ran without any lore."""
+    user = full / "data" / "default-user"
+    (user / "worlds" / "Evening.json").write_text("{")
+    with_host(full, globalSelect=["Town", "Evening"], charLore=[{"name": "Ottoline", "extraBooks": ["Gone", "Clerks"]}])
+    found = look_into(full)
+    opened = open_found(found, found.chat("evening"))
+    assert {book.name for book in opened.project.books} == {"Town", "Clerks", "Ottoline's"}
+    for name in ("Gone.json: there is no such file", "Evening.json, line 1"):
+        assert any(str(user / "worlds" / name) in remark for remark in opened.remarks), name
+
+
+def test_a_book_that_the_chat_names_and_is_gone_is_said(full: Path) -> None:
+    user = full / "data" / "default-user"
+    (user / "worlds" / "Evening.json").unlink()
+    found = look_into(full)
+    told = [remark for remark in open_found(found, found.chat("evening")).remarks if "“Evening”" in remark]
+    assert [str(user / "worlds" / "Evening.json") in remark for remark in told] == [True]
+
+
+def test_another_character_of_that_name_does_not_bring_its_books(full: Path) -> None:
+    """SillyTavern knows characters by the files of their cards (rules: sillytavern 5.4)."""
+    user = full / "data" / "default-user"
+    (user / "chats" / "Ottoline1").mkdir()
+    (user / "chats" / "Ottoline1" / "second.jsonl").write_bytes((user / "chats/Ottoline/evening.jsonl").read_bytes())
+    (user / "characters" / "Ottoline1.png").write_bytes((user / "characters/Ottoline.png").read_bytes())
+    with_host(full, charLore=[{"name": "Ottoline", "extraBooks": ["Clerks"]}])
+    found = look_into(full)
+    books = {name: {book.name for book in open_found(found, found.chat(name)).project.books}
+             for name in ("evening", "second")}  # fmt: skip
+    assert books == {"evening": {"Clerks", "Evening", "Ottoline's"}, "second": {"Evening", "Ottoline's"}}
+
+
+def test_what_a_group_keeps_for_its_chat_counts_where_the_chat_has_no_header(full: Path) -> None:
+    user = full / "data" / "default-user"
+    chat = user / "group chats" / "g1.jsonl"
+    chat.write_text(chat.read_text().partition("\n")[2])
+    kept = {"world_info": "Evening", "persona": "quill.png"}
+    group = {"id": "9", "name": "The inn", "members": ["Ottoline.png", "Lost.png"], "chats": ["g1"], "chat_id": "g1"}
+    (user / "groups" / "9.json").write_text(json.dumps({**group, "chat_metadata": kept}))
+    found = look_into(full)
+    opened = open_found(found, found.chat(character="inn"))
+    assert opened.project.setup.persona == Persona("Quill", "A clerk.")
+    assert {book.name: book.role for book in opened.project.books} == {
+        "Town": BookRole.GLOBAL, "Clerks": BookRole.PERSONA, "Evening": BookRole.CHAT
+    }  # fmt: skip
+    for what in ("Lost.png", "not scanned here: Ottoline's."):
+        assert any(what in remark for remark in opened.remarks), what
+
+
+def test_a_chat_of_a_group_that_is_gone_is_said_to_be_one(full: Path) -> None:
+    user = full / "data" / "default-user"
+    (user / "groups" / "9.json").unlink()
+    found = look_into(full)
+    remarks = open_found(found, found.chat("g1")).remarks
+    assert [remark for remark in remarks if "card" in remark] == [
+        f"No group in {user / 'groups'} has this chat, so no cards come with it."
+    ]
+
+
 def test_a_chat_is_chosen_by_name_part_and_character(full: Path) -> None:
     found = look_into(full)
     assert found.chat(character="wren").path.stem == "morning"

@@ -132,6 +132,32 @@ def test_further_books_of_a_character_are_scanned_where_it_speaks(tmp_path: Path
         names(WorldInfoSettings(extra_books="hob"), hob)
 
 
+def test_a_character_is_called_by_its_cards_file_where_the_chats_folder_is_called_so(tmp_path: Path) -> None:
+    """Several characters may have one name; a card that lies elsewhere may be called otherwise than in SillyTavern."""
+    mill = world(tmp_path, "Mill", {"constant": True, "characterFilter": {"names": ["Ottoline"]}})
+    here = project(tmp_path, CARD)
+    settings = WorldInfoSettings(source=BOOKS, extra_books=f"Ottoline: {mill}")
+    assert names(settings, here) == [("Mill", "character"), ("Quay", "character")]
+    second = replace(here, chat_path=tmp_path / "chats" / "ottoline_v2" / "a.jsonl")
+    assert names(settings, second) == [("Quay", "character")]
+    assert names(settings.model_copy(update={"avatar": "Ottoline"}), second) == names(settings, here)
+    run = asyncio.run(
+        Simulator(second, kind_of("world-info").make(WorldInfoSettings(book=mill), second.scene())).replay()
+    )
+    assert "Mill 0" not in {injection.title for injection in run[-1].injections}
+
+
+def test_only_a_book_in_sillytaverns_folder_may_be_gone(tmp_path: Path) -> None:
+    """Its settings go on to name books that are gone; a file that somebody names here is expected to be there."""
+    mill, gone = world(tmp_path, "Mill"), str(tmp_path / "Gone.json")
+    settings = WorldInfoSettings(book=f"{mill}\n{gone}")
+    with pytest.raises(InputError, match="there is no such file"):
+        names(settings, project(tmp_path))
+    system = world_info_system(settings.model_copy(update={"worlds": str(tmp_path)}), project(tmp_path).scene())
+    assert [book.name for book in system.books or ()] == ["Mill"]
+    assert [gone in remark for remark in system.remarks] == [True]
+
+
 def test_the_scan_knows_card_persona_and_note(tmp_path: Path) -> None:
     file = world(
         tmp_path, "Eldoria",
