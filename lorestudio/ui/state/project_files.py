@@ -306,11 +306,13 @@ class Reading(QObject):
         key: str = "",
         then: Callable[[], None] = lambda: None,
         roles: Mapping[str, str] = MappingProxyType({}),
+        *,
+        read_only: bool = False,
     ) -> None:
         """Read vaults, and a chat and settings where given, off the GUI thread; then show them, and do what is next.
 
         What is in the cache is shown at once and compared with the disk afterwards. `key` is kept for a vault behind
-        Obsidian's plugin; `roles` are those of lorebooks.
+        Obsidian's plugin; `roles` are those of lorebooks, in which nothing is written where they are `read_only`.
         """
         places = place_names(vaults)
         tokenizer = self._session.choices.tokenizer(places)
@@ -320,7 +322,8 @@ class Reading(QObject):
                 await asyncio.to_thread(keep_key, places[0], key, self._session.connections.keys)
             books = await asyncio.to_thread(lambda: any(map(is_lorebook, places)))
             if self._follower is None or books:  # lorebooks are in no cache
-                return await asyncio.to_thread(open_project, vaults, chat, settings, 0, "", tokenizer, roles)
+                opened = await asyncio.to_thread(open_project, vaults, chat, settings, 0, "", tokenizer, roles)
+                return replace(opened, read_only=read_only)
             return await self._follower.open(places, chat, settings, tokenizer)
 
         names = ", ".join(Path(place).name for place in places)

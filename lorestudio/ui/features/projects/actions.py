@@ -313,7 +313,9 @@ class ProjectsFeature(Feature):
             self.context.say(Notice(text, "warning", actions=("vault.open",), key="recent"))
             return
         chat, settings = (Path(name) if name else None for name in (project.chat, project.settings))
-        self.context.session.reading.open(project.places, chat, settings, roles=project.roles)
+        self.context.session.reading.open(
+            project.places, chat, settings, roles=project.roles, read_only=project.read_only
+        )
 
     def _reset_demo(self) -> None:
         self.context.session.reading.open_demo(reset=True)

@@ -36,12 +36,15 @@ _BESIDE: Final = 900
 
 
 class RecentProject(Struct, frozen=True):
-    """What a project was opened from; "" for a chat or settings that it had not. `roles` are those of lorebooks."""
+    """What a project was opened from; "" for a chat or settings that it had not. `roles` are those of lorebooks, which
+    may be `read_only`.
+    """
 
     places: tuple[str, ...]
     chat: str = ""
     settings: str = ""
     roles: Mapping[str, str] = {}
+    read_only: bool = False
 
     @property
     def title(self) -> str:
@@ -89,7 +92,8 @@ class RecentProjects:
             return
         paths = {str(path) for path in project.book_paths}
         roles = {book.place: book.role.value for book in project.books if book.place in paths}
-        now = RecentProject(places, str(project.chat_path or ""), str(project.settings_path or ""), roles)
+        chat, settings = str(project.chat_path or ""), str(project.settings_path or "")
+        now = RecentProject(places, chat, settings, roles, project.read_only)
         self._keep([now, *(one for one in self.load() if one.places != now.places or one.chat != now.chat)])
 
     def drop(self, gone: RecentProject) -> None:

@@ -228,6 +228,14 @@ def test_a_chat_of_sillytavern_brings_its_books_which_are_only_read(start, tmp_p
     settle(start)
     assert "only read here" in start.entry.bar.label.text()
     assert not start.commands.actions["note.delete"].isEnabled()
+    start.run("project.close")
+    settle(start)
+    QTest.mouseClick(start.welcome._recent.itemAt(0).widget(), Qt.MouseButton.LeftButton)
+    settle(start)
+    start.selection.choose_entry(0)
+    settle(start)
+    assert "only read here" in start.entry.bar.label.text()  # also where it comes off the list
+    assert session.project.changed_in == []
 
 
 def test_a_folder_that_is_not_sillytaverns_is_said(start, tmp_path, monkeypatch) -> None:
