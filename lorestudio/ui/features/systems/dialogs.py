@@ -53,14 +53,23 @@ _STRATEGIES: Final = {0: "Evenly, by order", 1: "The character's first", 2: "Glo
 class BooksDialog(Dialog):
     """Changes a copy of the settings. `accepted_settings` carries it once the person wants it.
 
-    Files are read by a worker, when the dialog is opened and whenever one is added.
+    Files are read by a worker, when the dialog is opened and whenever one is added. `opened` are the names of the
+    lorebooks that stand in the place of a vault, which are scanned whatever is listed.
     """
 
     accepted_settings = Signal(object)  # Section
 
-    def __init__(self, theme: Theme, jobs: Jobs, scanned: ScannedBooks, settings: Section, parent: QWidget) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        jobs: Jobs,
+        scanned: ScannedBooks,
+        settings: Section,
+        parent: QWidget,
+        opened: Sequence[str] = (),
+    ) -> None:
         super().__init__(parent, tr("Lorebooks of World Info"), (760, 560))
-        self._jobs, self._scanned, self._settings = jobs, scanned, settings
+        self._jobs, self._scanned, self._settings, self._opened = jobs, scanned, settings, opened
         self.books: list[LookedAt] = [LookedAt(file) for file in scanned.files(settings)]
         self._reading = 0
         columns = (
@@ -242,6 +251,10 @@ class BooksDialog(Dialog):
         elif broken:
             name = Path(broken[0].file.path).name
             text = tr("{name} cannot be used. Remove it from the list, or mend the file and add it again.", name=name)
+        elif self._opened and not self.books:
+            names = ", ".join(self._opened)
+            text = tr("The lorebooks that are open are scanned: {names}. A file that you add is scanned besides.",
+                      names=names)  # fmt: skip
         elif self.source.currentData() == VAULT:
             text = tr("The vault's notes are scanned; the list is kept for another time.")
         elif not self.books and self.source.currentData() == BY_BOOKS:

@@ -52,6 +52,20 @@ def rows(dialog: BooksDialog) -> list[list[str]]:
     return dialog.model.texts()[1:]
 
 
+def test_lorebooks_that_are_open_are_said_to_be_scanned(
+    make_window: Callable[..., MainWindow], qtbot: QtBot, tmp_path: Path
+) -> None:
+    """With none in the list it said that the vault's notes are scanned, and there was no vault."""
+    window = make_window(open_project([lorebook(tmp_path / "Eldoria.json")]), make_simulator=Simulator)
+    settled(qtbot, window)
+    dialog = opened(window)
+    assert "are scanned: Eldoria." in dialog.state.text()
+    dialog.add([lorebook(tmp_path / "Tavern.json")])
+    settled(qtbot, window)
+    assert dialog.state.text() == "1 entry in the lorebooks that are listed."
+    dialog.close()
+
+
 def test_files_are_added_given_a_role_and_scanned(real: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     notices: list[Notice] = []
     real.session.notice.connect(notices.append)
