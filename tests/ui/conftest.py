@@ -180,6 +180,17 @@ def theme(qapp: QApplication, request: pytest.FixtureRequest, monkeypatch: pytes
 
 
 @pytest.fixture
+def letters(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[float]:
+    """How many times as large as usual letters are; to be named before what makes the window."""
+    usual, larger = qapp.font(), float(request.param)
+    font = qapp.font()
+    font.setPointSizeF(usual.pointSizeF() * larger)
+    qapp.setFont(font)
+    yield larger
+    qapp.setFont(usual)
+
+
+@pytest.fixture
 def connections(tmp_path: Path) -> Connections:
     """Profiles in a file of the test's own, a keyring in memory, and no environment."""
     return Connections(tmp_path / "profiles" / "profiles.json", Keys(MemoryKeyring(), {}))

@@ -24,6 +24,9 @@ LAYOUT_VERSION: Final = 7
 NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
 
+CROWDED: Final = 800
+"""A window less wide than this has two columns; three would lie over each other, as many panes can be no narrower."""
+
 LOW: Final = 900
 """A window less high than this has the budget as a tab behind the trace, so that that shows rows."""
 
@@ -48,7 +51,7 @@ class PaneLayout:
         self.current = BY_NAME.get(str(settings.value("window/workspace", "")), DEBUG)
         self._widths_before: dict[PaneDock, int] = {}
         self.moved = self._arranging = False
-        self._kind = (False, False)
+        self._kind = ("", False)
         self._soon = later(window, self._fit)
         self._focus_soon = later(window, self.focus_first)
         self._behind = False
@@ -99,10 +102,12 @@ class PaneLayout:
             self._soon.start()
 
     @property
-    def _kind_now(self) -> tuple[bool, bool]:
-        """Whether the window is narrow and whether it is low, for letters of its size."""
+    def _kind_now(self) -> tuple[str, bool]:
+        """How narrow the window is, "" for a wide one, and whether it is low, for letters of its size."""
         larger = letters(self._window)
-        return self._window.width() < NARROW * larger, self._window.height() < LOW * larger
+        limits = ((CROWDED, "-crowded"), (NARROW, "-narrow"))
+        narrow = next((kind for limit, kind in limits if self._window.width() < limit * larger), "")
+        return narrow, self._window.height() < LOW * larger
 
     def _fit(self) -> None:
         """Arrange the panes anew, and as they were left in a window of such a width.
@@ -138,8 +143,10 @@ class PaneLayout:
             if dock.isFloating():
                 dock.setFloating(False)
             window.removeDockWidget(dock)
-        narrow, low = self._kind_now
-        columns = [column.stacked(narrow=narrow, low=low) for column in workspace.columns]
+        kind, low = self._kind_now
+        narrow = bool(kind)
+        placed = workspace.two_columns if kind == "-crowded" else workspace.columns
+        columns = [column.stacked(narrow=narrow, low=low) for column in placed]
         heads_of = [[docks[stack.panes[0]] for stack in stacks] for stacks in columns]
         tops = [heads[0] for heads in heads_of]
         window.addDockWidget(_LEFT, tops[0])
@@ -154,7 +161,7 @@ class PaneLayout:
         shown = workspace.shown
         for name, dock in docks.items():
             dock.setVisible(name in shown)
-        widths = [column.narrow if narrow else column.width for column in workspace.columns]
+        widths = [column.narrow if narrow else column.width for column in placed]
         window.resizeDocks(tops, [round(width * part) for part in widths], _H)
         for heads, stacks in zip(heads_of, columns, strict=True):
             for head in heads:
@@ -207,7 +214,7 @@ class PaneLayout:
     @property
     def _key(self) -> str:
         """What was moved in a wide window would lie one pane over another in a narrow one."""
-        return f"window/state-{self.current.name}{'-narrow' * self._kind[0]}"
+        return f"window/state-{self.current.name}{self._kind[0]}"
 
     def _keep(self) -> None:
         """What nobody has changed is not kept, so that it suits the size of the next window."""
@@ -300,6 +307,13 @@ class Workspace(Struct, frozen=True):
     tip: str
     columns: tuple[DockColumn, ...]
     hidden: frozenset[str]
+
+    @property
+    def two_columns(self) -> tuple[DockColumn, ...]:
+        """Its columns where only two have room: the first one's panes stand behind the second one's."""
+        first, second, *others = self.columns
+        stacks = (*second.stacks, *first.stacks)
+        return DockColumn(first.width + second.width, first.narrow + second.narrow, stacks), *others
 
     @property
     def shown(self) -> frozenset[str]:

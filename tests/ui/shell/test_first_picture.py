@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from PySide6.QtCore import QBuffer, QPoint
 from PySide6.QtGui import QPainter
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
@@ -39,16 +38,6 @@ def painted(widget: QWidget) -> list[str]:
     painter.end()
     drawn = re.findall(r"<text [^>]*>(.*?)</text>", bytes(buffer.data().data()).decode(), re.DOTALL)
     return [unescape(each).strip() for each in drawn]
-
-
-@pytest.fixture
-def letters(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[float]:
-    usual, larger = qapp.font(), float(request.param)
-    font = qapp.font()
-    font.setPointSizeF(usual.pointSizeF() * larger)
-    qapp.setFont(font)
-    yield larger
-    qapp.setFont(usual)
 
 
 @pytest.mark.long

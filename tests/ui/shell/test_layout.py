@@ -10,7 +10,16 @@ from PySide6.QtCore import QRect, QSettings
 from PySide6.QtWidgets import QMainWindow
 
 from lorestudio.ui.shell import layout as layouts
-from lorestudio.ui.shell.layout import DEBUG, PANE_ORDER, WRITE, DockColumn, DockStack, PaneLayout, Workspace
+from lorestudio.ui.shell.layout import (
+    DEBUG,
+    PANE_ORDER,
+    WORKSPACES,
+    WRITE,
+    DockColumn,
+    DockStack,
+    PaneLayout,
+    Workspace,
+)
 from lorestudio.ui.widgets.pane import Pane, PlannedPane
 from tests.ui.conftest import drain
 
@@ -97,6 +106,26 @@ def test_panes_follow_the_size_of_the_window(
     drain()
     assert ("budget" in docks.beside("trace"), "entry" in docks.beside("chat")) == (behind_the_trace, behind_the_chat)
     assert docks.opened == before
+
+
+@pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda each: each.name)
+def test_a_crowded_window_has_two_columns_which_are_kept_apart_from_those_of_others(
+    docks: Docks, workspace: Workspace
+) -> None:
+    """With three of them, panes lay over each other and over the window's edge where letters are large."""
+    left, middle, right = (column.stacks[0].panes[0] for column in workspace.columns)
+    docks.at(790, 950)
+    docks.kept.enter(workspace)
+    assert left in docks.beside(middle)
+    assert right not in docks.beside(middle)
+    assert not docks.kept.docks[middle].visibleRegion().isEmpty()
+    docks.kept.docks["budget"].setFloating(True)
+    docks.kept.save()
+    assert docks.kept._settings.contains(f"window/state-{workspace.name}-crowded")
+    docks.at(1100, 950)
+    docks.kept.resized()
+    drain()
+    assert left not in docks.beside(middle)
 
 
 def test_panes_that_were_moved_stay_and_come_back_as_they_were(docks: Docks) -> None:

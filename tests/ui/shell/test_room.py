@@ -97,8 +97,11 @@ def _is_part(each: object) -> TypeGuard[QWidget]:
     return said or isinstance(each, QAbstractButton | QLineEdit | QComboBox | QAbstractSpinBox | QAbstractScrollArea)
 
 
-@SIZES
-def test_no_pane_covers_another_or_leaves_the_window(studio: MainWindow, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    ("size", "letters"), [((1280, 800), 1), ((1024, 640), 1), ((1024, 640), 1.5)], indirect=["letters"], ids=str
+)
+def test_no_pane_covers_another_or_leaves_the_window(letters: float, studio: MainWindow, size: tuple[int, int]) -> None:
+    del letters
     studio.resize(*size)
     layout = studio.context.layout
     for workspace in WORKSPACES:
