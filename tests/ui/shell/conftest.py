@@ -26,8 +26,8 @@ def studio(make_window: Callable[..., MainWindow], tmp_path: Path) -> MainWindow
     return window
 
 
-def dialogs(window: MainWindow) -> Iterator[QDialog]:
-    """The dialogs of all actions that have one, but Qt's own, one after the other; each is closed, and must be gone."""
+def dialogs(window: MainWindow) -> Iterator[tuple[str, QDialog]]:
+    """Each dialog that an action opens, but Qt's own, with the action; it is closed afterwards, and must be gone."""
     for name, action in window.commands.table.items():
         if not action.title.endswith("…") or not window.commands.actions[name].isEnabled():
             continue
@@ -36,7 +36,7 @@ def dialogs(window: MainWindow) -> Iterator[QDialog]:
         for dialog in QApplication.topLevelWidgets():
             if isinstance(dialog, QDialog) and dialog.isVisible():
                 if not isinstance(dialog, QFileDialog):
-                    yield dialog
+                    yield name, dialog
                 dialog.close()
         drain()
         assert window.findChildren(QDialog) == [], name  # what is closed does not stay behind

@@ -130,8 +130,18 @@ def test_no_words_of_a_pane_are_cut_off(studio: MainWindow, size: tuple[int, int
 def test_no_words_of_a_dialog_are_cut_off(studio: MainWindow) -> None:
     studio.resize(1024, 640)
     seen = 0
-    for dialog in dialogs(studio):
+    for each, dialog in dialogs(studio):
         for _ in pages(dialog):
-            assert (cut_off(dialog), misplaced(dialog)) == (set(), set()), dialog.windowTitle()
+            assert (cut_off(dialog), misplaced(dialog)) == (set(), set()), each
             seen += 1
     assert seen > 40
+
+
+@pytest.mark.parametrize("letters", [1.5], indirect=True)
+def test_no_dialog_wants_more_room_than_a_small_screen_has(letters: float, studio: MainWindow) -> None:
+    """Its buttons would be out of reach."""
+    del letters
+    studio.resize(1024, 640)
+    wanted = {each: dialog.minimumSizeHint() for each, dialog in dialogs(studio)}
+    assert len(wanted) > 30
+    assert {each: size for each, size in wanted.items() if size.width() > 1024 or size.height() > 600} == {}

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHeaderView,
     QPushButton,
+    QSizePolicy,
     QTreeWidget,
     QTreeWidgetItem,
     QWidget,
@@ -24,7 +25,8 @@ from lorestudio.studio.project.basis import HiddenRow, hidden_rows
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, label, named, number_field, row
+from lorestudio.ui.widgets.layouts import button, column, holding, label, named, number_field, row, scrolled
+from lorestudio.ui.widgets.pane import FoldingRow
 from lorestudio.ui.widgets.setting_fields import SettingField, make_field
 
 _ROW: Final = Qt.ItemDataRole.UserRole
@@ -48,11 +50,14 @@ class BasisDialog(Dialog):
         form.addRow(self.known)
         self.title = label(self, tr("Since when messages are hidden"), "title")
         self._make_rows()
+        page = holding(column(form, self.title, self.hint, (self.rows, 1), self._said, margins=0))
+        area = scrolled(page, tr("What answers rest on"))
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it follows the keyboard through its fields
         self.accepted_button = QPushButton(tr("Use this"), self)
-        ends = self.answers(self.accepted_button)
-        column(form, self.title, self.hint, (self.rows, 1), self._said, ends, of=self)
+        column((area, 1), self.answers(self.accepted_button), of=self)
         self._show_rows(message)
         self._show_known()
+        self.fields[0].focus_target().setFocus()
 
     def _add_setting(self, form: QFormLayout, declaration: Declaration) -> None:
         field = make_field(declaration, self)
@@ -75,6 +80,7 @@ class BasisDialog(Dialog):
         self.rows.setHeaderLabels([tr("Hidden today"), tr("Since when"), tr("Begins with")])
         self.rows.setRootIsDecorated(False)
         self.rows.setUniformRowHeights(True)
+        self.rows.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # as low as it can be
         self.rows.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         head = named(self.rows.header(), tr("Columns"))
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
@@ -88,10 +94,12 @@ class BasisDialog(Dialog):
         self.since.setSpecialValueText(tr("it was said"))
         self.say = button(self, tr("Say so"), self._say, tip=tr("Replies from this message on did not see them"))
         self.forget = button(self, tr("Nobody knows"), self._forget, tip=tr("Take back what was said of them"))
-        self._said = row(
+        messages = row(
             label(self, tr("Messages"), wrap=False), self.first, label(self, tr("to"), wrap=False), self.last,
-            label(self, tr("are hidden since"), wrap=False), self.since, 1, self.say, self.forget,
+            label(self, tr("are hidden since"), wrap=False), self.since, 1, margins=0,
         )  # fmt: skip
+        self._said = FoldingRow(holding(messages), holding(row(1, self.say, self.forget, margins=0)), self)
+        self._said.set_margins(0, 0, 0, 0)
 
     def accept(self) -> None:
         """Qt: hand it over."""

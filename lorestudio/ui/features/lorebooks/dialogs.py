@@ -66,7 +66,7 @@ from lorestudio.ui.widgets.layouts import (
     row,
     split,
 )
-from lorestudio.ui.widgets.pane import MessageBar
+from lorestudio.ui.widgets.pane import FoldingRow, MessageBar
 from lorestudio.ui.widgets.record_table import CheckList, RecordTable, RecordView
 from lorestudio.ui.widgets.work_pane import ProgressStrip
 from lorestudio.vault.entries import ParseRules
@@ -284,7 +284,8 @@ class ImportBooksDialog(LoreDialog):
         self._rules = ParseRules() if project is None else ParseRules.from_settings(project.settings)
         self._keep_in = work.log_of
         told = tr("World Info, cards (PNG, JSON, CharX), NovelAI, Risu, Agnaistic, KoboldAI, AI Dungeon, CSV, Markdown")
-        self.files = named(QLineEdit(self, placeholderText=told), tr("Files to import"))
+        some = tr("World Info, cards, NovelAI, Risu, KoboldAI, AI Dungeon, Markdown, …")
+        self.files = named(QLineEdit(self, placeholderText=some), tr("Files to import"), told)
         self.into = combo(self, tr("Vault"), {str(folder): folder.name for folder in work.folders})
         self.into.addItem(tr("A new vault…"), "")
         self.vault = named(QLineEdit(self, placeholderText=tr("A folder that is made")), tr("Folder of the new vault"))
@@ -293,15 +294,20 @@ class ImportBooksDialog(LoreDialog):
         self.excludes = QCheckBox(tr("Groups: members exclude each other"), self)
         self.gates = QCheckBox(tr("Characters: a gate"), self)
         self.heads = QCheckBox(tr("NovelAI: prefix into the text"), self)
-        levels = {0: tr("Markdown: a file an entry")}
-        levels |= {level: tr("Markdown: an entry at each {sign}", sign="#" * level) for level in (1, 2, 3)}
+        levels = {0: tr("a file an entry")}
+        levels |= {level: tr("an entry at each {sign}", sign="#" * level) for level in (1, 2, 3)}
         self.split = combo(self, tr("Markdown"), levels)
         form = QFormLayout()
         form.addRow(tr("Files"), holding(row((self.files, 1), button(self, tr("Choose…"), self._ask), margins=0)))
         form.addRow(tr("Into"), holding(row((self.into, 1), (self.vault, 2), margins=0)))
         form.addRow(tr("Folder"), self.folder)
         form.addRow(tr("Duplicates"), self.twins)
-        form.addRow(tr("Also"), holding(row(self.excludes, self.gates, self.heads, (self.split, 1), margins=0)))
+        others = FoldingRow(self.gates, self.heads, self)
+        also = FoldingRow(self.excludes, others, self)
+        for folding in (also, others):
+            folding.set_margins(0, 0, 0, 0)
+        form.addRow(tr("Also"), also)
+        form.addRow(tr("Markdown"), self.split)
         self.arrange(form)
         self._delay = later(self, self._look, 200)
         for field in (self.files, self.vault, self.folder):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QScrollArea
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
@@ -51,6 +51,15 @@ def settle(window: MainWindow, qtbot: QtBot) -> None:
 
 def dialog(window: MainWindow) -> BasisDialog:
     return next(each for each in window.findChildren(BasisDialog) if each.isVisible())
+
+
+def test_the_first_choice_has_the_keyboard_and_nothing_has_to_be_scrolled(opened: MainWindow) -> None:
+    opened.run("chat.basis")
+    made = dialog(opened)
+    assert made.focusWidget() is made.fields[0].focus_target()
+    (area,) = made.findChildren(QScrollArea)
+    assert area.verticalScrollBar().maximum() == area.horizontalScrollBar().maximum() == 0
+    made.close()
 
 
 def words(window: MainWindow) -> list[str]:
