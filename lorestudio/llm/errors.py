@@ -254,6 +254,10 @@ _OVERLOADED = _words("overloaded")
 _ROLES = _words(
     r"\broles?\b.{0,60}(?:alternat|allowed|supported|must)", r"system (?:role|message|prompt)s?\b.{0,40}not", "alternat"
 )
+_TOO_LONG = _words(
+    r"context[_ ](?:length|size|window)", r"maximum context", r"(?:prompt|input|request) (?:is )?too (?:long|large)",
+    "reduce the length", "too many (?:input )?tokens",
+)  # fmt: skip
 
 _NOTHING = re.compile("(?!)")
 
@@ -275,6 +279,11 @@ _RULES: Final[tuple[tuple[ErrorKind, Container[int | None], re.Pattern[str]], ..
 def _special_advice(kind: ErrorKind, message: str, who: str) -> str:
     if kind is ErrorKind.UNKNOWN and _ROLES.search(message):
         return "The model takes no system message: switch on the setting that sends everything as one user message."
+    if kind in (ErrorKind.UNKNOWN, ErrorKind.SERVER) and _TOO_LONG.search(message):
+        return (
+            "The question is longer than the model's context: lower what is sent along (messages, entries, tokens) in "
+            "the settings, or choose a model or a server's setting with a larger context."
+        )
     if kind is ErrorKind.CONNECTION and "CERTIFICATE" in message.upper():
         return f"The certificate of {redact(who)} is not trusted; check the URL, the clock, and any proxy in between."
     return ""

@@ -134,6 +134,26 @@ def test_errors_travel(way: object) -> None:
     assert (other.kind, other.status, other.text) == (error.kind, error.status, error.text)
 
 
+@pytest.mark.parametrize(
+    ("message", "status", "too_long"),
+    [
+        ("This model's maximum context length is 4096 tokens (context_length_exceeded)", 400, True),
+        ("prompt is too long: 212345 tokens > 200000 maximum", 400, True),
+        ("the request exceeds the available context size. try increasing it", 400, True),
+        ("the request exceeds the available context size. try increasing it", 500, True),
+        ("Please reduce the length of the messages or completion.", 400, True),
+        ("Request too large for model small", 413, True),
+        ("max_tokens: 9000 > 8192, which is the maximum allowed number of output tokens", 400, False),
+        ("Rate limit reached: too many tokens in this minute", 429, False),
+    ],
+)
+def test_a_question_that_is_longer_than_the_context_is_told_what_to_do(
+    message: str, status: int, too_long: bool
+) -> None:
+    """It only said that the message tells more, of which the end was cut off."""
+    assert ("longer than the model's context" in failed(message, status).advice) is too_long
+
+
 def test_what_the_provider_says_ends_before_the_advice() -> None:
     assert "It says: bad key. Check" in failed("bad key", 401).text
     assert "It says: Who are you? Check" in failed("Who are you?", 401).text

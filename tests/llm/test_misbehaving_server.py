@@ -162,6 +162,18 @@ REFUSALS: dict[str, tuple[Behaviour, ErrorKind, int | None, str]] = {
         400,
         "one user message",
     ),
+    "longer than the context": (
+        reply(
+            error(
+                "This model's maximum context length is 4096 tokens. However, your messages resulted in 9123 tokens.",
+                code="context_length_exceeded",
+            ),
+            "400 Bad Request",
+        ),
+        ErrorKind.UNKNOWN,
+        400,
+        "longer than the model's context",
+    ),
     "error with status 200": (reply(error("Provider returned error", code=429)), ErrorKind.RATE_LIMITED, 429, "Wait"),
     "web page": (reply(HTML, content_type="text/html; charset=utf-8"), ErrorKind.INVALID_ANSWER, None, "URL"),
     "web page in disguise": (reply(HTML), ErrorKind.INVALID_ANSWER, None, "URL"),
