@@ -211,6 +211,11 @@ def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") 
             remarks.append(str(error))
             continue
         remarks += missing
+        remarks += (
+            f"{book.name} is scanned out of the card; SillyTavern scans it only once it was imported there."
+            for book in books
+            if book.place == str(project.setup.card_path)
+        )
         paths = tuple(Path(book.place) for book in books)
         project = replace(project, book_paths=paths, read_only=True).with_books(books)
     return BroughtChat(project, systems, tuple(remarks))

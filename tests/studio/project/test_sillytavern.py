@@ -175,6 +175,18 @@ def test_another_character_of_that_name_does_not_bring_its_books(full: Path) -> 
     assert books == {"evening": {"Clerks", "Evening", "Ottoline's"}, "second": {"Evening", "Ottoline's"}}
 
 
+def test_a_book_inside_the_card_that_was_never_imported_is_said(full: Path) -> None:
+    card = full / "data" / "default-user" / "characters" / "Ottoline.png"
+    inside = {"name": "Inside", "entries": [{"keys": ["kite"], "content": "Post.", "enabled": True}]}
+    own = {"name": "Ottoline", "character_book": inside, "extensions": {"world": ""}}
+    card.write_text(json.dumps({"spec": "chara_card_v2", "data": own}))
+    found = look_into(full)
+    opened = open_found(found, found.chat("evening"))
+    assert [remark for remark in opened.remarks if "import" in remark] == [
+        "Inside is scanned out of the card; SillyTavern scans it only once it was imported there."
+    ]
+
+
 def test_what_a_group_keeps_for_its_chat_counts_where_the_chat_has_no_header(full: Path) -> None:
     user = full / "data" / "default-user"
     chat = user / "group chats" / "g1.jsonl"
