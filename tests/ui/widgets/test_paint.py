@@ -207,6 +207,16 @@ def test_a_hollow_mark_is_an_outline_in_its_colour_that_is_broken_around_a_glyph
         assert (sign.image, middle(sign.box)) == (image_of(glyph(icon, theme.palette.text_muted, 12)), (50, 30))
 
 
+def test_a_mark_stands_in_the_middle_of_its_picture(qapp: object) -> None:
+    pixmap = mark_pixmap(Mark("", "green", "x", hollow=True), Theme("light"), 16)
+    assert (pixmap.deviceIndependentSize(), pixmap.devicePixelRatio()) == (QSizeF(16, 16), 2)
+    image = pixmap.toImage()
+    across = [x for x in range(32) if any(image.pixelColor(x, y).alpha() for y in range(32))]
+    down = [y for y in range(32) if any(image.pixelColor(x, y).alpha() for x in range(32))]
+    assert across == down
+    assert across[0] == 31 - across[-1] > 0
+
+
 def test_hatching_stands_out_from_a_pane_in_either_theme(qapp: object) -> None:
     color = QColor("#808080")
     assert hatch(color, Theme("light")).color().lightness() < color.lightness()
