@@ -25,6 +25,7 @@ from lorestudio.ui.features.projects.start import RecentProject, RecentProjects,
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, tr
+from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.project_files import VAULT_CHANGED
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
@@ -367,10 +368,14 @@ class ProjectsFeature(Feature):
 
         def done() -> None:
             opened = told[0]
-            changed = {name: each for name, each in opened.systems.items() if session.choices.systems.get(name) != each}
+            known = session.choices.systems
+            changed = {name: each for name, each in opened.systems.items() if known.get(name) != each}
+            own = [name for name, each in changed.items() if known.get(name) not in (None, type(each)())]
+            text = tr("The settings of {systems} are SillyTavern's from now on, also for other chats; “Undo setting or "
+                      "chat change” brings yours back.", systems=", ".join(map(system_title, own)))  # fmt: skip
             if changed:
                 session.replays.configure(changed, tr("settings of SillyTavern"))
-            self._say_lore(what.path, bool(opened.project.books), opened.remarks)
+            self._say_lore(what.path, bool(opened.project.books), ([text] if own else []) + [*opened.remarks])
 
         session.reading.open_made(what.path.name, make, done)
 

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 
 from lorestudio.domain.records import replace
+from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.projects.actions import PasteDialog
@@ -236,6 +237,27 @@ def test_a_chat_of_sillytavern_brings_its_books_which_are_only_read(start, tmp_p
     settle(start)
     assert "only read here" in start.entry.bar.label.text()  # also where it comes off the list
     assert session.project.changed_in == []
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_that_sillytaverns_settings_take_the_place_of_ones_own_is_said(start, tmp_path, monkeypatch, own: bool) -> None:
+    user = tmp_path / "SillyTavern" / "data" / "default-user"
+    (user / "chats" / "Ottoline").mkdir(parents=True)
+    (user / "chats" / "Ottoline" / "One.jsonl").write_text('{"name":"Wren","is_user":true,"mes":"Fog."}\n')
+    (user / "settings.json").write_text(json.dumps({"world_info_settings": {"world_info_depth": 7}}))
+    mine = WorldInfoSettings(depth=9 if own else WorldInfoSettings().depth)
+    start.features.systems.configure("world-info", mine)
+    answer_file_dialog(monkeypatch, tmp_path / "SillyTavern")
+    press(start, "sillytavern.open")
+    (dialog,) = shown(FolderDialog)
+    dialog.accept()
+    settle(start)
+    assert start.session.choices.systems["world-info"].depth == 7
+    said = [text for text in start.bars.texts if "settings of World Info are SillyTavern's from now on" in text]
+    assert bool(said) is own
+    start.run("adjust.undo")
+    settle(start)
+    assert start.session.choices.systems["world-info"] == mine
 
 
 def test_a_folder_that_is_not_sillytaverns_is_said(start, tmp_path, monkeypatch) -> None:
