@@ -7,6 +7,7 @@ window that only lists them.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -71,6 +72,12 @@ class Registered(Mapping[str, SystemKind]):
         kind = self._look()[0][name]
         summary: str = _package_of(name).SUMMARY if kind is None else kind.summary
         return summary
+
+    @property
+    def loaded(self) -> bool:
+        """Whether all of them are there, so that nobody waits who asks for one."""
+        known = self._look()[0].items()
+        return all(kind is not None or hasattr(sys.modules.get(BUILT_IN[name]), "KIND") for name, kind in known)
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ The chart has the tokens of every turn as one line for each run; the table of tu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil
 from pathlib import Path
@@ -314,6 +314,8 @@ class SystemsPane(Pane):
         self._only_kept = False
         self._outdated = False
         self._was_seen = False
+        self._waiting: list[Callable[[], object]] = []
+        """What is done when the systems are loaded."""
         self.turns = comparison_table(self, lambda turn: generation_of(turn.turn))
         self.totals = comparison_table(self)
         self.chart = TokenChart(theme, self)
@@ -413,6 +415,9 @@ class SystemsPane(Pane):
 
     def run(self) -> None:
         """Compare what is chosen."""
+        self._when_loaded(self._run)
+
+    def _run(self) -> None:
         project = self._session.project
         wanted = self._wanted()
         if project is None or project.chat is None or self.running or len(wanted) < FEWEST:
@@ -446,7 +451,13 @@ class SystemsPane(Pane):
         if project is None or project.chat is None or session.keep_in is None or session.busy:
             return
         chat = chat_id(project)
-        if not self.isVisible() or self.running or self.found is not None or chat == self._looked_for:
+        if (
+            not self._was_seen
+            or not self.isVisible()
+            or self.running
+            or self.found is not None
+            or chat == self._looked_for
+        ):
             return
         self._looked_for = chat
         keys = compared_last(session.keep_in, project)
@@ -466,13 +477,48 @@ class SystemsPane(Pane):
     def showEvent(self, event: QShowEvent) -> None:
         """Look for the comparison that was kept."""
         super().showEvent(event)
+        self._when_loaded(self._seen)
+
+    def _seen(self) -> None:
         if not self._was_seen:
             self._was_seen = True
             self._show_choice()
         self.look_for_kept()
 
+    def _when_loaded(self, then: Callable[[], object]) -> None:
+        """Do this once all systems are there: what can be compared is known by then. A worker loads them."""
+        if KINDS.loaded and not self._waiting:
+            then()
+            return
+        self._waiting.append(then)
+        if len(self._waiting) > 1:
+            return
+        self.choose_button.hide()
+        self.empty.say(tr("Loading the systems…"), "")
+        self._pages.setCurrentWidget(self.empty)
+        self._session.jobs.start(
+            tr("Loading the systems"),
+            lambda _job: tuple(KINDS.values()),
+            done=self._loaded,
+            failed=self._not_loaded,
+            owner=self,
+        )
+
+    def _loaded(self, _kinds: object) -> None:
+        self.choose_button.show()
+        waiting, self._waiting = self._waiting, []
+        for then in waiting:
+            then()
+
+    def _not_loaded(self, error: Exception) -> None:
+        self._waiting.clear()
+        self.empty.say(tr("The systems cannot be loaded"), sentence_of(error))
+
     def run_or_find(self) -> None:
         """Compare, unless what was kept answers the question."""
+        self._when_loaded(self._run_or_find)
+
+    def _run_or_find(self) -> None:
         if self.running and self._only_kept:
             self._run_then = True
         elif self.found is None:

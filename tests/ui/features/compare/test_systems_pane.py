@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import threading
 from contextvars import ContextVar
 from functools import partial
 from itertools import pairwise
@@ -27,6 +28,7 @@ from lorestudio.studio.compare.comparison import Comparison, PromptShare, TurnCo
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems import registry
 from lorestudio.systems.hybrid.system import HybridSystem
+from lorestudio.systems.registry import Registered
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.model import Turn
 from lorestudio.ui.features.compare import systems_pane
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from lorestudio.systems.base import Moment, System
+    from lorestudio.systems.base import Moment, System, SystemKind
     from lorestudio.ui.shell.main_window import MainWindow
 
 
@@ -71,7 +73,7 @@ def compared(real: MainWindow, qtbot: QtBot) -> MainWindow:
 
 
 def test_the_pane_comes_before_any_system_is_loaded_that_nobody_asked_for(
-    real: MainWindow, monkeypatch: pytest.MonkeyPatch
+    real: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Loading all of them takes longer than a window may stand still."""
     loaded, built_in = set[str](), registry._built_in
@@ -82,9 +84,57 @@ def test_the_pane_comes_before_any_system_is_loaded_that_nobody_asked_for(
     assert "system:hybrid" in {choice.key for choice in real.features.timeline.comparable.choices()}
     assert loaded <= {registry.MAIN.name}
     real.features.systems.show_page()
-    drain()
+    settled(qtbot, real)
     assert "hybrid" in loaded
     assert real.features.systems.compare.choose_button.text() == "Runs: 3"
+
+
+def test_systems_that_are_not_there_are_loaded_beside_the_window(
+    real: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built_in, go_on, window = registry._built_in, threading.Event(), threading.current_thread()
+    loaded: dict[str, threading.Thread | None] = {registry.MAIN.name: None}  # the one that is chosen
+
+    def load(name: str) -> SystemKind:
+        if name not in loaded:
+            assert go_on.wait(20)
+        loaded.setdefault(name, threading.current_thread())
+        return built_in(name)
+
+    real.show_pane("compare")
+    settled(qtbot, real)
+    pane = real.features.systems.compare
+    monkeypatch.setattr(registry, "_built_in", load)
+    monkeypatch.setattr(Registered, "loaded", property(lambda _kinds: len(loaded) == len(registry.BUILT_IN)))
+    real.features.systems.show_page()
+    real.run("systems.compare")
+    drain()
+    assert len(loaded) == 1
+    assert (pane.empty.title.text(), pane.choose_button.isVisible()) == ("Loading the systems…", False)
+    go_on.set()
+    settled(qtbot, real)
+    assert window not in loaded.values()
+    assert (pane.choose_button.text(), pane.choose_button.isVisible()) == ("Runs: 3", True)
+    assert pane.found is not None
+
+
+def test_a_system_that_cannot_be_loaded_is_told_and_tried_again(
+    real: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(name: str) -> SystemKind:
+        raise ImportError(f"{name} is broken")
+
+    pane = real.features.systems.compare
+    with monkeypatch.context() as patched:
+        patched.setattr(Registered, "loaded", False)
+        patched.setattr(Registered, "values", lambda _kinds: [broken("recap")])
+        real.features.systems.show_page()
+        settled(qtbot, real)
+        assert pane.empty.title.text() == "The systems cannot be loaded"
+        assert "recap is broken" in pane.empty.text.text()
+    pane.run()
+    settled(qtbot, real)
+    assert pane.found is not None
 
 
 def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWindow) -> None:
