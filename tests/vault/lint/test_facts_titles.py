@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz, process
 
-from lorestudio.vault.lint import likeness
-from lorestudio.vault.lint.likeness import NEAR, Titles
+from lorestudio.vault.lint import facts
+from lorestudio.vault.lint.facts import NEAR, Titles
 
 WORDS = st.sampled_from(["harbour", "of ", "the ", "north", "dun", "wick", "0", "12", "é"])
 TITLES = st.lists(WORDS, min_size=1, max_size=14).map("".join)
@@ -36,7 +36,7 @@ def plainly(title: str, titles: list[str]) -> str:
 @pytest.fixture
 def looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """However few titles there are, none is compared that shares too little."""
-    monkeypatch.setattr(likeness, "FEW", 0)
+    monkeypatch.setattr(facts, "_FEW", 0)
 
 
 @pytest.mark.usefixtures("looked_up")
@@ -75,7 +75,7 @@ def test_of_many_numbered_titles_few_are_compared(monkeypatch: pytest.MonkeyPatc
         compared.append(len(names))
         return found(title, names, **more)
 
-    monkeypatch.setattr(likeness.process, "extractOne", counted)
+    monkeypatch.setattr(process, "extractOne", counted)
     assert titles.nearest("plaze 12345") == "place 12345"
     assert titles.nearest("palce 00017") == "place 00017"
     assert sum(compared) < 200
