@@ -44,6 +44,8 @@ from lorestudio.trace.model import AS_STORED, Phase, SeenChat, StageRecord, Trac
 from lorestudio.trace.scores import Bm25Figures
 from lorestudio.trace.storage.serialize import Gist
 from lorestudio.trace.vocabulary import Vocabulary
+from lorestudio.vault.lint.keyforms import KeyRules
+from lorestudio.vault.lint.model import CheckedBooks
 
 
 class Wake(Struct, frozen=True):
@@ -87,6 +89,10 @@ class KeySearch:
         """Tells which of the keys are in a line that `line` made, by their places."""
         folded = [(place, fold(key)) for place, key in enumerate(keys) if key.strip()]
         return lambda line: [place for place, key in folded if key in line]
+
+    def of(self, rules: KeyRules) -> KeySearch:
+        """The same for entries that say themselves how their keys are searched."""
+        return self
 
     def wakes(self, vault: VaultIndex) -> WakeFinder:
         """Which entries' contents wake which others."""
@@ -601,13 +607,15 @@ class ScannedBooks(Struct, frozen=True):
 
     `files` gives those that settings name, `naming` the settings that name others; `in_play` reads all that a scene has
     by them, and says in sentences which are not there (raises InputError); `index` holds the entries of books as they
-    are scanned without notes.
+    are scanned without notes; `checked` has what the checks see of those of a scene, the last number being the size of
+    the context, 0 where nobody knows it.
     """
 
     files: Callable[[Any], tuple[BookFile, ...]]
     naming: Callable[[Any, Iterable[BookFile]], Section]
     in_play: Callable[[Any, Scene], tuple[tuple[Lorebook, ...], tuple[str, ...]]]
     index: Callable[[tuple[Lorebook, ...]], VaultIndex]
+    checked: Callable[[Any, Scene, int], CheckedBooks]
 
 
 @dataclass(frozen=True, slots=True)

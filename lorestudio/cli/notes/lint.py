@@ -1,9 +1,9 @@
-"""The command that checks a vault: findings by note, a form for programs, and the safe fixes."""
+"""The command that checks a vault or a lorebook: findings by note, a form for programs, and the safe fixes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -15,6 +15,7 @@ from lorestudio.cli.options import JsonOption, SettingsOption, TokenizerOption, 
 from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.book_entries import read_text, save_text
 from lorestudio.studio.project.problems import ProblemFinder, Problems
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.runs import TraceBook
@@ -22,8 +23,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.lint.fixes import Repair
-from lorestudio.vault.lint.model import Finding, Severity, check_of
-from lorestudio.vault.writer import read_note, save_note
+from lorestudio.vault.lint.model import Finding, NoteKey, Severity, check_of
 
 _STYLES: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _WORDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
@@ -46,7 +46,7 @@ def lint(
     ] = Severity.WARNING,
     strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings too.")] = False,
 ) -> None:
-    """Check a vault's notes and settings. Ends with 1 where there are errors, with 0 otherwise."""
+    """Check a vault's notes and settings, or a lorebook's entries. Ends with 1 where there are errors, else with 0."""
     project = open_project(vault, chat, settings, rules=rules_named(rules), tokenizer=tokenizer)
     finder = ProblemFinder()
     repairs: tuple[Repair, ...] = ()
@@ -64,7 +64,8 @@ def lint(
     if as_json:
         print_json(_document(problems, shown, repairs), 1)
     else:
-        _print(problems, shown, repairs, severity)
+        titles = {(entry.vault, entry.filename): entry.title for entry in project.index.entries}
+        _print(problems, shown, repairs, severity, titles if project.of_books else {})
     say_all((*project.problems, *problems.failures))
     if problems.unread:
         say(f"{problems.unread} notes lie behind Obsidian's plugin: their front matter was not looked at as a text.")
@@ -77,13 +78,20 @@ def _save(project: Project, repair: Repair) -> None:
     path = project.note_path(repair.vault, repair.filename)
     if path is None:
         raise InputError("--fix", f"the vault “{repair.vault}” has no folder here, so its notes cannot be changed.")
-    text, digest = read_note(path)
+    text, digest = read_text(path)
     if text != repair.before:
         raise VaultError(f"“{repair.filename}” has changed while it was checked. Run the command again.")
-    save_note(path, repair.after, digest)
+    save_text(path, repair.after, digest)
 
 
-def _print(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repair], severity: Severity) -> None:
+def _print(
+    problems: Problems,
+    shown: Sequence[Finding],
+    repairs: Sequence[Repair],
+    severity: Severity,
+    titles: Mapping[NoteKey, str],
+) -> None:
+    """All that is shown; `titles` are those of entries whose file names say little."""
     console = Screen()
     for repair in repairs:
         for line in repair.diff().splitlines():
@@ -95,9 +103,12 @@ def _print(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repai
         notes.setdefault(finding.note, []).append(finding)
     several = len({vault for vault, filename in notes if filename}) > 1
     for (vault, filename), findings in notes.items():
-        name = (f"{vault}: {filename}" if several else filename) if filename else "Settings and vault"
+        named = " ".join(part for part in (filename, titles.get((vault, filename))) if part)
+        rest = "Lorebook" if problems.of_books else "Settings and vault"
+        name = (f"{vault}: {named}" if several else named) if filename else rest
         lines = [Text(name, style="bold"), *(line for finding in findings for line in _told(finding)), Text()]
-        console.print(Text("\n").join(lines), soft_wrap=True)
+        console.print(Text("
+").join(lines), soft_wrap=True)
     console.print(Text(_summary(problems, repairs, severity)), soft_wrap=True)
 
 
@@ -125,7 +136,8 @@ def _summary(problems: Problems, repairs: Sequence[Repair], severity: Severity) 
         lines.append(f"{hidden:,} not shown; --severity info shows all.")
     if repairs:
         changes = sum(len(repair.titles) for repair in repairs)
-        lines.insert(0, f"Fixed: {changes:,} in {plural(len(repairs), '# note|# notes')}.")
+        what = "# entry|# entries" if problems.of_books else "# note|# notes"
+        lines.insert(0, f"Fixed: {changes:,} in {plural(len(repairs), what)}.")
     else:
         fixes = sum(finding.fix is not None and finding.fix.safe for finding in problems.findings)
         if fixes:

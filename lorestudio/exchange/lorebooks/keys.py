@@ -75,6 +75,11 @@ def is_plain(key: str) -> bool:
     return not key.startswith("/") or pattern_of(key) is None
 
 
+def looks_like_pattern(key: str) -> bool:
+    """Whether a key stands between slashes, whether or not it can be used as a pattern."""
+    return _PATTERN.fullmatch(trim(key)) is not None
+
+
 MOST_WORDS: Final = 20
 """A pattern that finds more texts than this is not simple."""
 
@@ -162,9 +167,15 @@ def broken_patterns(keys: Iterable[str]) -> Iterator[tuple[str, str]]:
             yield trim(key), str(error).rstrip(".")
 
 
+def inner_slash(key: str) -> bool:
+    r"""Whether a slash inside keeps a key between slashes from being a pattern: it has to be written `\/`."""
+    found = _PATTERN.fullmatch(trim(key))
+    return found is not None and _INNER_SLASH.search(found[1]) is not None
+
+
 def _compiled(key: str) -> Pattern | None:
     found = _PATTERN.fullmatch(key)
-    if found is None or _INNER_SLASH.search(found[1]):
+    if found is None or inner_slash(key):
         return None
     return compile_pattern(found[1].replace("\\/", "/"), found[2])
 

@@ -492,11 +492,12 @@ def _consequences(note: FoundNote, before: str, after: str, found: Sequence[Repl
 
 
 def plan_repairs(folders: Mapping[str, Path], repairs: Sequence[Repair]) -> Planned:
-    """Mend these notes as one step. `folders` are those of the vaults by name.
+    """Mend these notes as one step. `folders` are those of the vaults by name, or the files of lorebooks.
 
     A note whose file is no longer what was looked at stays as it is, and a remark says so.
     """
     made: list[NoteFileChange] = []
+    entries: dict[Path, str] = {}
     remarks: list[str] = []
     titles: list[str] = []
     for repair in repairs:
@@ -510,8 +511,14 @@ def plan_repairs(folders: Mapping[str, Path], repairs: Sequence[Repair]) -> Plan
         if before is None:
             continue
         mark = BOM if before.startswith(BOM) else ""
-        made.append(NoteFileChange(path, before, mark + repair.after.removeprefix(BOM)))
+        after = mark + repair.after.removeprefix(BOM)
+        if is_book_entry(path):
+            entries[path] = after
+        else:
+            made.append(NoteFileChange(path, before, after))
         titles += repair.titles
+    if entries:
+        made += plan_edits(list(entries), lambda path, _text: entries[path]).changes.changes
     title = titles[0] if len(titles) == 1 else f"Mend {len(titles)} problems"
     return Planned(ChangeSet(title, tuple(made)), tuple(remarks))
 

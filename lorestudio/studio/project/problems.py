@@ -1,13 +1,15 @@
 """All problems of a project: of its notes and settings, and of its chat as far as it was run.
 
 Notes are read again only where a file has changed. The chat tells which entries never come in, by the traces of its
-runs, and which keys find too much or nothing: single keys are looked for as the main system finds them.
+runs, and which keys find too much or nothing: single keys are looked for as the main system finds them, those of
+lorebooks as the one that scans them does, which says itself what is wrong with its fields.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import field as data_field
 from pathlib import Path
@@ -20,21 +22,36 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, is_finite_number, trim
 from lorestudio.domain.json_text import object_in
 from lorestudio.domain.lifecycle import Cancelled
-from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.domain.records import replace
+from lorestudio.exchange.lorebooks.entry import entry_text
+from lorestudio.exchange.lorebooks.reading import NAMED, Lorebook, with_texts
+from lorestudio.settings.declaration import Section
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.store import load
-from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.studio.project.project import Project
-from lorestudio.systems.registry import MAIN
+from lorestudio.systems.base import KeySearch
+from lorestudio.systems.macros import has_macros
+from lorestudio.systems.registry import MAIN, kind_of
 from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Phase, StageStatus, Trace
 from lorestudio.trace.wording import plural
+from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.folder import StampedText, list_folder, read_stamped
 from lorestudio.vault.index import definition_path
 from lorestudio.vault.lint.fixes import Repair
+from lorestudio.vault.lint.keyforms import KeyRules
 from lorestudio.vault.lint.linter import Linter, Scope, ordered
-from lorestudio.vault.lint.model import CheckGroup, Finding, NoteKey, Places, Severity, all_checks, check_of
+from lorestudio.vault.lint.model import (
+    CheckedBooks,
+    CheckGroup,
+    Finding,
+    NoteKey,
+    Places,
+    Severity,
+    all_checks,
+    check_of,
+)
 from lorestudio.vault.lint.settings import SettingsFile
 from lorestudio.vault.note.text_edits import apply_edits
 
@@ -68,20 +85,20 @@ class Careers(Struct, frozen=True):
 
 def chat_problems(
     index: VaultIndex,
-    settings: DeepLoreSettings,
+    search: KeySearch,
     chat: Chat | None,
     careers: Careers,
-    unmet: Sequence[tuple[str, int]] = (),
-    texts: Mapping[NoteKey, str] | None = None,
+    unmet: Sequence[tuple[str, int]],
+    scope: Scope,
 ) -> tuple[Finding, ...]:
     """The findings D51 to D55 and B01. `careers` are those in the chat, `unmet` searches in vain with their number.
 
-    `texts` are for the line numbers.
+    `scope` has the texts for the line numbers, and how the keys of lorebooks are searched.
     """
-    texts = texts or {}
+    texts = scope.texts if scope.books is None else {}
     found = list(_careers_told(index, careers, texts))
     if chat is not None:
-        found += _keys_told(index, settings, chat, texts)
+        found += _keys_told(index, search, chat, texts, scope.books)
         unmet = (*unmet, *_gaps(chat.metadata))
     return (*found, *_unmet_told(unmet))
 
@@ -156,7 +173,7 @@ def _careers_told(index: VaultIndex, careers: Careers, texts: Mapping[NoteKey, s
 
 
 def _keys_told(
-    index: VaultIndex, settings: DeepLoreSettings, chat: Chat, texts: Mapping[NoteKey, str]
+    index: VaultIndex, search: KeySearch, chat: Chat, texts: Mapping[NoteKey, str], books: CheckedBooks | None
 ) -> Iterator[Finding]:
     messages = [message for message in chat.messages if message.scannable]
     owners = [
@@ -164,32 +181,40 @@ def _keys_told(
         for entry in index.entries
         if not entry.guide and not entry.constant
         for key in dict.fromkeys(entry.keys)
-        if trim(key)
+        if trim(key) and not (books is not None and has_macros(key))  # what a lorebook's stand for, a run tells
     ]
     if not messages or not owners:
         return
-    search = MAIN.key_search(settings)
-    found_in = search.finder([key for _, key in owners])
+    alike: dict[KeyRules | None, dict[str, list[int]]] = {}
+    for place, (entry, key) in enumerate(owners):
+        rules = books.notes[entry.vault, entry.filename].keys if books is not None else None
+        alike.setdefault(rules, {}).setdefault(key, []).append(place)
     counts: Counter[int] = Counter()
-    for message in messages:
-        counts.update(found_in(search.line(message)))
     spoken: dict[int, str] = {}
-    for name in dict.fromkeys(message.name for message in messages if message.name):
-        for place in found_in(search.line(Message(name, ""))):
-            spoken.setdefault(place, name or "")
+    names = dict.fromkeys(message.name for message in messages if message.name)
+    for rules, keys in alike.items():
+        own = search if rules is None else search.of(rules)
+        found_in, places = own.finder(tuple(keys)), tuple(keys.values())
+        found = Counter(number for message in messages for number in found_in(own.line(message)))
+        counts.update({place: found[number] for number in found for place in places[number]})
+        for name in names:
+            for number in found_in(own.line(Message(name, ""))):
+                for place in places[number]:
+                    spoken.setdefault(place, name or "")
     awake = {owners[place][0].id for place in counts}
     enough = len(messages) >= ENOUGH_MESSAGES
+    name = books.names["keys"] if books is not None else "keys"
     for place, (entry, key) in enumerate(owners):
         times = counts[place]
         line = _line(texts, entry, key)
         if place in spoken:
             told = f"The key “{key}” is in the name of the speaker {spoken[place]}."
-            yield _finding("D55", entry, told, line, "keys")
+            yield _finding("D55", entry, told, line, name)
         elif enough and times > BROAD * len(messages):
             told = f"The key “{key}” is in {times:,} of {len(messages):,} messages."
-            yield _finding("D53", entry, told, line, "keys")
+            yield _finding("D53", entry, told, line, name)
         elif enough and not times and entry.id in awake:
-            yield _finding("D54", entry, f"The key “{key}” is in none of {len(messages):,} messages.", line, "keys")
+            yield _finding("D54", entry, f"The key “{key}” is in none of {len(messages):,} messages.", line, name)
 
 
 # ---- searches in vain ------------------------------------------------------------------------------------------------
@@ -229,10 +254,26 @@ def _unmet_told(unmet: Iterable[tuple[str, int]]) -> Iterator[Finding]:
             yield _finding("B01", None, f"The Librarian searched {times:,} times for “{query}” and found nothing.")
 
 
-_OF_BOOKS: Final = (
-    "The checks are for a vault's notes: of a lorebook is told what its chat shows. "
-    "lorestudio import makes notes of its entries."
-)
+class EntryTexts(Mapping[NoteKey, str]):
+    """The texts of lorebooks' entries, each made when it is wanted. Two of one number have none."""
+
+    def __init__(self, books: Iterable[Lorebook]) -> None:
+        entries = [((book.name, f"{NAMED}{entry.name}"), raw) for book in books
+                   for entry, raw in zip(book.entries, book.raws, strict=True)]  # fmt: skip
+        several = Counter(key for key, _ in entries)
+        self._raws = {key: raw for key, raw in entries if several[key] == 1}
+
+    def __getitem__(self, key: NoteKey) -> str:
+        return entry_text(self._raws[key])
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._raws
+
+    def __iter__(self) -> Iterator[NoteKey]:
+        return iter(self._raws)
+
+    def __len__(self) -> int:
+        return len(self._raws)
 
 
 class NoteTexts:
@@ -277,7 +318,8 @@ class Problems:
     """What was found, the worst first, and what was looked at.
 
     `notes` counts files, `unread` those whose text is not known here because their vault has no folder, `runs` the
-    generations that were taken into account. `failures` are sentences about what could not be looked at.
+    generations that were taken into account. `failures` are sentences about what could not be looked at. Of lorebooks
+    `notes` counts the entries that are on.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -286,6 +328,7 @@ class Problems:
     unread: int = 0
     runs: int = 0
     failures: tuple[str, ...] = ()
+    of_books: bool = False
     _counts: Counter[Severity] = data_field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -301,6 +344,8 @@ class Problems:
         """What was looked at, as a sentence."""
         checks = sum(check.group is not CheckGroup.CHAT or bool(self.runs) for check in all_checks().values())
         told = f"{checks} checks over {plural(self.notes, '# note|# notes')} and the settings"
+        if self.of_books:
+            told = f"The checks of lorebooks over {plural(self.notes, '# entry|# entries')}"
         return f"{told}, and over {plural(self.runs, '# run|# runs')} of the chat." if self.runs else f"{told}."
 
 
@@ -322,22 +367,33 @@ class ProblemFinder:
         drafts: Mapping[Path, str] | None = None,
         on_progress: Callable[[int, int], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
+        settings: Section | None = None,
     ) -> Problems:
         """Everything there is to say about the project. `drafts` are unsaved texts by file, which count instead.
 
-        Raises Cancelled.
+        `settings` are those of the system that scans its lorebooks, None for its defaults. Raises Cancelled.
         """
-        scope, unmet, failures = self._look(project, cancelled)
+        drafts = drafts or {}
+        written = _with_drafts(project, drafts) if project.of_books and drafts else project
+        scope, unmet, failures = self._look(written, cancelled, settings)
         report = self._linter.run(scope, on_progress, cancelled)
         self._scope = scope
         found = list(report.findings)
-        for path, text in (drafts or {}).items():
+        for path, text in drafts.items():
             key = project.note_place(path)
-            if key is not None and not is_book_entry(path):  # what is checked are notes
+            if key is not None and scope.books is None:
                 found = [finding for finding in found if finding.note != key]
                 found += self._linter.note(scope, key, text)
         careers = careers_in(traces)
-        found += chat_problems(project.index, project.settings, project.chat, careers, unmet, scope.texts)
+        if scope.books is None:
+            search = MAIN.key_search(project.settings)
+        else:
+            kind = kind_of(project.system)
+            search = kind.key_search(settings or kind.settings_in(project.settings))
+        found += chat_problems(_taking_part(written.index, scope), search, project.chat, careers, unmet, scope)
+        if written is not project:
+            numbers = {(entry.vault, entry.filename): entry.id for entry in project.index.entries}
+            found = [replace(finding, entry=numbers.get(finding.note)) for finding in found]
         folderless = {vault for vault, folder in project.folders.items() if folder is None}
         vaults = [item.vault for part in (project.index.entries, project.index.left_out) for item in part]
         return Problems(
@@ -347,13 +403,18 @@ class ProblemFinder:
             sum(vault in folderless for vault in vaults),
             careers.runs,
             failures,
+            project.of_books,
         )
 
-    def repairs(self, project: Project, notes: Iterable[NoteKey] | None = None) -> tuple[Repair, ...]:
+    def repairs(
+        self, project: Project, notes: Iterable[NoteKey] | None = None, settings: Section | None = None
+    ) -> tuple[Repair, ...]:
         """The notes with all their safe fixes made, as they are on disk now: all notes, or those named."""
-        scope, _, _ = self._look(project, None)
-        wanted = scope.texts if notes is None else [key for key in dict.fromkeys(notes) if key in scope.texts]
-        found = [self._linter.repair(scope, key) for key in wanted]
+        scope, _, _ = self._look(project, None, settings)
+        if notes is None:
+            findings = self._linter.run(scope).findings
+            notes = [finding.note for finding in findings if finding.fix is not None and finding.fix.safe]
+        found = [self._linter.repair(scope, key) for key in dict.fromkeys(notes) if key in scope.texts]
         return tuple(repair for repair in found if repair is not None)
 
     def text(self, note: NoteKey) -> str | None:
@@ -361,15 +422,38 @@ class ProblemFinder:
         return self._scope.texts.get(note) if self._scope is not None else None
 
     def _look(
-        self, project: Project, cancelled: Callable[[], bool] | None
+        self, project: Project, cancelled: Callable[[], bool] | None, settings: Section | None
     ) -> tuple[Scope, tuple[tuple[str, int], ...], tuple[str, ...]]:
-        texts, failures = self._texts.read(project, cancelled)
         file, unmet, more = _settings_file(project)
-        index = project.index
-        if project.of_books:  # their keys and fields go by other rules
-            index, failures = VaultIndex(()), (*failures, _OF_BOOKS)
-        scope = Scope(index, project.settings, texts, file, counter=project.counter)
+        kind = kind_of(project.system)
+        if project.of_books and kind.books is not None:
+            settings = settings or kind.settings_in(project.settings)
+            books = kind.books.checked(settings, project.scene(), project.known_context)
+            index = VaultIndex(tuple(note.entry for note in books.notes.values()), vaults=project.index.vaults)
+            texts = EntryTexts(project.books)
+            return Scope(index, project.settings, texts, counter=project.counter, books=books), unmet, more
+        of_notes, failures = self._texts.read(project, cancelled)
+        scope = Scope(project.index, project.settings, of_notes, file, counter=project.counter)
         return scope, unmet, (*failures, *more)
+
+
+def _with_drafts(project: Project, drafts: Mapping[Path, str]) -> Project:
+    """The project with these texts in its lorebooks; one that makes no entry is left out."""
+    books = project.books
+    for path, text in drafts.items():
+        place = project.note_place(path)
+        if place is not None:
+            with suppress(VaultError):
+                books = with_texts(books, [NoteText(*place, text)])
+    return project.with_books(books)
+
+
+def _taking_part(index: VaultIndex, scope: Scope) -> VaultIndex:
+    """The entries that the chat is asked about: of lorebooks those that are on."""
+    if scope.books is None:
+        return index
+    on = (entry for entry in index.entries if (entry.vault, entry.filename) in scope.of_books)
+    return VaultIndex(tuple(on), vaults=index.vaults)
 
 
 def preview(finding: Finding, text: str) -> Repair | None:

@@ -195,10 +195,15 @@ class Project:
             folder = next((Path(book.place) for book in self.books if book.name == vault), None)
         return None if folder is None else folder / filename
 
+    @property
+    def note_roots(self) -> dict[str, Path]:
+        """Below what the notes of each vault lie: its folder, or the file of a lorebook that stands in its place."""
+        roots = {book.name: Path(book.place) for book in self.books if not self.places}
+        return roots | {name: folder for name, folder in self.folders.items() if folder is not None}
+
     def note_place(self, path: Path) -> tuple[str, str] | None:
         """The vault and the name of the note behind a file, None where it is in none of the vaults."""
-        roots = [*self.folders.items(), *((book.name, Path(book.place)) for book in self.books if not self.places)]
-        inside = ((name, root) for name, root in roots if root is not None and path.is_relative_to(root))
+        inside = ((name, root) for name, root in self.note_roots.items() if path.is_relative_to(root))
         return next(((name, path.relative_to(root).as_posix()) for name, root in inside), None)
 
     @property

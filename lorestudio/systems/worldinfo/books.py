@@ -15,7 +15,7 @@ from lorestudio.domain.javascript import Json, to_string, truthy
 from lorestudio.domain.json_text import object_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.recorded import ACTIVE_BOOKS, BOOK_VIEWER
-from lorestudio.exchange.lorebooks.entry import Extra
+from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
 from lorestudio.exchange.lorebooks.reading import (
     BookFile,
     BookRole,
@@ -35,10 +35,13 @@ from lorestudio.settings.worldinfo import BY_BOOKS, CARRIED, VAULT, WorldInfoSet
 from lorestudio.systems.base import ScannedBooks, Scene, SystemKind
 from lorestudio.systems.vectors import KnownVectors, embedder_named
 from lorestudio.systems.worldinfo import NAME, SUMMARY, TITLE
-from lorestudio.systems.worldinfo.decision import Surroundings, WorldInfoState, index_of
+from lorestudio.systems.worldinfo.checks import Listed, checked_books
+from lorestudio.systems.worldinfo.decision import Surroundings, WorldInfoState, budget_of, index_of
+from lorestudio.systems.worldinfo.key_search import WorldInfoKeySearch
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.systems.worldinfo.words import VOCABULARY
 from lorestudio.trace.wording import one_line
+from lorestudio.vault.lint.model import CheckedBooks
 
 _ROLE_WORDS: Final = {
     BookRole.GLOBAL: "a global lorebook",
@@ -280,8 +283,21 @@ def _in_play(settings: WorldInfoSettings, scene: Scene) -> tuple[tuple[Lorebook,
     return in_play(books).used, missing
 
 
+def _entries_of(books: tuple[Lorebook, ...]) -> tuple[BookEntry, ...]:
+    return in_order(in_play(books).used, InsertionStrategy(WorldInfoSettings().character_strategy))
+
+
 def _index_of(books: tuple[Lorebook, ...]) -> VaultIndex:
-    return index_of(in_order(in_play(books).used, InsertionStrategy(WorldInfoSettings().character_strategy)))
+    return index_of(_entries_of(books))
+
+
+def _checked(settings: WorldInfoSettings, scene: Scene, context: int) -> CheckedBooks:
+    raws = {entry.digest: raw for book in scene.books for entry, raw in zip(book.entries, book.raws, strict=True)}
+    listed = [
+        Listed(entry, raws[entry.digest], note)
+        for entry, note in zip(_entries_of(scene.books), scene.index.entries, strict=True)
+    ]
+    return checked_books(settings, listed, budget_of(settings, context, scene.reply_tokens), scene.counter)
 
 
 _SECTION: Final = "world_info_settings"
@@ -347,7 +363,8 @@ KIND: Final = SystemKind(
     knows="Lorebooks, card, persona and author's note",
     remembers_what="Timed effects",
     of_one_computer=frozenset({"book", "character_books", "chat_books", "persona_books", "extra_books", "worlds"}),
-    books=ScannedBooks(book_files, with_book_files, _in_play, _index_of),
+    books=ScannedBooks(book_files, with_book_files, _in_play, _index_of, _checked),
+    key_search=WorldInfoKeySearch,
     reads_setup=True,
     records=(ACTIVE_BOOKS, BOOK_VIEWER),
 )

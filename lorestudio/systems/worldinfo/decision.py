@@ -355,7 +355,7 @@ async def decided(
         timed,
         moment.counter,
         random.next,
-        _budget(moment, settings, around),
+        budget_of(settings, moment.context_size, around.reply_tokens),
         macros.fill,
         {**dict.fromkeys(_forced(world, moment), 1.0), **similar.taken},
         world.watch,
@@ -424,7 +424,7 @@ def _forced(world: World, moment: Moment) -> Iterator[str]:
 def _source(
     moment: Moment, settings: WorldInfoSettings, around: Surroundings, macros: Macros, *, note_due: bool
 ) -> TextSource:
-    texts = tuple(_searched(message, names=settings.include_names) for message in reversed(moment.chat))
+    texts = tuple(searched_line(message, names=settings.include_names) for message in reversed(moment.chat))
     speaker = () if around.only_these else (moment.character,)
     characters = {settings.avatar} if settings.avatar else {*speaker, *around.characters}
     extras = {extra: macros.fill(text) for extra, text in around.extras.items()}
@@ -441,14 +441,14 @@ def _source(
     return TextSource(texts, frozenset(characters) - {""}, around.tags, tuple(prompts), extras, kind)
 
 
-def _budget(moment: Moment, settings: WorldInfoSettings, around: Surroundings) -> int:
-    """In tokens: a share of the context without the reply, and no more than the cap."""
-    size = moment.context_size
-    context = max(0, size - around.reply_tokens) if size else settings.context
+def budget_of(settings: WorldInfoSettings, size: int, reply_tokens: int) -> int:
+    """In tokens: a share of the context without the reply, and no more than the cap. `size` is 0 where unknown."""
+    context = max(0, size - reply_tokens) if size else settings.context
     budget = round_half_up(settings.budget * context / 100) or 1
     return min(budget, settings.budget_cap) if settings.budget_cap > 0 else budget
 
 
-def _searched(message: Message, *, names: bool) -> str:
+def searched_line(message: Message, *, names: bool) -> str:
+    """A message as it is searched."""
     name = "undefined" if message.name is None else message.name  # as JavaScript writes a field that is not there
     return f"{name}: {message.text}" if names else message.text

@@ -213,9 +213,10 @@ def _is_special(entry: BookEntry) -> bool:
         entry.disabled, entry.triggers, entry.characters, entry.tags, entry.delay is not None,
         entry.recursion_level is not None, entry.exclude_recursion, entry.never_activates,
     )  # fmt: skip
-    return any(refusable) or entry.constant or entry.activates or not all(map(_is_searched, entry.keys))
+    return any(refusable) or entry.constant or entry.activates or not all(map(is_searched, entry.keys))
 
 
-def _is_searched(key: str) -> bool:
+def is_searched(key: str) -> bool:
+    """Whether a search for all keys at once, in lower case, tells where this one may stand."""
     sought = trim(key)
     return 0 < len(sought.lower()) <= LONGEST_WORD and not has_macros(key) and _SIGMA not in key and is_plain(sought)

@@ -340,12 +340,12 @@ class VaultFacts:
     @cached_property
     def longer(self) -> Mapping[KeyForm, tuple[tuple[str, Entry], ...]]:
         """For each key the keys of entries that contain it, as written; very short keys are left out."""
-        settings = self.rules.settings
         holders: dict[KeyForm, list[tuple[str, Entry]]] = {}
         for entry in self.index.entries:
             if not entry.guide:
+                rules = self.rules.keys_of(entry)
                 for key in usable_keys(entry):
-                    holders.setdefault(key_form(key, settings), []).append((key, entry))
+                    holders.setdefault(key_form(key, rules), []).append((key, entry))
         return {
             short: tuple(holder for form in forms for holder in holders[form])
             for short, forms in contained(holders).items()

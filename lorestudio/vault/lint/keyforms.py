@@ -1,4 +1,4 @@
-"""Keys as DeepLore searches them, compared with each other instead of with a text (rules: deeplore 3.4).
+"""Keys as they are searched, compared with each other instead of with a text (rules: deeplore 3.4, sillytavern 5.6).
 
 A claim made here about two keys holds for every text; where that is not sure, no claim is made. Nothing here decides
 whether a key is in a text: that is the engine's business.
@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.javascript import WHITE_SPACE, fold, head, length, trim
-from lorestudio.settings.deeplore import DeepLoreSettings
 
 SEARCHED: Final = 200
 """Code units of a key that are searched."""
@@ -30,23 +29,32 @@ _JOINERS: Final = "\u200c\u200d"
 _UNSEEN: Final = frozenset(["Cf", "Cc", "Zl", "Zp"])
 
 
+class KeyRules(Struct, frozen=True):
+    """How the keys of an entry are searched; `counted`: one that stands there twice counts twice."""
+
+    case_sensitive: bool = False
+    match_whole_words: bool = False
+    counted: bool = False
+
+
 class KeyForm(Struct, frozen=True):
-    """A key as it is searched: `word` where it has to stand alone."""
+    """A key as it is searched: `word` where it has to stand alone, `exact` where its case counts."""
 
     text: str
     word: bool
+    exact: bool
 
 
-def key_form(key: str, settings: DeepLoreSettings) -> KeyForm:
-    """How a key is searched under the settings."""
+def key_form(key: str, rules: KeyRules) -> KeyForm:
+    """How a key is searched under the rules."""
     text = head(key, SEARCHED)
-    text = text if settings.case_sensitive else fold(text)
-    return KeyForm(text, settings.match_whole_words and _WHITE.isdisjoint(text))
+    text = text if rules.case_sensitive else fold(text)
+    return KeyForm(text, rules.match_whole_words and _WHITE.isdisjoint(text), rules.case_sensitive)
 
 
 def covers(short: KeyForm, long: KeyForm) -> bool:
     """Whether `short` is found wherever `long` is found, and is another key."""
-    if short.text == long.text:
+    if short.text == long.text or short.exact is not long.exact:
         return False
     place = long.text.find(short.text)
     while place >= 0:
@@ -78,7 +86,7 @@ def contained(forms: Iterable[KeyForm]) -> dict[KeyForm, list[KeyForm]]:
         shorter = {text: same for _, (text, same) in automaton.iter(long.text) if text != long.text}
         for same in shorter.values():
             for short in same:
-                if not short.word or covers(short, long):
+                if covers(short, long):
                     found.setdefault(short, []).append(long)
     return found
 

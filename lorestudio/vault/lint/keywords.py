@@ -1,4 +1,4 @@
-"""Keys that find too much, too little, or nothing (rules: deeplore 3.4; deeplore-tools 3.3)."""
+"""Keys that find too much, too little, or nothing (rules: deeplore 3.4; deeplore-tools 3.3; sillytavern 5.6)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from lorestudio.domain.javascript import length, trim
+from lorestudio.domain.json_text import texts_in
 from lorestudio.vault.lint import keyforms
 from lorestudio.vault.lint.facts import VaultFacts
-from lorestudio.vault.lint.keyforms import covers, key_form
+from lorestudio.vault.lint.keyforms import KeyRules, covers, key_form
 from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules, is_same, quoted, usable_keys
 
 _PATTERN: Final = re.compile(r"/.+/[dgimsuvy]*")
@@ -27,14 +28,14 @@ def broad_keys(note: Note, rules: Rules) -> Iterator[Hit]:
     for key in note.keys:
         if keyforms.is_short(key):
             yield Hit("K01", f"The key “{key}” is short and likely to be found by chance.", "keys", key)
-        punctuation = keyforms.is_punctuation(key) and not rules.settings.match_whole_words
+        punctuation = keyforms.is_punctuation(key) and not rules.keys_of(entry).match_whole_words
         if punctuation or keyforms.is_single_sign(key):
             yield Hit("K51", f"The key “{key}” is found in nearly every message.", "keys", key)
 
 
 def idle_keys(note: Note, rules: Rules) -> Iterator[Hit]:
     """K52, K53, K61: keys that add nothing."""
-    entry, settings = note.entry, rules.settings
+    entry, searched = note.entry, rules.keys_of(note.entry)
     keys = entry.keys
     if len(keys) > len(usable_keys(entry)) and keys:
         fix = _keys(note, lambda key: [key] if trim(key) else [], "Remove the empty key")
@@ -43,12 +44,12 @@ def idle_keys(note: Note, rules: Rules) -> Iterator[Hit]:
         return
     seen: dict[keyforms.KeyForm, str] = {}
     for key in usable_keys(entry):
-        form = key_form(key, settings)
+        form = key_form(key, searched)
         first = seen.setdefault(form, key)
         if first is key:
             continue
-        # With a warmup the copy counts, so removing it would change when the entry comes in.
-        fix = None if entry.warmup is not None else _without_copies(note, rules)
+        # Where the copy counts, removing it would change when the entry comes in.
+        fix = None if searched.counted else _without_copies(note, searched)
         told = f"The key “{key}” stands there twice" + (f" (as “{first}” too)" if first != key else "")
         yield Hit("K52", f"{told}.", "keys", key, fix=fix)
     swallowed = [
@@ -64,7 +65,7 @@ def idle_keys(note: Note, rules: Rules) -> Iterator[Hit]:
 
 def mistyped_keys(note: Note, rules: Rules) -> Iterator[Hit]:
     """K55, K56, K58, K59, K60, K63: keys that are written as no chat writes them."""
-    entry, settings = note.entry, rules.settings
+    entry, searched = note.entry, rules.keys_of(note.entry)
     for name, keys in (("keys", note.keys), ("refine_keys", tuple(dict.fromkeys(entry.refine_keys)))):
         for key in keys:
             if _PATTERN.fullmatch(trim(key)) and len(trim(key)) > 2:
@@ -72,7 +73,7 @@ def mistyped_keys(note: Note, rules: Rules) -> Iterator[Hit]:
             if found := tuple(dict.fromkeys(keyforms.unseen(key))):
                 fix = _keys(note, _one(key, keyforms.seen), "Replace the invisible sign") if name == "keys" else None
                 yield Hit("K59", f"The key “{key}” has an invisible sign: {', '.join(found)}.", name, key, fix=fix)
-            if settings.case_sensitive and unicodedata.normalize("NFC", key) != key:
+            if searched.case_sensitive and unicodedata.normalize("NFC", key) != key:
                 fix = _keys(note, _one(key, _composed), "Compose the letters") if name == "keys" else None
                 yield Hit("K58", f"The key “{key}” has decomposed letters.", name, key, fix=fix)
             if not _CURLY.isdisjoint(key):
@@ -88,12 +89,17 @@ def mistyped_keys(note: Note, rules: Rules) -> Iterator[Hit]:
 
 
 def word_boundaries(note: Note, rules: Rules) -> Iterator[Hit]:
-    """K57, K62: what whole words does to keys that are not plain words (users W14, W15)."""
-    entry = note.entry
-    if not rules.settings.match_whole_words or entry.guide:
+    """K57, K62: what whole words does to keys that are not plain words (users W14, W15).
+
+    Of a lorebook, where whole words are usual, keys of several words are not told.
+    """
+    entry, of_book = note.entry, note.key in rules.of_books
+    if not rules.keys_of(entry).match_whole_words or entry.guide:
         return
     for name, keys in (("keys", note.keys), ("refine_keys", tuple(dict.fromkeys(entry.refine_keys)))):
         for key in keys:
+            if of_book and " " in key:
+                continue
             if keyforms.breaks_words(key):
                 yield Hit("K57", f"The key “{key}” is also found inside longer words.", name, trim(key))
             elif keyforms.clings(key) or keyforms.is_punctuation(key):
@@ -105,13 +111,14 @@ def shared_keys(note: Note, facts: VaultFacts) -> Iterator[Hit]:
     entry = note.entry
     if entry.guide:
         return
+    searched = facts.rules.keys_of(entry)
     for key in note.keys:
         others = [other for other in facts.sharers.get(key.lower(), ()) if not is_same(other, entry)]
         if others:
             yield Hit("K02", f"The key “{key}” is also on {quoted([other.title for other in others])}.", "keys", key)
         if entry.refine_keys:
             continue  # the key alone does not wake it
-        form = key_form(key, facts.rules.settings)
+        form = key_form(key, searched)
         longer = [(other, holder) for other, holder in facts.longer.get(form, ()) if not is_same(holder, entry)]
         if longer:
             titles = list(dict.fromkeys(holder.title for _, holder in longer))
@@ -130,17 +137,19 @@ def _one(key: str, change: Callable[[str], str]) -> Callable[[str], list[str]]:
 
 
 def _keys(note: Note, change: Callable[[str], list[str]], what: str) -> FixSpec | None:
-    """The list of keys with each replaced by what `change` gives."""
-    keys = tuple(new for key in note.entry.keys for new in change(key))
+    """The list of keys with each replaced by what `change` gives; a lorebook has others than plain ones, too."""
     name = note.written("keys")
+    written = note.document.find(name) if note.names and note.document is not None else None
+    before = note.entry.keys if written is None else texts_in(written.value)
+    keys = tuple(new for key in before for new in change(key))
     return FixSpec(what, "set", name, keys) if keys else FixSpec(what, "remove", name)
 
 
-def _without_copies(note: Note, rules: Rules) -> FixSpec | None:
+def _without_copies(note: Note, rules: KeyRules) -> FixSpec | None:
     seen: set[keyforms.KeyForm] = set()
 
     def keep(key: str) -> list[str]:
-        form = key_form(key, rules.settings)
+        form = key_form(key, rules)
         if form in seen:
             return []
         seen.add(form)

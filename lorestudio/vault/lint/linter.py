@@ -39,7 +39,7 @@ from lorestudio.vault.lint.gating import (
     field_values,
     missing_titles,
 )
-from lorestudio.vault.lint.model import Finding, Hit, Note, NoteKey, Rules, check_of
+from lorestudio.vault.lint.model import CheckedBooks, CheckedEntry, Finding, Hit, Note, NoteKey, Rules, check_of
 from lorestudio.vault.lint.settings import SettingsFile, settings_checks
 
 NoteCheck = Callable[[Note, Rules], Iterator[Hit]]
@@ -64,10 +64,15 @@ VAULT_CHECKS: Final[tuple[VaultCheck, ...]] = (
 LEFT_OUT_CHECKS: Final[tuple[NoteCheck, ...]] = (entry_config.reasons, entry_config.near_misses, document_problems)
 """What a note that gave no entry is asked."""
 
+BOOK_CHECKS: Final[tuple[NoteCheck, ...]] = (
+    keywords.broad_keys, keywords.idle_keys, keywords.mistyped_keys, keywords.word_boundaries, macros,
+)  # fmt: skip
+"""What an entry of a lorebook is asked by itself; more says the system that scans it."""
+
 _OWN: Final = attrgetter(
     "title", "content", "keys", "refine_keys", "summary", "priority", "constant", "seed", "bootstrap", "guide",
     "tokens", "scan_depth", "exclude_recursion", "outlet", "position", "depth", "role", "cooldown", "warmup",
-    "probability", "custom_fields", "warnings",
+    "probability", "custom_fields", "warnings", "content_hash",
 )  # fmt: skip
 """What the checks by itself look at."""
 
@@ -78,8 +83,9 @@ MOST_HITS: Final = 200
 class Scope(Struct, frozen=True):
     """What is checked. `texts` are the notes as they are on disk (or in the editor), as far as they are known.
 
-    `file` is the settings file where there is one; `age_seconds` how long ago the index was made, None where that does
-    not matter because it is followed.
+    `books` are the entries of lorebooks, which have other fields than notes and are looked at in their place. `file` is
+    the settings file where there is one; `age_seconds` how long ago the index was made, None where that does not matter
+    because it is followed.
     """
 
     index: VaultIndex
@@ -88,6 +94,18 @@ class Scope(Struct, frozen=True):
     file: SettingsFile | None = None
     age_seconds: float | None = None
     counter: TokenCounter = CHARS_4
+    books: CheckedBooks | None = None
+
+    @property
+    def of_books(self) -> Mapping[NoteKey, CheckedEntry]:
+        """The entries of the lorebooks."""
+        return self.books.notes if self.books is not None else {}
+
+    def note(self, key: NoteKey, item: Entry | LeftOutNote | None) -> Note:
+        """What is checked of a note; the text of a lorebook's entry is made when it is wanted."""
+        if self.books is None:
+            return Note(*key, self.texts.get(key), item)
+        return Note(*key, None, item, self.books.names, lambda: self.texts.get(key))
 
 
 class Report(Struct, frozen=True):
@@ -137,27 +155,35 @@ class Linter:
                     raise Cancelled
                 if on_progress is not None:
                     on_progress(done, len(notes))
-            known = self._known.get(key)
-            text = scope.texts.get(key)
-            if known is None or not _same(known.note, text, item):
-                note = Note(*key, text, item)
+            known, note = self._known.get(key), scope.note(key, item)
+            if known is None or not _same(known.note, note):
                 known = _LintedNote(note, tuple(_own_hits(note, facts.rules)))
             else:
-                known.note.item = item
+                known.note = note
             if not isinstance(item, Entry) or key not in fresh:
                 fresh[key] = known
-            found += _findings(known, facts)
+            found += _findings(known, facts, scope.books)
             known.note.forget()
         self._known = fresh
         if on_progress is not None:
             on_progress(len(notes), len(notes))
-        unread = sum(key not in scope.texts for key, _ in notes)
+        unread = 0 if scope.books is not None else sum(key not in scope.texts for key, _ in notes)
         return Report(ordered(found, scope.index.vaults), len(notes), unread)
 
     def note(self, scope: Scope, key: NoteKey, text: str) -> tuple[Finding, ...]:
         """The findings of one note with another text, at once; of the other entries the index of `scope` tells."""
         facts = self._prepare(scope)
-        return ordered(_findings(_read_again(scope, facts.rules, key, text), facts), scope.index.vaults)
+        books = scope.books
+        if books is not None:
+            read = books.read(key, text)
+            if read is None:
+                return ()
+            note = Note(*key, None, read.entry, books.names, lambda: text)
+            known = _LintedNote(note, tuple(_own_hits(note, facts.rules)))
+            books = replace(books, notes={key: read})
+        else:
+            known = _read_again(scope, facts.rules, key, text)
+        return ordered(_findings(known, facts, books), scope.index.vaults)
 
     def repair(self, scope: Scope, key: NoteKey) -> Repair | None:
         """Make all safe fixes of a note; None where there are none or its text is unknown."""
@@ -165,7 +191,10 @@ class Linter:
         return None if text is None else repair(*key, text, lambda now: self.note(scope, key, now))
 
     def _prepare(self, scope: Scope) -> VaultFacts:
-        rules = Rules(scope.settings, ParseRules.from_settings(scope.settings, scope.index.fields), _about(scope))
+        rules = Rules(
+            scope.settings, ParseRules.from_settings(scope.settings, scope.index.fields), _about(scope),
+            {key: note.keys for key, note in scope.of_books.items()},
+        )  # fmt: skip
         if rules != self._rules:
             self._rules, self._known = rules, {}
         if self._facts is None or self._facts.index is not scope.index or self._facts.rules != rules:
@@ -186,11 +215,11 @@ def _notes(scope: Scope) -> Iterator[tuple[NoteKey, Entry | LeftOutNote | None]]
             yield key, None
 
 
-def _same(note: Note, text: str | None, item: Entry | LeftOutNote | None) -> bool:
+def _same(known: Note, now: Note) -> bool:
     """Whether the note still says what it said."""
-    if note.raw is not text and note.raw != text:
+    if known.raw is not now.raw and known.raw != now.raw:
         return False
-    before = note.item
+    before, item = known.item, now.item
     if before is item:
         return True
     if isinstance(before, Entry) and isinstance(item, Entry):
@@ -219,7 +248,8 @@ def _first(hits: Iterator[Hit]) -> Iterator[Hit]:
 
 def _own_hits(note: Note, rules: Rules) -> Iterator[Hit]:
     if isinstance(note.item, Entry):
-        hits = [hit for check in NOTE_CHECKS for hit in _first(check(note, rules))]
+        checks = BOOK_CHECKS if note.key in rules.of_books else NOTE_CHECKS
+        hits = [hit for check in checks for hit in _first(check(note, rules))]
         told = {hit.field for hit in hits if hit.code in {"P58", "P59"}}
         yield from (hit for hit in hits if hit.code != "P53" or hit.field not in told)
     elif isinstance(note.item, LeftOutNote):
@@ -229,13 +259,15 @@ def _own_hits(note: Note, rules: Rules) -> Iterator[Hit]:
         yield from entry_config.lost_titles(note, rules)
 
 
-def _findings(known: _LintedNote, facts: VaultFacts) -> Iterator[Finding]:
+def _findings(known: _LintedNote, facts: VaultFacts, books: CheckedBooks | None) -> Iterator[Finding]:
     note = known.note
     hits: Iterable[Hit] = known.hits
     entry: int | None = None
     if isinstance(note.item, Entry):
         entry = note.item.id if note.item.id >= 0 else None
-        hits = (*known.hits, *(hit for check in VAULT_CHECKS for hit in _first(check(note, facts))))
+        checks = VAULT_CHECKS if books is None else (keywords.shared_keys,)
+        own = books.notes[note.key].hits if books is not None else ()
+        hits = (*known.hits, *own, *(hit for check in checks for hit in _first(check(note, facts))))
     made: dict[Hit, Finding] = {}
     for hit in hits:
         finding = known.findings.get(hit)
@@ -246,7 +278,8 @@ def _findings(known: _LintedNote, facts: VaultFacts) -> Iterator[Finding]:
             check = check_of(hit.code)
             line = hit.line or (note.places.line(hit.field, hit.item) if note.text is not None else 0)
             finding = Finding(
-                hit.code, check.severity, note.vault, note.filename, entry, hit.field, line, hit.message,
+                hit.code, check.severity, note.vault, note.filename, entry, note.names.get(hit.field, hit.field), line,
+                hit.message,
                 hit.advice or check.advice, fix,
             )  # fmt: skip
         elif finding.entry != entry:
@@ -262,7 +295,9 @@ def _about(scope: Scope) -> str:
 
 
 def _settings_findings(scope: Scope) -> Iterator[Finding]:
-    for hit in settings_checks(scope.settings, scope.index, scope.file, scope.age_seconds, _about(scope)):
+    about = _about(scope)
+    of_notes = settings_checks(scope.settings, scope.index, scope.file, scope.age_seconds, about)
+    for hit in of_notes if scope.books is None else scope.books.hits:
         check = check_of(hit.code)
         yield Finding(hit.code, check.severity, "", "", None, hit.field, 0, hit.message, hit.advice or check.advice)
     vault = scope.index.vaults[0] if scope.index.vaults else ""
@@ -280,6 +315,12 @@ def ordered(findings: Iterable[Finding], vaults: Sequence[str]) -> tuple[Finding
     return tuple(
         sorted(
             findings,
-            key=lambda one: (one.severity.rank, places.get(one.vault, -1), one.filename, one.line, one.code),
+            key=lambda one: (one.severity.rank, places.get(one.vault, -1), _numbered(one.filename), one.line, one.code),
         )
     )
+
+
+def _numbered(filename: str) -> tuple[str, int]:
+    """A name that ends in a number, as those of a lorebook's entries do, stands in the order of numbers."""
+    name, _, number = filename.rpartition(" ")
+    return (name, int(number)) if number.isdecimal() else (filename, 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cache, cached_property
 from types import MappingProxyType
@@ -24,6 +24,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import front_matter
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.front_matter import BOM
+from lorestudio.vault.lint.keyforms import KeyRules
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import TextEdit
 
@@ -53,6 +54,7 @@ class CheckGroup(StrEnum):
     GATING = "Requires, excludes and cascade links"
     FIELDS = "Gating fields"
     KEYWORDS = "Keys"
+    WORLD_INFO = "World Info"
     LINKS = "Links"
     SIZE = "Size"
     AI = "AI selection"
@@ -220,12 +222,43 @@ class Places:
         return found
 
 
+class CheckedEntry(Struct, frozen=True):
+    """An entry of a lorebook as the checks see it: with its plain keys alone, neither patterns nor such with macros.
+
+    `hits` are what the system that scans it says of its fields.
+    """
+
+    entry: Entry
+    keys: KeyRules
+    hits: tuple[Hit, ...] = ()
+
+
+class CheckedBooks(Struct, frozen=True):
+    """The entries of lorebooks that take part. `names` are what they call the fields of notes.
+
+    `hits` are about no single entry. `read` gives an entry with another text, None where that makes none.
+    """
+
+    notes: Mapping[NoteKey, CheckedEntry]
+    read: Callable[[NoteKey, str], CheckedEntry | None]
+    names: Mapping[str, str] = {}
+    hits: tuple[Hit, ...] = ()
+
+
 class Rules(Struct, frozen=True):
     """What the checks go by: DeepLore's settings, how notes are read under them, what stands before token counts."""
 
     settings: DeepLoreSettings
     parse: ParseRules
     about: str = ""
+    of_books: Mapping[NoteKey, KeyRules] = {}
+    """How the keys of lorebook entries are searched."""
+
+    def keys_of(self, entry: Entry) -> KeyRules:
+        """How the keys of the entry are searched."""
+        known = self.of_books.get((entry.vault, entry.filename))
+        settings = self.settings
+        return known or KeyRules(settings.case_sensitive, settings.match_whole_words, entry.warmup is not None)
 
     @property
     def ai(self) -> bool:
@@ -240,10 +273,22 @@ class Rules(Struct, frozen=True):
 
 
 class Note:
-    """A note of the vault: an entry, or one that gave none. `text` is None where it is not known."""
+    """A note of the vault: an entry, or one that gave none. `text` is None where it is not known.
 
-    def __init__(self, vault: str, filename: str, text: str | None, item: Entry | LeftOutNote | None) -> None:
+    An entry of a lorebook is `read` when somebody wants to change it, and calls its fields by other `names`.
+    """
+
+    def __init__(
+        self,
+        vault: str,
+        filename: str,
+        text: str | None,
+        item: Entry | LeftOutNote | None,
+        names: Mapping[str, str] = MappingProxyType({}),
+        read: Callable[[], str | None] = lambda: None,
+    ) -> None:
         self.vault, self.filename = vault, filename
+        self.names, self._read = names, read
         self.text = None if text is None else text.removeprefix(BOM)
         self.raw = text
         self.item = item
@@ -288,7 +333,8 @@ class Note:
     @cached_property
     def document(self) -> NoteDocument | None:
         """The text as properties, None where it is not known."""
-        return None if self.raw is None else NoteDocument(self.raw)
+        raw = self._read() if self.raw is None else self.raw
+        return None if raw is None else NoteDocument(raw)
 
     @cached_property
     def places(self) -> Places:
@@ -302,8 +348,8 @@ class Note:
 
     def written(self, name: str) -> str:
         """How the note spells a field: as given, or with other capitals."""
-        if name in self.values:
-            return name
+        if name in self.values or name in self.names:
+            return self.names.get(name, name)
         lower = name.lower()
         return next((other for other in self.values if other.lower() == lower), name)
 

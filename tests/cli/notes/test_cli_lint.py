@@ -107,17 +107,33 @@ def test_a_note_that_changes_meanwhile_is_not_overwritten(
     lorestudio: Run, messy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = "---\ntags: [lorebook]\nkeys: [mine]\n---\nMine.\n"
-    real = module.read_note
+    real = module.read_text
 
     def read(path: Path) -> tuple[str, str]:
         path.write_text(mine, encoding="utf-8")
         return real(path)
 
-    monkeypatch.setattr(module, "read_note", read)
+    monkeypatch.setattr(module, "read_text", read)
     result = lorestudio("lint", messy, "--fix")
     assert result.exit_code == 2
     assert "“A.md” has changed while it was checked" in result.stderr
     assert (messy / "A.md").read_text(encoding="utf-8") == mine
+
+
+def test_a_lorebook_is_checked_and_fixed_in_its_file(lorestudio: Run, tmp_path: Path) -> None:
+    book = tmp_path / "Book.json"
+    text = (
+        '{"entries": {"3": {"uid": 3, "comment": "Bell", "key": ["bell",  "bell"], "position": 0, "content": "Ding."},'
+        '  "4": {"uid": 4, "comment": "Gate", "key": [], "position": 0, "content": "It opens."}}}'
+    )
+    book.write_text(text, encoding="utf-8")
+    result = lorestudio("lint", book, "--fix", "--strict", "--severity", "info")
+    assert result.exit_code == 1
+    assert "\nuid 4 Gate\n  warning W51  “Gate” has no keys" in result.stdout
+    assert "0 errors, 1 warning and 0 remarks. The checks of lorebooks over 2 entries." in result.stdout
+    assert "Fixed: 1 in 1 entry." in result.stdout
+    assert result.stderr == ""
+    assert book.read_text(encoding="utf-8") == text.replace('["bell",  "bell"]', '["bell"]')
 
 
 def test_a_chat_tells_what_never_comes_in(lorestudio: Run, vault: Path, chat: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lorestudio.studio.notes.book_entries import read_text
 from lorestudio.studio.notes.search import plan_repairs
 from lorestudio.vault.lint.fixes import Repair
 
@@ -28,3 +29,17 @@ def test_one_repair_gives_its_own_title(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"one\n")
     planned = plan_repairs({"v": tmp_path}, (Repair("v", "a.md", "one\n", "two\n", ("Say two",)),))
     assert planned.changes.title == "Say two"
+
+
+def test_an_entry_of_a_lorebook_is_mended_in_its_file(tmp_path: Path) -> None:
+    book = tmp_path / "Book.json"
+    text = '{"entries": {"3": {"uid": 3, "key": ["bell", "bell"],  "order": 1e2, "content": "It rings."}}}'
+    book.write_text(text, "utf-8")
+    before, _ = read_text(book / "uid 3")
+    after = before.replace("  - bell\n  - bell\n", "  - bell\n")
+    stale = Repair("Book", "uid 3", before + "!", after, ("Lost",))
+    planned = plan_repairs({"Book": book}, (Repair("Book", "uid 3", before, after, ("Remove the copies",)), stale))
+    (change,) = planned.changes.changes
+    assert (change.path, change.before, change.after) == (book, text, text.replace('["bell", "bell"]', '["bell"]'))
+    assert planned.changes.title == "Remove the copies"
+    assert "uid 3 has changed meanwhile" in planned.remarks[0]

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
+from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.problems import ProblemFinder, preview
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
@@ -68,18 +70,127 @@ def test_notes_on_disk_are_checked(tmp_path: Path) -> None:
     assert "chat" not in problems.checked
 
 
-def test_a_lorebooks_entries_are_not_checked_as_notes(tmp_path: Path) -> None:
+LINES = "Ann: The lamp.\nBob: The lamp is out.\n" * 6
+
+
+def make_book(folder: Path, *entries: dict[str, object], lines: str = "") -> Project:
+    """A project of a lorebook whose entries say this otherwise than new ones; `lines` are a chat."""
+    book, chat = folder / "Book.json", folder / "chat.txt"
+    listed = {str(uid): {**NEW_ENTRY, "uid": uid, "content": f"Text {uid}.", **raw} for uid, raw in enumerate(entries)}
+    book.write_text(json.dumps({"entries": listed}), encoding="utf-8")
+    chat.write_text(lines, encoding="utf-8")
+    return open_project([book], chat if lines else None)
+
+
+def told(project: Project) -> list[tuple[str, str, str]]:
+    return [(each.code, each.filename, each.field) for each in found(project)]
+
+
+def test_a_lorebooks_entries_are_checked_by_its_own_rules(tmp_path: Path) -> None:
     """“/ship|boat/” is a pattern in World Info and no pattern in a note (K55)."""
-    book, entry = tmp_path / "book.json", {"uid": 0, "key": ["/ship|boat/"], "content": "A ship.", "comment": "Ship"}
-    book.write_text(json.dumps({"entries": {"0": entry}}), encoding="utf-8")
-    chat = tmp_path / "chat.txt"
-    chat.write_text("Ann: The lamp.\nBob: The lamp is out.", encoding="utf-8")
-    project = open_project([book], chat)
-    traces = asyncio.run(Simulator(project).replay())
-    problems = ProblemFinder().find(project, traces)
-    assert [(finding.code, finding.filename) for finding in problems.findings] == [("D51", "uid 0")]
-    [told] = problems.failures
-    assert "of a lorebook is told what its chat shows" in told
+    project = make_book(tmp_path, {"key": ["/ship|boat/"]}, {"key": []}, {"key": ["ai"]}, lines=LINES)
+    expected = [("W51", "uid 1", "key"), ("D51", "uid 0", ""), ("D51", "uid 1", ""), ("D51", "uid 2", ""),
+                ("K01", "uid 2", "key")]  # fmt: skip
+    assert told(project) == expected
+    problems = ProblemFinder().find(project)
+    assert (problems.notes, problems.failures) == (3, ())
+    assert "over 3 entries" in problems.checked
+
+
+def test_entries_that_are_switched_off_are_not_looked_at(tmp_path: Path) -> None:
+    off: dict[str, object] = {"key": ["lamp", "a"], "disable": True, "probability": 0}
+    assert told(make_book(tmp_path, {"key": ["lamp"]}, off)) == []
+
+
+def test_settings_of_deeplore_have_no_say_in_a_lorebook(tmp_path: Path) -> None:
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"scanDepth": 0, "maxTokensBudget": 1, "vaults": []}), encoding="utf-8")
+    path = make_book(tmp_path, {"key": ["lamp"]}).book_paths[0]
+    assert told(open_project([path], None, settings)) == []
+
+
+def test_keys_are_compared_as_each_entry_has_them_searched(tmp_path: Path) -> None:
+    exact: dict[str, object] = {"key": ["e\u0301lan"], "caseSensitive": True}
+    loose: dict[str, object] = {"key": ["e\u0301clair"]}
+    clinging: dict[str, object] = {"key": ["-san"]}
+    anywhere: dict[str, object] = {"key": ["-kun"], "matchWholeWords": False}
+    project = make_book(tmp_path, exact, loose, clinging, anywhere)
+    assert told(project) == [("K58", "uid 0", "key"), ("K62", "uid 2", "key")]
+
+
+def test_that_whole_words_do_not_hold_is_said_where_it_is_unusual(tmp_path: Path) -> None:
+    assert told(make_book(tmp_path, {"key": ["war room"]}, {"key": ["маяк"]})) == [("K57", "uid 1", "key")]
+
+
+def test_a_short_key_whose_case_counts_is_not_sure_to_be_in_a_longer_one(tmp_path: Path) -> None:
+    lamp: dict[str, object] = {"key": ["lamp"], "matchWholeWords": False}
+    longer: dict[str, object] = {"key": ["lamps"]}
+    assert told(make_book(tmp_path, lamp, longer)) == [("K54", "uid 0", "key")]
+    assert told(make_book(tmp_path, {**lamp, "caseSensitive": True}, longer)) == []
+
+
+def test_patterns_and_keys_of_an_entrys_own_ways_are_looked_for_in_the_chat(tmp_path: Path) -> None:
+    entries: tuple[dict[str, object], ...] = (
+        {"key": ["/l.mp/", "/b.at/", "{{user}}"]},
+        {"key": ["am", "out"], "matchWholeWords": False},
+        {"key": ["Lamp", "out"], "caseSensitive": True, "comment": "Case"},
+    )
+    findings = [each for each in found(make_book(tmp_path, *entries, lines=LINES), run=False) if each.code[0] == "D"]
+    assert [(each.code, each.filename, each.message) for each in findings] == [
+        ("D53", "uid 0", "The key “/l.mp/” is in 12 of 12 messages."),
+        ("D53", "uid 1", "The key “am” is in 12 of 12 messages."),
+        ("D53", "uid 1", "The key “out” is in 6 of 12 messages."),
+        ("D53", "uid 2", "The key “out” is in 6 of 12 messages."),
+        ("D54", "uid 0", "The key “/b.at/” is in none of 12 messages."),
+        ("D54", "uid 2", "The key “Lamp” is in none of 12 messages."),
+    ]
+
+
+def test_settings_of_world_info_count_for_its_entries(tmp_path: Path) -> None:
+    project = make_book(tmp_path, {"key": ["lamp"], "content": "x" * 400})
+    for cap, expected in ((101, []), (100, ["W72"])):
+        problems = ProblemFinder().find(project, settings=WorldInfoSettings(world_info_budget_cap=cap))
+        assert [each.code for each in problems.findings] == expected
+
+
+def test_an_unsaved_entry_counts_instead_and_keeps_its_place(tmp_path: Path) -> None:
+    project, finder = make_book(tmp_path, {"key": ["lamp"]}, {"key": ["boat"], "order": 50}), ProblemFinder()
+    assert finder.find(project).findings == ()
+    text = finder.text(("Book", "uid 1"))
+    assert text is not None
+    path = project.book_paths[0] / "uid 1"
+    draft = text.replace("order: 50", "order: 500\nprobability: 0")
+    (finding,) = finder.find(project, drafts={path: draft}).findings
+    entry = next(each for each in project.index.entries if each.filename == "uid 1")
+    assert (finding.code, finding.entry) == ("W60", entry.id)
+    assert finder.find(project, drafts={path: "---\norder: first\n---\n"}).findings == ()
+
+
+def test_the_safe_fixes_of_an_entry_leave_its_patterns(tmp_path: Path) -> None:
+    keys = ["lamp", "/l.mp/", "Lamp", "zero\u200bwidth"]
+    project, finder = make_book(tmp_path, {"key": keys}, {"key": ["boat"]}), ProblemFinder()
+    (repair,) = finder.repairs(project)
+    assert (repair.filename, repair.titles) == ("uid 0", ("Replace the invisible sign", "Remove the copies"))
+    assert "key:\n  - lamp\n  - /l.mp/\n  - zerowidth\n" in repair.after
+    assert finder.repairs(project, [("Book", "uid 1"), ("Book", "uid 9")]) == ()
+
+
+def test_in_a_group_whose_scores_count_keys_no_copy_is_removed(tmp_path: Path) -> None:
+    entry: dict[str, object] = {"key": ["lamp", "lamp"], "group": "light"}
+    codes = {each.code: each.fix for each in found(make_book(tmp_path, entry))}
+    assert codes["K52"] is None
+
+
+def test_of_entries_of_one_number_no_text_is_known(tmp_path: Path) -> None:
+    project = make_book(tmp_path, {"key": ["boat"], "uid": 7}, {"key": ["lamp", "lamp"], "uid": 7})
+    findings = ProblemFinder().find(project).findings
+    assert sorted(each.code for each in findings) == ["K52", "W68", "W68"]
+    assert all(each.fix is None for each in findings)
+
+
+def test_findings_of_entries_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    project = make_book(tmp_path, *({"key": []} for _ in range(11)))
+    assert [each.filename for each in found(project)] == [f"uid {uid}" for uid in range(11)]
 
 
 def test_what_never_matched_and_what_never_went_in(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import fold
-from lorestudio.settings.deeplore import sanitise
 from lorestudio.systems.deeplore.matching.keys import KeyMatcher
-from lorestudio.vault.lint.keyforms import contained, covers, is_short, key_form, seen, unseen
+from lorestudio.vault.lint.keyforms import KeyRules, contained, covers, is_short, key_form, seen, unseen
 from tests.examples import examples
 
 SIGNS = "ab -'é魔_"
@@ -21,7 +20,7 @@ KEYS = st.text(SIGNS, min_size=1, max_size=5).filter(lambda key: bool(key.strip(
 def test_a_covered_key_is_found_wherever_the_longer_one_is(
     short: str, long: str, before: str, after: str, whole: bool
 ) -> None:
-    rules = sanitise({"matchWholeWords": whole}).settings
+    rules = KeyRules(match_whole_words=whole)
     if not covers(key_form(short, rules), key_form(long, rules)):
         return
     entries = [Entry(0, "", "", "", keys=(short,)), Entry(1, "", "", "", keys=(long,))]
@@ -33,7 +32,7 @@ def test_a_covered_key_is_found_wherever_the_longer_one_is(
 @given(st.lists(KEYS, max_size=8), st.booleans())
 @settings(max_examples=examples(200), deadline=None)
 def test_all_at_once_is_one_by_one(keys: list[str], whole: bool) -> None:
-    rules = sanitise({"matchWholeWords": whole}).settings
+    rules = KeyRules(match_whole_words=whole)
     forms = list(dict.fromkeys(key_form(key, rules) for key in keys))
     pairs = {short: [long for long in forms if covers(short, long)] for short in forms}
     expected = {short: longer for short, longer in pairs.items() if longer}

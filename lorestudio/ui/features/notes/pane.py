@@ -157,6 +157,7 @@ class EntryPane(Pane):
         self._clash: OnDisk | None = None
         self._says_left_out = False
         self._place: tuple[Path | None, int, int, int] | None = None
+        self._field: tuple[Path | None, str] | None = None
         self._begun: Path | None = None
         self._missing = ""
         self._rules = ParseRules()
@@ -250,6 +251,12 @@ class EntryPane(Pane):
         self._place = (self._path, line, start, end)
         if self._open_buffer() is not None:
             self._show_wanted_place()
+
+    def show_field(self, name: str) -> None:
+        """Give the keyboard to a property of a lorebook's entry, or to its content, once it is open."""
+        self._field = (self._path, name)
+        if self._open_buffer() is not None:
+            self._show_wanted_field()
 
     def save(self) -> None:
         """Write the unsaved text of the shown note."""
@@ -433,6 +440,7 @@ class EntryPane(Pane):
         self._show_dirty()
         self.finder.renew()
         self._show_wanted_place()
+        self._show_wanted_field()
         if self._begun is not None and self._begun == self._path:
             self._begun = None
             self.tabs.setCurrentIndex(WRITE)
@@ -460,6 +468,15 @@ class EntryPane(Pane):
             if self.tabs.currentIndex() == TEXT or not self.editor.shows_line(wanted[1]):
                 self.tabs.setCurrentIndex(SOURCE)
             self.editor.select_in_line(*wanted[1:])
+
+    def _show_wanted_field(self) -> None:
+        wanted, self._field = self._field, None
+        if wanted is not None and wanted[0] == self._path:
+            self.tabs.setCurrentIndex(WRITE)
+            if wanted[1] == "content":
+                self.editor.body.setFocus()
+            else:
+                self.editor.edit_field(wanted[1])
 
     def _show_dirty(self) -> None:
         self.dirty.setVisible(self.unsaved)

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QHeaderView, QPushButton, QSizePolicy, QTextBrowse
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.problems import ProblemFinder, Problems, preview
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook
@@ -57,8 +58,15 @@ class FixDialog(Dialog):
 
     agreed = Signal(object)
 
-    def __init__(self, repairs: Sequence[Repair], theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        repairs: Sequence[Repair],
+        theme: Theme,
+        parent: QWidget | None = None,
+        title_of: Callable[[Repair], str] = attrgetter("filename"),
+    ) -> None:
         super().__init__(parent, tr("Fix"), (720, 460))
+        self._title_of = title_of
         self.repairs = tuple(repairs)
         self._theme = theme
         changes = sum(len(repair.titles) for repair in self.repairs)
@@ -84,7 +92,7 @@ class FixDialog(Dialog):
         palette = self._theme.palette
         parts: list[str] = []
         for repair in self.repairs[:SHOWN_NOTES]:
-            parts.append(html.paragraph(repair.filename, bold=True, above=6))
+            parts.append(html.paragraph(self._title_of(repair), bold=True, above=6))
             told = dict.fromkeys(repair.titles)
             parts.append(html.paragraph("; ".join(told), color=palette.text_muted))
             rows = []
@@ -355,11 +363,12 @@ OPEN_UP_TO: Final = 300
 class ProblemsPane(Pane):
     """Follows the project, its runs and its unsaved texts; looks for problems in a job and shows them.
 
-    `jump` carries a file (`Path`, or None for a note without one) and a line from 1, 0 for the whole file;
-    `wanted_fixes` carries `Repair`s that a person has seen and wants; `counted` the errors and warnings.
+    `jump` carries a file (`Path`, or None for a note without one), a line from 1, and where that is 0 the name of a
+    property, "" for the whole file; `wanted_fixes` carries `Repair`s that a person has seen and wants; `counted` the
+    errors and warnings.
     """
 
-    jump = Signal(object, int)
+    jump = Signal(object, int, str)
     wanted_fixes = Signal(object)
     counted = Signal(int, int)
 
@@ -448,7 +457,7 @@ class ProblemsPane(Pane):
         token = self._token = CancelToken()
         traces = TraceBook(self._session.runs.traces).values()  # unpacked by the worker, one after the other
         drafts = {path: draft.text for path, draft in self._drafts.all.items()}
-        finder = self.finder
+        finder, settings = self.finder, self._settings_of_books
 
         def work(report: Callable[[object], None]) -> tuple[Problems, tuple[str, ...]]:
             last = 0.0
@@ -460,7 +469,7 @@ class ProblemsPane(Pane):
                     last = now
                     report((done, total))
 
-            problems = finder.find(project, traces, drafts, on_progress, lambda: token.cancelled)
+            problems = finder.find(project, traces, drafts, on_progress, lambda: token.cancelled, settings)
             return problems, tuple(map(search_text, problems.findings))
 
         self._tell()
@@ -510,16 +519,22 @@ class ProblemsPane(Pane):
         if project is None or not notes or self._token is not None:
             return
         self._token = CancelToken()
-        finder = self.finder
+        finder, settings = self.finder, self._settings_of_books
         self.details.fix_all.setEnabled(False)
         self._session.jobs.start(
             tr("Working out the fixes"),
-            lambda _report: finder.repairs(project, notes),
+            lambda _report: finder.repairs(project, notes, settings),
             done=self._worked_out,
             failed=self._failed,
         )
 
     # ---- inside -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _settings_of_books(self) -> Section | None:
+        """The settings of the system that scans the project's lorebooks, where the person chose it."""
+        project, choice = self._session.project, self._session.choice
+        return choice.settings if project is not None and choice.system == project.system else None
 
     def _project_changed(self) -> None:
         if self._session.project is None:
@@ -613,10 +628,12 @@ class ProblemsPane(Pane):
             widget.setEnabled(project is not None)
         if project is None:
             self.head.tell("")
-            self.empty.say(tr("No vault"), tr("Open the folder with your notes, and its problems appear here."))
+            self.empty.say(
+                tr("No vault"), tr("Open the folder with your notes, or a lorebook, and its problems appear here.")
+            )
         elif problems is None:
             self.head.tell(tr("Checking…"))
-            self.empty.say(tr("Checking…"), tr("The notes and the settings are being looked at."))
+            self.empty.say(tr("Checking…"), tr("The entries and the settings are being looked at."))
         else:
             self._tell_found(problems)
         self._pages.setCurrentWidget(self.splitter if self.model.shown else self.empty)
@@ -663,13 +680,23 @@ class ProblemsPane(Pane):
                 self._selection.choose_left_out(note)
         path = project.note_path(*finding.note) if project is not None and finding.filename else None
         if path is not None:
-            self.jump.emit(path, finding.line)
+            self.jump.emit(path, finding.line, "" if finding.line else finding.field)
 
     def _offer(self, repairs: tuple[Repair, ...]) -> None:
-        dialog = FixDialog(repairs, self.theme, self)
+        dialog = FixDialog(repairs, self.theme, self, self._name_of)
         dialog.agreed.connect(self.wanted_fixes)
         dialog.open()
 
+    def _name_of(self, repair: Repair) -> str:
+        """The file, which of a lorebook's entry says less than its title."""
+        project, key = self._session.project, (repair.vault, repair.filename)
+        if project is None or not project.of_books:
+            return repair.filename
+        titles = (entry.title for entry in project.index.entries if (entry.vault, entry.filename) == key)
+        return next(titles, repair.filename)
+
     def _title(self, finding: Finding) -> str:
         entry = self._session.entry(finding.entry)
-        return entry.title if entry is not None else finding.filename or tr("Settings, vault and chat")
+        project = self._session.project
+        rest = tr("Lorebook and chat") if project is not None and project.of_books else tr("Settings, vault and chat")
+        return entry.title if entry is not None else finding.filename or rest

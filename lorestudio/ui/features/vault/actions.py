@@ -115,7 +115,7 @@ class VaultFeature(Feature):
         self.pane.dropped.connect(self._drop)
         self.pane.retitled.connect(self._retitle)
         self.pane.reordered.connect(self._reorder)
-        problems.jump.connect(lambda path, line: self.jump(path, line, 0, 0))
+        problems.jump.connect(self._show_finding)
         problems.wanted_fixes.connect(self._mend)
         problems.counted.connect(self._count_problems)
         entry.create_wanted.connect(self.new_note)
@@ -512,6 +512,11 @@ class VaultFeature(Feature):
         if line:
             self._entry.show_place(line, start, end)
 
+    def _show_finding(self, path: Path | None, line: int, field: str) -> None:
+        self.jump(path, line, 0, 0)
+        if field:
+            self._entry.show_field(field)
+
     # ---- following --------------------------------------------------------------------------------------------------
 
     def _has_files(self) -> bool:
@@ -602,7 +607,7 @@ class VaultFeature(Feature):
         project = self.context.session.project
         if project is None:
             return
-        folders = {name: folder for name, folder in project.folders.items() if folder is not None}
+        folders = project.note_roots
         paths = [folders[repair.vault] / repair.filename for repair in repairs if repair.vault in folders]
         self.work.carry_out(lambda _vaults: plan_repairs(folders, repairs), about=paths)
 

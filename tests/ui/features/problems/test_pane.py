@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QTextBrowser
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication, QTextBrowser
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.ui.features.problems.pane import (
     MOST,
@@ -26,7 +27,7 @@ from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.model import Finding, Severity
-from tests.ui.conftest import drain
+from tests.ui.conftest import drain, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,7 +74,7 @@ class Stage:
         self.jumps: list[tuple[Any, int]] = []
         self.counts: list[tuple[int, int]] = []
         self.fixes: list[tuple[Repair, ...]] = []
-        self.pane.jump.connect(lambda path, line: self.jumps.append((path, line)))
+        self.pane.jump.connect(lambda path, line, _field: self.jumps.append((path, line)))
         self.pane.counted.connect(lambda errors, warnings: self.counts.append((errors, warnings)))
         self.pane.wanted_fixes.connect(self.fixes.append)
 
@@ -360,6 +361,88 @@ def test_the_window_closes_while_it_looks(make_window: Callable[..., MainWindow]
     window.problems.look()
     window.close()
     assert not window.problems.looking or window.session.jobs.wait(5000)
+
+
+BOOK = """{"entries": {
+  "0": {"uid": 0, "comment": "Bell", "key": ["bell",  "bell"], "position": 0, "order": 100, "content": ""},
+  "3": {"uid": 3, "comment": "Gate", "key": ["gate"], "position": 0, "order": 1e2, "content": "It opens.",
+        "keysecondary": ["oak"], "selective": false},
+  "4": {"uid": 4, "comment": "Weight", "key": ["/(/"], "position": 0, "order": 90, "content": "It is heavy."}
+}}"""
+
+
+@pytest.fixture
+def of_book(qtbot: QtBot, make_window: Callable[..., MainWindow], tmp_path: Path) -> MainWindow:
+    book = tmp_path / "Book.json"
+    book.write_text(BOOK, encoding="utf-8")
+    window = make_window(open_project([book]), replay=False)
+    window.keep_notes_safe(tmp_path / "kept")
+    qtbot.waitUntil(lambda: not window.problems.looking and window.session.jobs.idle)
+    window.run("pane.problems")
+    window.problems.head.severity.setCurrentIndex(0)
+    return window
+
+
+def choose_in(window: MainWindow, code: str) -> Finding:
+    pane = window.problems
+    finding = next(item for item in pane.model.findings() if item.code == code)
+    pane.choose(finding)
+    return finding
+
+
+def test_of_a_lorebook_the_problems_are_counted_and_named_after_entries(of_book: MainWindow) -> None:
+    assert of_book.status.problems.text() == "0 errors, 3 warnings"
+    assert of_book.problems.head.told == "0 errors, 3 warnings, 1 remark."
+    top = of_book.problems.model.root.children[0]
+    assert [node.title for node in top.children] == ["Bell", "Gate", "Weight"]
+
+
+@pytest.mark.parametrize(("code", "title", "field"), [("W58", "Gate", "selective"), ("W56", "Weight", "key")])
+def test_a_finding_of_an_entry_leads_to_its_field(of_book: MainWindow, code: str, title: str, field: str) -> None:
+    choose_in(of_book, code)
+    QTest.keyClick(of_book.problems.tree, Qt.Key.Key_Return)
+    settle(of_book)
+    pane = of_book.features.notes.pane
+    assert of_book.session.entry(of_book.selection.entry).title == title
+    row = pane.editor.form.row(field)
+    assert row is not None
+    assert row.isAncestorOf(QApplication.focusWidget())
+
+
+def test_a_finding_about_the_text_of_an_entry_leads_to_its_text(of_book: MainWindow) -> None:
+    choose_in(of_book, "W65")
+    QTest.keyClick(of_book.problems.tree, Qt.Key.Key_Return)
+    settle(of_book)
+    assert QApplication.focusWidget() is of_book.features.notes.pane.editor.body
+
+
+def test_fixes_of_entries_are_seen_made_in_the_book_and_taken_back(of_book: MainWindow, tmp_path: Path) -> None:
+    pane, book = of_book.problems, tmp_path / "Book.json"
+    choose_in(of_book, "W58")
+    pane.details.fix.click()
+    dialog = pane.findChildren(FixDialog)[-1]
+    assert "Gate" in dialog.browser.toPlainText()
+    dialog.accept()
+    settle(of_book)
+    mended = BOOK.replace('"selective": false', '"selective": true')
+    assert book.read_text(encoding="utf-8") == mended
+    pane.details.fix_all.click()
+    settle(of_book)
+    pane.findChildren(FixDialog)[-1].accept()
+    settle(of_book)
+    assert book.read_text(encoding="utf-8") == mended.replace('["bell",  "bell"]', '["bell"]')
+    for _ in range(2):
+        of_book.run("vault.undo")
+        settle(of_book)
+    assert book.read_text(encoding="utf-8") == BOOK
+
+
+def test_the_settings_of_world_info_that_are_chosen_count(qtbot: QtBot, of_book: MainWindow) -> None:
+    session = of_book.session
+    session.replays.configure({session.choice.system: WorldInfoSettings(world_info_budget_cap=1)})
+    settle(of_book)
+    qtbot.waitUntil(lambda: not of_book.problems.looking and session.jobs.idle)
+    assert "W72" in {item.code for item in of_book.problems.model.findings()}
 
 
 def test_an_empty_tree_has_no_rows() -> None:

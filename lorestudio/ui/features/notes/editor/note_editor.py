@@ -353,8 +353,12 @@ class NoteEditor(QWidget):
 
     def edit_keys(self) -> None:
         """Give the keyboard to the field of the note's keys."""
+        self.edit_field(self.form.name_of_keys())
+
+    def edit_field(self, name: str) -> None:
+        """Give the keyboard to the field of a property, which may be empty yet."""
         self.toggle.setChecked(True)
-        self.form.add(self.form.name_of_keys())
+        self.form.add(name)
 
     def set_source(self, source: bool) -> None:
         """Show the whole file, or the form above the body."""
