@@ -17,8 +17,10 @@ from lorestudio.llm.errors import ErrorKind, LlmError, failed
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.settings.deeplore import sanitise
+from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.project.answering import AnswerKind, Connections, Source
+from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.proposals.judging import (
     Judge,
     SearchableChat,
@@ -30,6 +32,7 @@ from lorestudio.studio.proposals.judging import (
 )
 from lorestudio.studio.proposals.model import NoteLocks, Proposal, ProposalKind, ProposalPlan
 from lorestudio.studio.proposals.planning import (
+    NO_SUMMARIES,
     PAUSE_S,
     Guard,
     Maker,
@@ -620,3 +623,86 @@ def test_no_proposal_can_unlock_a_note(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="locked"):
         change_set([forged])
     assert made.kind is ProposalKind.SUMMARY
+
+
+# ---- entries of a lorebook ------------------------------------------------------------------------------------------
+
+BOOK = """{"entries": {
+  "0": {"uid": 0, "comment": "Dawnkeep", "key": ["/Dawnk..p/",  "fort"], "position": 0, "order": 1e2,
+        "content": "Dawnkeep is a fortress. {{user}} built it.", "matchWholeWords": false},
+  "1": {"uid": 1, "comment": "Skarn", "key": ["skarn"], "position": 0, "order": 90, "content": "A dragon."}
+}}"""
+MORE_KEYS = json.dumps({"suggested": ["Dawn", "ortres", "Mara Vey"], "reasoning": "Names."})
+
+
+def book_at(tmp_path: Path) -> tuple[Path, Project]:
+    path = tmp_path / "Book.json"
+    path.write_text(BOOK, encoding="utf-8")
+    return path, replace(open_project([path]), chat=Chat(messages(), "Wren", "Ada"))
+
+
+def test_keys_of_a_lorebooks_entry_are_counted_as_world_info_finds_them(tmp_path: Path) -> None:
+    """Patterns are patterns, and the entry's own whole words count."""
+    _, project = book_at(tmp_path)
+    plan = plan_keys(project, entries(project, "Dawnkeep"))
+    assert "the keys alone decide" in plan.tasks[0].request.user.lower()
+    made, _ = run(project, plan, Saying(MORE_KEYS))
+    counts = {item.key: item.messages for item in made[0].counts}
+    assert counts == {"Dawn": (0,), "ortres": (1,), "Mara Vey": (), "/Dawnk..p/": (0,), "fort": (1,)}
+    assert [remark.text for remark in made[0].remarks if remark.serious] == [
+        "“/Dawnk..p/” would go; it is found in 1 message of this chat.",
+        "“fort” would go; it is found in 1 message of this chat.",
+    ]
+
+
+def test_the_settings_of_world_info_that_are_given_count(tmp_path: Path) -> None:
+    _, project = book_at(tmp_path)
+    task = plan_keys(project, entries(project, "Skarn")).tasks[0]
+    for names, found in ((True, (0, 2)), (False, ())):
+        judge = Judge.of(project, WorldInfoSettings(world_info_include_names=names))
+        made = judge.answered(task, ChatReply('["Ada"]'))
+        assert next(item.messages for item in made.counts if item.key == "Ada") == found
+
+
+def test_accepted_keys_of_an_entry_change_its_book_alone_and_are_undone(tmp_path: Path) -> None:
+    path, project = book_at(tmp_path)
+    made, _ = run(project, plan_keys(project, project.index.entries), Saying(MORE_KEYS))
+    log = ChangeLog(tmp_path / "data", project.changed_in)
+    done = write_accepted(log, made)
+    assert (len(done.written), done.refused) == (2, ())
+    suggested = '["Dawn", "ortres", "Mara Vey"]'
+    wanted = json.loads(BOOK)
+    for entry in wanted["entries"].values():
+        entry["key"] = json.loads(suggested)
+    text = path.read_text(encoding="utf-8")
+    assert json.loads(text) == wanted
+    assert '"order": 1e2,\n        "content": "Dawnkeep is a fortress. {{user}} built it."' in text
+    log.undo()
+    assert path.read_text(encoding="utf-8") == BOOK
+
+
+def test_an_entry_that_has_changed_meanwhile_is_left_and_the_others_are_written(tmp_path: Path) -> None:
+    path, project = book_at(tmp_path)
+    made, _ = run(project, plan_keys(project, project.index.entries), Saying(MORE_KEYS))
+    path.write_text(BOOK.replace("A dragon.", "A wyrm."), encoding="utf-8")
+    done = write_accepted(ChangeLog(tmp_path / "data", project.changed_in), made)
+    assert done.written == (path / "uid 0",)
+    assert [refused for refused, _ in done.refused] == [path / "uid 1"]
+    text = path.read_text(encoding="utf-8")
+    assert "A wyrm." in text
+    assert '"key": ["skarn"]' in text
+
+
+def test_entries_of_a_lorebook_have_no_summaries(tmp_path: Path) -> None:
+    path, project = book_at(tmp_path)
+    plan = plan_summaries(project)
+    assert plan.tasks == ()
+    assert {item.reason for item in plan.skipped} == {NO_SUMMARIES}
+    unsaved = plan_keys(project, project.index.entries, Guard(unsaved={path / "uid 1"}))
+    assert [item.filename for item in unsaved.skipped] == ["uid 1"]
+
+
+def test_answers_about_books_of_one_name_lie_apart(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    first, second = book_at(tmp_path)[1], book_at(tmp_path / "other")[1]
+    assert record_of(first, tmp_path) != record_of(second, tmp_path)

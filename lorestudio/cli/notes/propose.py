@@ -133,7 +133,10 @@ _RANGE: Final = re.compile(r"#?(\d+)(?:\s*-\s*#?(\d+))?")
 class ProposalOptions:
     """The notes, who writes, and what is to become of the proposals."""
 
-    vault: Annotated[list[str], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes.")]
+    vault: Annotated[
+        list[str],
+        typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; a lorebook, to have keys proposed for it."),
+    ]
     chat: Annotated[
         Path | None,
         typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text, to count what keys find."),
@@ -187,7 +190,7 @@ def keys(
         str, typer.Option("--mode", help="What the keys are for: keyword or two-stage. Default: as the settings say.")
     ] = "",
 ) -> None:
-    """Better keys for a note, each with the number of messages of the chat that it is found in."""
+    """Better keys for a note or a lorebook's entry, each with the number of messages of the chat it is found in."""
     project = given.project()
     chosen = _named(project, note)
     _run(project, lambda guard, model: plan_keys(project, chosen, guard, mode=mode, model=model), given)
@@ -321,14 +324,15 @@ def _write(
 ) -> tuple[tuple[Path, ...], tuple[tuple[Path, str], ...]]:
     if not accepted:
         return (), ()
-    log = change_log(project.roots)
+    log = change_log(project.changed_in)
     done = write_accepted(log, accepted, guard.locked)
     say_all(log.problems)
     for path, reason in done.refused:
         say(f"{path.name} was not written: {reason}")
     if done.changes is not None:
-        say(f"{done.changes.title}: {plural(len(done.written), '# file|# files')} written.")
-        say("to undo this: lorestudio history NOTE --restore 1, or undo it in the window.")
+        say(f"{done.changes.title}: {plural(len(done.changes.changes), '# file|# files')} written.")
+        how = f"undo {project.changed_in[0]}" if project.of_books else "history NOTE --restore 1"
+        say(f"to undo this: lorestudio {how}, or undo it in the window.")
     return done.written, done.refused
 
 

@@ -7,7 +7,7 @@ the main system finds them; a draft becomes the text of a new note and the file 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,9 @@ from lorestudio.domain.javascript import fold, length, trim
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import ChatReply
+from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.notes.book_entries import entry_texts, is_book_entry, plan_edits
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.project.project import Project
@@ -35,6 +37,7 @@ from lorestudio.studio.proposals.model import (
     Value,
     is_locked,
     is_locked_itself,
+    property_of,
 )
 from lorestudio.studio.proposals.reading import (
     LONGEST_KEY,
@@ -45,10 +48,12 @@ from lorestudio.studio.proposals.reading import (
     read_summary,
 )
 from lorestudio.systems.base import KeySearch
-from lorestudio.systems.registry import MAIN
+from lorestudio.systems.registry import MAIN, kind_of
 from lorestudio.trace.wording import plural
 from lorestudio.vault import cleaning
 from lorestudio.vault.entries import ParseRules, parse_note
+from lorestudio.vault.lint.keyforms import KeyRules
+from lorestudio.vault.lint.model import NoteKey
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import apply_edits
 from lorestudio.vault.note.yaml_handler import compose_note
@@ -64,10 +69,14 @@ class SearchableChat(Struct, frozen=True):
     @classmethod
     def of(cls, chat: Chat | None, settings: DeepLoreSettings) -> SearchableChat:
         """The chat as it would be searched; hidden, system, narrator and tool messages are left out."""
-        search = MAIN.key_search(settings)
+        return cls.searched_by(MAIN.key_search(settings), chat, case_sensitive=settings.case_sensitive)
+
+    @classmethod
+    def searched_by(cls, search: KeySearch, chat: Chat | None, *, case_sensitive: bool = False) -> SearchableChat:
+        """The chat as another search reads it."""
         messages = enumerate(chat.messages if chat is not None else ())
         lines = tuple((number, line) for number, message in messages if (line := search.line(message)))
-        return cls(lines, search, settings.case_sensitive)
+        return cls(lines, search, case_sensitive)
 
     def found(self, keys: Sequence[str]) -> tuple[tuple[int, ...], ...]:
         """For each key the indices of the messages that it is found in."""
@@ -165,11 +174,29 @@ class Judge(Struct, frozen=True):
 
     project: Project
     chat: SearchableChat
+    ways: Mapping[NoteKey, KeyRules] = {}
+    """How the keys of a lorebook's entries are searched."""
 
     @classmethod
-    def of(cls, project: Project) -> Judge:
-        """The judge of a project; prepares its chat for searching."""
-        return cls(project, SearchableChat.of(project.chat, project.settings))
+    def of(cls, project: Project, settings: Section | None = None) -> Judge:
+        """The judge of a project; prepares its chat for searching.
+
+        `settings` are those of the system that scans its lorebooks, None for its defaults.
+        """
+        kind = kind_of(project.system)
+        if not project.of_books or kind.books is None:
+            return cls(project, SearchableChat.of(project.chat, project.settings))
+        settings = settings or kind.settings_in(project.settings)
+        checked = kind.books.checked(settings, project.scene(), project.known_context)
+        ways = {key: entry.keys for key, entry in checked.notes.items()}
+        return cls(project, SearchableChat.searched_by(kind.key_search(settings), project.chat), ways)
+
+    def _chat_for(self, material: Material) -> SearchableChat:
+        """The chat as the keys of this note or entry are looked for in it."""
+        rules = self.ways.get((material.entry.vault, material.entry.filename))
+        if rules is None:
+            return self.chat
+        return replace(self.chat, search=self.chat.search.of(rules), case_sensitive=rules.case_sensitive)
 
     def answered(self, task: ProposalTask, reply: ChatReply) -> Proposal:
         """The proposal that an answer makes, or why it makes none; the reply is kept as it came."""
@@ -213,14 +240,15 @@ class Judge(Struct, frozen=True):
         counts: tuple[KeyCount, ...] = ()
         searched = 0
         if isinstance(after, tuple) and isinstance(before, tuple):
-            counts, searched = count_keys(before, after, self.chat), len(self.chat.lines)
+            counts, searched = count_keys(before, after, self._chat_for(material)), len(self.chat.lines)
             if not problem:
                 remarks = (*remarks, *self._about_keys(material, before, after))
         elif isinstance(after, str) and length(after) > SUMMARY_LENGTH:
             text = f"It has {length(after):,} characters; up to {SUMMARY_LENGTH} are read by the model that selects."
             remarks = (*remarks, ProposalRemark(text))
         if not problem:
-            problem = _SAME if before == after else _why_not(material.text, task.kind.field, after)
+            name = property_of(task.kind, material.path)
+            problem = _SAME if before == after else _why_not(material.text, name, after)
         title = material.entry.title
         return Proposal(
             task.kind, material.path, title, before, after, material.text, task,
@@ -231,9 +259,9 @@ class Judge(Struct, frozen=True):
         self, material: Material, before: Sequence[str], after: Sequence[str]
     ) -> tuple[ProposalRemark, ...]:
         """What should be known before these keys take the place of those."""
-        entry = material.entry
+        entry, searched = material.entry, self._chat_for(material)
         known = "\n".join((entry.title, *material.aliases, *before, entry.content))
-        in_note, in_chat = self.chat.occur(after, known), self.chat.found(after)
+        in_note, in_chat = searched.occur(after, known), searched.found(after)
         strange = [key for key, note, chat in zip(after, in_note, in_chat, strict=True) if not (note or chat)]
         remarks = []
         if len(strange) * 2 > len(after):
@@ -241,17 +269,17 @@ class Judge(Struct, frozen=True):
             remarks.append(
                 ProposalRemark(text + "They may be in another language than the conversation.", serious=True)
             )
-        alike = (lambda key: key) if self.chat.case_sensitive else fold
+        alike = (lambda key: key) if searched.case_sensitive else fold
         kept = set(map(alike, after))
         gone = [key for key in before if alike(key) not in kept]
-        for key, messages in zip(gone, self.chat.found(gone), strict=True):
+        for key, messages in zip(gone, searched.found(gone), strict=True):
             if messages:
                 many = plural(len(messages), "# message|# messages")
                 remarks.append(ProposalRemark(f"“{key}” would go; it is found in {many} of this chat.", serious=True))
         remarks += [
             ProposalRemark(f"Of “{key[:20]}…” only the first {LONGEST_KEY} characters are searched.")
             for key in after
-            if length(key) > LONGEST_KEY
+            if length(key) > LONGEST_KEY and not is_book_entry(material.path)
         ]
         return tuple(remarks)
 
@@ -352,7 +380,7 @@ class AcceptedProposals(Struct, frozen=True):
 
 
 def change_of(proposal: Proposal) -> NoteFileChange:
-    """The change of one note's file: the lines of the one property, or the new note.
+    """The change of one note's file, or of a lorebook's entry: the lines of the one property, or the new note.
 
     Raises InputError where the proposal cannot be accepted, or its note locks itself.
     """
@@ -363,7 +391,7 @@ def change_of(proposal: Proposal) -> NoteFileChange:
     if is_locked_itself(proposal.source):
         raise InputError(proposal.path.name, "the note is locked, so nothing is written.")
     try:
-        text = changed_text(proposal.source, proposal.kind.field, proposal.after)
+        text = changed_text(proposal.source, property_of(proposal.kind, proposal.path), proposal.after)
     except ValueError as error:
         raise InputError(proposal.path.name, str(error)) from error
     return NoteFileChange(proposal.path, proposal.source, text)
@@ -376,7 +404,12 @@ def change_set(proposals: Sequence[Proposal], locked: Collection[str] = frozense
     for proposal in proposals:
         if is_locked(proposal.path, locked):
             raise InputError(proposal.path.name, "the note is locked in the studio, so nothing is written.")
-    return ChangeSet(_title(proposals), tuple(change_of(proposal) for proposal in proposals))
+    made = [change_of(proposal) for proposal in proposals]
+    entries = {change.path: change.after or "" for change in made if is_book_entry(change.path)}
+    files = [change for change in made if change.path not in entries]
+    if entries:
+        files += plan_edits(list(entries), lambda path, _text: entries[path]).changes.changes
+    return ChangeSet(_title(proposals), tuple(files))
 
 
 def write_accepted(
@@ -384,10 +417,15 @@ def write_accepted(
 ) -> AcceptedProposals:
     """Write the proposals whose notes are still what they were made from, in one step; the others are named.
 
-    Raises InputError, and what `ChangeLog.apply` raises but for changed notes.
+    Raises InputError, VaultError, and what `ChangeLog.apply` raises but for changed notes.
     """
-    left = list(proposals)
-    refused: dict[Path, str] = {}
+    now = entry_texts([proposal.path for proposal in proposals if is_book_entry(proposal.path)])
+    refused = {
+        proposal.path: CHANGED
+        for proposal in proposals
+        if is_book_entry(proposal.path) and now.get(proposal.path) != proposal.source
+    }
+    left = [proposal for proposal in proposals if proposal.path not in refused]
     while left:
         changes = change_set(left, locked)
         try:

@@ -19,6 +19,7 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.llm.messages import DRAFT, KEYS, SUMMARY, ChatRequest
 from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, parse_json, write_atomically
+from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.vault import front_matter
 from lorestudio.vault.data_folder import default_folder, place_key, refused
 from lorestudio.vault.file_lock import locked
@@ -52,6 +53,11 @@ class Material:
     entry: Entry
     text: str = field(repr=False)
     aliases: tuple[str, ...] = ()
+
+
+def property_of(kind: ProposalKind, path: Path) -> str:
+    """The property that a proposal is for, as a note or an entry of a lorebook calls it."""
+    return "key" if kind is ProposalKind.KEYS and is_book_entry(path) else kind.field
 
 
 @dataclass(frozen=True, slots=True)

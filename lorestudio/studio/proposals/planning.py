@@ -29,7 +29,7 @@ from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatRequest
 from lorestudio.settings.deeplore import INHERIT, DeepLoreSettings, tool_model
-from lorestudio.studio.notes.book_entries import is_book_entry
+from lorestudio.studio.notes.book_entries import is_book_entry, parsed_entry, read_text
 from lorestudio.studio.notes.vault_notes import aliases_of
 from lorestudio.studio.project.answering import Asked, Connections, Source, load_recorded, make_answers
 from lorestudio.studio.project.project import Project
@@ -47,9 +47,9 @@ from lorestudio.studio.proposals.model import (
 )
 from lorestudio.systems.asking import Asking
 from lorestudio.vault.data_folder import default_folder
+from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import VaultError
-from lorestudio.vault.writer import read_note
 
 SUMMARY_SOURCE: Final = 3000
 """Code units of a note's content that a summary is made from."""
@@ -59,8 +59,10 @@ SUMMARY_TOKENS: Final = 300
 MOST_TITLES: Final = 500
 """So many titles at most are named to keep a draft from repeating them; the check of its title knows all of them."""
 
+ALONE: Final = "keyword"
+
 MODES: Final[Mapping[str, str]] = {
-    "keyword": "The keys alone decide whether the note is used, so be precise.",
+    ALONE: "The keys alone decide whether the note is used, so be precise.",
     "two-stage": "The keys only preselect; a model then chooses among what matched. So broader words are welcome.",
 }
 """How the keys are used, by the values of DeepLore's setting optimizeKeysMode."""
@@ -174,6 +176,7 @@ UNSAVED: Final = "It has unsaved text in the editor. Save it first."
 NO_FOLDER: Final = "Its vault has no folder here, so it cannot be written."
 NOTHING_TO_READ: Final = "It has no text to go by."
 HAS_SUMMARY: Final = "It has a summary."
+NO_SUMMARIES: Final = "It is an entry of a lorebook, and these have no summaries."
 
 MOST_MESSAGES: Final = 100
 """So many messages at most make a passage."""
@@ -211,6 +214,8 @@ def plan_summaries(
     chosen = entries is not None
 
     def asked(material: Material) -> ChatRequest | str:
+        if is_book_entry(material.path):
+            return NO_SUMMARIES
         if not again and trim(material.entry.summary):
             return HAS_SUMMARY if chosen else ""
         return summary_request(material, project.settings, model)
@@ -230,9 +235,9 @@ def plan_keys(
 ) -> ProposalPlan:
     """Ask for better keys of each of the entries. `mode` is one of `MODES`, by default what the settings say.
 
-    Raises Cancelled, and InputError for another mode.
+    Of a lorebook the keys alone decide. Raises Cancelled, and InputError for another mode.
     """
-    mode = mode or project.settings.optimize_keys_mode
+    mode = mode or (ALONE if project.of_books else project.settings.optimize_keys_mode)
     if mode not in MODES:
         raise InputError("mode", f"there is no mode “{mode}”. There are: {', '.join(MODES)}.")
     asked = partial(keys_request, mode=mode, settings=project.settings, model=model)
@@ -272,19 +277,23 @@ def draft_folder(project: Project) -> Path:
 
 
 def read_material(project: Project, entry: Entry, guard: Guard) -> Material | Skipped:
-    """The note as it is on disk now, or why nothing may be proposed for it."""
+    """The note, or the entry of a lorebook, as it is on disk now, or why nothing may be proposed for it."""
     path = project.note_path(entry.vault, entry.filename)
-    if path is None or is_book_entry(path):
+    if path is None:
         return Skipped(entry.filename, entry.title, NO_FOLDER)
     try:
-        text, _ = read_note(path)
+        text, _ = read_text(path)
     except VaultError as error:
         return Skipped(entry.filename, entry.title, str(error))
     reason = guard.reason(path, text)
     if reason:
         return Skipped(entry.filename, entry.title, reason)
-    rules = ParseRules.from_settings(project.settings, project.index.fields)
-    parsed = parse_note(text, entry.filename, entry.vault, rules, project.counter)
+    parsed: Entry | LeftOutNote | None
+    if is_book_entry(path):
+        parsed = parsed_entry(project, NoteText(entry.vault, entry.filename, text)) or entry
+    else:
+        rules = ParseRules.from_settings(project.settings, project.index.fields)
+        parsed = parse_note(text, entry.filename, entry.vault, rules, project.counter)
     if isinstance(parsed, LeftOutNote):
         return Skipped(entry.filename, entry.title, f"It is no entry any more: {parsed.message}")
     if not trim(parsed.content):
@@ -324,7 +333,7 @@ def default_records() -> Path:
 
 def record_of(project: Project, records: Path) -> Path:
     """What the answers for a project's notes lie beside; no file of this name is made."""
-    places = "\n".join(project.places or tuple(map(str, project.vault_folders)))
+    places = "\n".join(project.places or tuple(map(str, (*project.vault_folders, *project.book_paths))))
     name = underscored_name(project.index.vaults[0], "vault") if project.index.vaults else "vault"
     digest = text_digest(places)[:12]
     return records / f"{name}-{digest}.jsonl"

@@ -110,6 +110,10 @@ class RunChoice(Struct, frozen=True):
     system: str = MAIN.name
     settings: Section | None = None
 
+    def settings_for(self, system: str) -> Section | None:
+        """The settings that were chosen for the system of that name, None where another one is chosen, or none were."""
+        return self.settings if self.system == system else None
+
     @classmethod
     def of(cls, project: Project) -> RunChoice:
         """What the project's own settings say, answered by the stand-in."""

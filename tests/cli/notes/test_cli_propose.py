@@ -166,3 +166,21 @@ def test_a_refused_key_ends_the_batch_with_the_reason(lorestudio: Run, harbour: 
     assert result.exit_code == 1
     assert "refused the key" in result.stdout
     assert "1 note was not asked about" in result.stderr
+
+
+def test_keys_of_a_lorebooks_entry_are_written_into_its_file_and_undone(lorestudio: Run, tmp_path: Path) -> None:
+    book = tmp_path / "Book.json"
+    text = (
+        '{"entries": {"3": {"uid": 3, "comment": "Bell", "key": ["gong"], "position": 0,  "order": 1e2, '
+        '"content": "The bell of Mara Vey. Old Tam rings it."}}}'
+    )
+    book.write_text(text, encoding="utf-8")
+    result = lorestudio("propose", "keys", book, "--note", "Bell", "--accept-all")
+    assert result.exit_code == 0, result.output
+    assert "+++ b/uid 3" in result.stdout
+    assert "1 file written" in result.stderr
+    keys = json.loads(book.read_text(encoding="utf-8"))["entries"]["3"]["key"]
+    assert {"Bell", "gong", "Mara Vey"} <= set(keys)
+    assert '"position": 0,  "order": 1e2, "content"' in book.read_text(encoding="utf-8")
+    assert lorestudio("undo", tmp_path).exit_code == 0
+    assert book.read_text(encoding="utf-8") == text

@@ -533,8 +533,8 @@ class ProblemsPane(Pane):
     @property
     def _settings_of_books(self) -> Section | None:
         """The settings of the system that scans the project's lorebooks, where the person chose it."""
-        project, choice = self._session.project, self._session.choice
-        return choice.settings if project is not None and choice.system == project.system else None
+        project = self._session.project
+        return self._session.choice.settings_for(project.system) if project is not None else None
 
     def _project_changed(self) -> None:
         if self._session.project is None:

@@ -138,7 +138,7 @@ class ProposalsFeature(Feature):
         now = self.context
         return (
             Action(
-                "propose.summaries", "Propose summaries…", "Entry/Proposals", 500, self.summaries, when=now.has_project,
+                "propose.summaries", "Propose summaries…", "Entry/Proposals", 500, self.summaries, when=self._has_notes,
                 icon="ai",
                 tip="Have summaries proposed for notes that have none; nothing is written unless you accept it",
             ),
@@ -148,7 +148,7 @@ class ProposalsFeature(Feature):
             ),
             Action(
                 "propose.draft", "Draft a note from these messages…", "Entry/Proposals", 510, self.draft,
-                when=now.has_chat,
+                when=lambda: now.has_chat() and self._has_notes(),
                 tip="Have a new note drafted from messages of the chat",
             ),
             Action(
@@ -156,6 +156,11 @@ class ProposalsFeature(Feature):
                 tip="Never propose anything for the chosen note", ticked=lambda: self.is_locked(now.selection.entry),
             ),
         )  # fmt: skip
+
+    def _has_notes(self) -> bool:
+        """Whether there is a vault, and not lorebooks in its place."""
+        project = self.context.session.project
+        return project is not None and not project.of_books
 
     def is_locked(self, entry: int | None) -> bool:
         """Whether the entry's note is on the studio's list."""
@@ -216,7 +221,9 @@ class ProposalsFeature(Feature):
         project = self.context.session.project
         if project is None:
             return None
-        tools = Tools(lambda: self.make_log(project.roots), self.locks, self.records, lambda: self.context.drafts.all)
+        tools = Tools(
+            lambda: self.make_log(project.changed_in), self.locks, self.records, lambda: self.context.drafts.all
+        )
         dialog = ProposalsDialog(self.context.session, project, wish, tools, self.context.theme, self.context.window)
         dialog.applied.connect(self._was_applied)
         dialog.finished.connect(self.load_locks)

@@ -97,7 +97,7 @@ class ProposalsDialog(Dialog):
         self.again.toggled.connect(lambda on: self.work.prepare(choice=AGAIN if on else ""))
         self.mode = combo(self, tr("What the keys are for"), {value: tr(title) for value, title in _MODES.items()})
         self.mode.setCurrentIndex(max(0, self.mode.findData(project.settings.optimize_keys_mode)))
-        self.mode.setVisible(self.work.wish.kind is ProposalKind.KEYS)
+        self.mode.setVisible(self.work.wish.kind is ProposalKind.KEYS and not project.of_books)
         self.mode.activated.connect(lambda _index: self._mode_chosen())
         self.begin = button(self, "", lambda _checked: self.work.start(), kind="primary")
         self.stop = button(self, tr("Stop"), self._stop, tip=tr("Stop asking; what was answered stays (Ctrl+.)"))

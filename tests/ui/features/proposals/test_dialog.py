@@ -776,3 +776,30 @@ def test_every_control_has_a_name_and_the_keyboard_reaches_the_buttons(window, w
     drain()
     QTest.keyClick(dialog.detail.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: row_of(dialog, "Bell").state is RowState.ACCEPTED)
+
+
+def test_keys_of_a_lorebooks_entry_are_proposed_written_and_taken_back(window, wait, tmp_path) -> None:
+    book = tmp_path / "Book.json"
+    fields = '"comment": "Bell", "key": ["gong"], "order": 1e2, "position": 0, "content": "The bell of Mara Vey."'
+    book.write_text(f'{{"entries": {{"3": {{"uid": 3, {fields}}}}}}}', "utf-8")
+    before = book.read_text("utf-8")
+    window.session.set_project(open_project([book]))
+    wait()
+    window.selection.choose_entry(0)
+    wait()
+    actions = window.commands.actions
+    can = {name: actions[name].isEnabled() for name in ("propose.keys", "propose.summaries", "propose.draft")}
+    assert can == {"propose.keys": True, "propose.summaries": False, "propose.draft": False}
+    dialog = window.features.proposals.keys()
+    wait()
+    assert not dialog.mode.isVisible()  # the keys alone decide
+    assert states(dialog) == {"Bell": "proposed"}
+    dialog.accept_current()
+    wait()
+    keys = json.loads(book.read_text("utf-8"))["entries"]["3"]["key"]
+    assert {"Bell", "gong", "Mara Vey"} <= set(keys)
+    assert window.session.project.index.entries[0].keys == tuple(keys)
+    dialog.work.undo()
+    wait()
+    assert book.read_text("utf-8") == before
+    assert window.session.project.index.entries[0].keys == ("gong",)
