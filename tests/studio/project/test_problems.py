@@ -13,6 +13,7 @@ from lorestudio.studio.project.problems import ProblemFinder, preview
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.vault.lint.model import Finding, Severity
+from lorestudio.vault.note.yaml_handler import read_properties
 
 Texts = dict[str, str]
 
@@ -164,6 +165,20 @@ def test_an_unsaved_entry_counts_instead_and_keeps_its_place(tmp_path: Path) -> 
     entry = next(each for each in project.index.entries if each.filename == "uid 1")
     assert (finding.code, finding.entry) == ("W60", entry.id)
     assert finder.find(project, drafts={path: "---\norder: first\n---\n"}).findings == ()
+
+
+def test_a_fix_is_worked_out_anew_where_anything_of_the_entry_has_changed(tmp_path: Path) -> None:
+    entry: dict[str, object] = {"key": ["lamp"], "keysecondary": ["oak"], "selective": False}
+    project, finder = make_book(tmp_path, entry), ProblemFinder()
+    key, path = ("Book", "uid 0"), project.book_paths[0] / "uid 0"
+    finder.find(project)
+    text = finder.text(key) or ""
+    draft = text.replace("selective: false", "vectorized: true\nselective: false")
+    (finding,) = finder.find(project, drafts={path: draft}).findings
+    repair = preview(finding, finder.text(key) or "")
+    assert repair is not None
+    properties, _ = read_properties(repair.after)
+    assert (properties["selective"], properties["vectorized"]) == (True, True)
 
 
 def test_the_safe_fixes_of_an_entry_leave_its_patterns(tmp_path: Path) -> None:
