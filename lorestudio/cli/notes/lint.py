@@ -107,8 +107,7 @@ def _print(
         rest = "Lorebook" if problems.of_books else "Settings and vault"
         name = (f"{vault}: {named}" if several else named) if filename else rest
         lines = [Text(name, style="bold"), *(line for finding in findings for line in _told(finding)), Text()]
-        console.print(Text("
-").join(lines), soft_wrap=True)
+        console.print(Text("\n").join(lines), soft_wrap=True)
     console.print(Text(_summary(problems, repairs, severity)), soft_wrap=True)
 
 
