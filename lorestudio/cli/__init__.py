@@ -28,7 +28,7 @@ def _run() -> None:
         print(f"lorestudio {VERSION}", flush=True)  # noqa: T201  # what it was asked for
         return
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads for sums as small as ours only cost their start
-    from lorestudio.cli.loading import loading
+    from lorestudio.domain.resources import loading
 
     with loading():
         from lorestudio.cli.app import main as run

@@ -18,8 +18,7 @@ from lorestudio.settings.files import SettingsError, read_whole
 from lorestudio.studio.project import AnsweringError, LlmError
 from lorestudio.studio.project.tokens import TokenizerError
 from lorestudio.trace.wording import controls_escaped, without_controls
-from lorestudio.vault.data_folder import told_of_disk
-from lorestudio.vault.files import VaultError
+from lorestudio.vault.files import VaultError, told_of_disk
 
 FAILED: Final = 1
 """Exit code for what cannot be done here and now."""

@@ -18,10 +18,10 @@ from typing import Annotated, Final
 import typer
 
 from lorestudio.cli.command import OutputFile
-from lorestudio.cli.loading import loading
 from lorestudio.cli.options import ProjectOptions, SizeOption
 from lorestudio.cli.output import FAILED, echo, say, say_all
 from lorestudio.domain.records import replace
+from lorestudio.domain.resources import loading
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project, demo_folder, demo_project, practice_folder

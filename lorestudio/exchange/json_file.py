@@ -25,7 +25,7 @@ from lorestudio.domain.json_text import DECODER, parse_json, spell
 from lorestudio.domain.records import same_ends
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
-from lorestudio.vault.data_folder import refused
+from lorestudio.vault.files import refused
 from lorestudio.vault.writer import digest_of
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.texts import text_digest
-from lorestudio.vault.data_folder import place_key, refused
-from lorestudio.vault.files import SaveError
+from lorestudio.vault.files import SaveError, place_key, refused
 from lorestudio.vault.writer import process_runs
 
 if sys.platform == "win32":

@@ -25,9 +25,8 @@ from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.resources import VERSION
 from lorestudio.domain.texts import text_digest
 from lorestudio.vault import fields as field_file
-from lorestudio.vault.data_folder import reason_of
 from lorestudio.vault.entries import ParseRules
-from lorestudio.vault.files import NoteFile, VaultError, VaultFiles
+from lorestudio.vault.files import NoteFile, VaultError, VaultFiles, reason_of
 from lorestudio.vault.front_matter import BOM
 
 MAX_FILE_BYTES: Final = 4 * 1024 * 1024

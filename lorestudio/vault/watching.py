@@ -13,8 +13,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from watchfiles import Change, awatch
 
-from lorestudio.vault.data_folder import reason_of
-from lorestudio.vault.files import VaultError
+from lorestudio.vault.files import VaultError, reason_of
 from lorestudio.vault.folder import Stamp, file_stamp, list_folder
 
 _log = logging.getLogger(__name__)

@@ -22,8 +22,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.settings.files import READ_AT_MOST, alone, read_whole
-from lorestudio.vault.data_folder import reason_of, refused
-from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
+from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError, reason_of, refused
 from lorestudio.vault.folder import describe_bad_encoding, walked
 
 _NAME: Final = re.compile(r"\.[0-9a-f]{16}(?:-(?P<host>[0-9a-f]{8})-(?P<pid>\d+))?\.tmp")

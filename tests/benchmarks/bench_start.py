@@ -35,7 +35,7 @@ SCENARIO = {
 def watched(command: list[str]) -> None:
     """In a process of its own: the command, printing when its window was drawn and when it was usable; then it ends."""
     from lorestudio.cli import main as run  # noqa: PLC0415  # as above
-    from lorestudio.cli.loading import loading  # noqa: PLC0415  # its time counts
+    from lorestudio.domain.resources import loading  # noqa: PLC0415  # its time counts
 
     with loading():  # in the order of the command itself, so that Qt changes no import
         from lorestudio.cli import window as window_commands  # noqa: PLC0415  # as above

@@ -58,9 +58,8 @@ from lorestudio.systems.recap.scenes import break_search
 from lorestudio.systems.recap.scenes import breaks as scene_breaks
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.wording import time_words
-from lorestudio.vault.data_folder import place_key
 from lorestudio.vault.entries import ParseRules
-from lorestudio.vault.files import VaultError
+from lorestudio.vault.files import VaultError, place_key
 
 Read = Callable[[Path], object]
 

@@ -16,8 +16,7 @@ from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.changes.snapshots import NoteSnapshot
 from lorestudio.trace.wording import plural, time_words
-from lorestudio.vault.data_folder import default_folder
-from lorestudio.vault.files import SaveError
+from lorestudio.vault.files import SaveError, default_folder
 
 NoteArgument = Annotated[Path, typer.Argument(metavar="NOTE", help="The file of the note; it may be deleted by now.")]
 ShowOption = Annotated[int | None, typer.Option("--show", metavar="N", min=1, help="Print version N.")]

@@ -39,8 +39,8 @@ from lorestudio.studio.lorebooks.syncing import (
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
 from lorestudio.studio.project.project import open_project, read_settings
 from lorestudio.trace.wording import plural
-from lorestudio.vault.data_folder import refused
 from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.files import refused
 from lorestudio.vault.links.index import LinkIndex
 
 _SHOWN: Final = 12

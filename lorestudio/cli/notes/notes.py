@@ -29,7 +29,7 @@ from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, find_note, 
 from lorestudio.studio.project.project import open_project
 from lorestudio.trace.model import rank
 from lorestudio.trace.wording import plural
-from lorestudio.vault.data_folder import default_folder
+from lorestudio.vault.files import default_folder
 from lorestudio.vault.links.references import Excerpt
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]

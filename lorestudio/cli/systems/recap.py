@@ -33,7 +33,7 @@ from lorestudio.trace.storage.serialize import to_json
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_text
 from lorestudio.trace.wording import plural, time_words
-from lorestudio.vault.data_folder import default_folder
+from lorestudio.vault.files import default_folder
 
 _LOGGED = 12
 _SHOWN = 60

@@ -27,7 +27,7 @@ from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.json_file import changed_text, same_value, spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
-from lorestudio.vault.data_folder import refused
+from lorestudio.vault.files import refused
 from lorestudio.vault.writer import digest_of
 
 METADATA: Final = "chat_metadata"

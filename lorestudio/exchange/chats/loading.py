@@ -16,7 +16,7 @@ from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatFormat, Ch
 from lorestudio.exchange.chats.sillytavern import LoadedChat, parse_chat
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole
-from lorestudio.vault.data_folder import refused
+from lorestudio.vault.files import refused
 from lorestudio.vault.writer import digest_of
 
 _SPEAKER = re.compile(r"^(?P<name>[^\s:][^:\n]{0,39}):(?:\s+|$)(?P<text>.*)$", re.DOTALL)

@@ -34,7 +34,7 @@ from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import InputError, checked
 from lorestudio.settings.files import SettingsError, json_bytes, write_atomically
 from lorestudio.studio.project.project import Project
-from lorestudio.vault.data_folder import reason_of, refused
+from lorestudio.vault.files import reason_of, refused
 
 
 class ControlsPart(StrEnum):

@@ -38,7 +38,7 @@ from lorestudio.llm.recorded_answers import answers_path
 from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.studio.chat.editing import ChatBranch
 from lorestudio.studio.project.project import Project
-from lorestudio.vault.data_folder import refused
+from lorestudio.vault.files import refused
 from lorestudio.vault.writer import digest_of
 
 NO_HEADER: Final = (

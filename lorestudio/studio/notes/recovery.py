@@ -21,10 +21,9 @@ from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.texts import text_digest
 from lorestudio.settings.files import write_atomically
 from lorestudio.trace.storage.serialize import record_from_json
-from lorestudio.vault.data_folder import default_folder as note_data_folder
-from lorestudio.vault.data_folder import place_key, reason_of, refused, utc_now
 from lorestudio.vault.file_lock import FileLock
-from lorestudio.vault.files import SaveError
+from lorestudio.vault.files import SaveError, place_key, reason_of, refused, utc_now
+from lorestudio.vault.files import default_folder as note_data_folder
 
 _LOCK: Final = "lock"
 

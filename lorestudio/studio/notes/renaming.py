@@ -24,7 +24,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of, listed
 from lorestudio.studio.tuning.expectations import expectations_path, load
-from lorestudio.vault.data_folder import refused
+from lorestudio.vault.files import refused
 from lorestudio.vault.links.index import index_note
 from lorestudio.vault.links.references import Escape, Reference, ReferenceKind, decode, heading_text, references
 from lorestudio.vault.links.targets import NOTE_SUFFIX, FoundBy, LinkTargets, NoteNames, Target, escaped, written_paths

@@ -17,8 +17,7 @@ from msgspec import Struct
 from lorestudio.domain.texts import text_digest
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NameTakenError, NoteFileChange
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
-from lorestudio.vault.data_folder import place_key, reason_of, refused, utc_now
-from lorestudio.vault.files import SaveError, VaultError
+from lorestudio.vault.files import SaveError, VaultError, place_key, reason_of, refused, utc_now
 from lorestudio.vault.folder import describe_bad_encoding
 from lorestudio.vault.writer import digest_of, temporary_name
 

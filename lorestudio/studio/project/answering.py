@@ -24,7 +24,7 @@ from lorestudio.llm.messages import DRAFT, KEYS, PREFILTER, REPLY, SEARCH, SUMMA
 from lorestudio.llm.profiles import Api, KeySource, Profile, ProfileError, ProfileFile, load_profiles
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.llm.stand_in import StandInAnswers
-from lorestudio.vault.data_folder import refused
+from lorestudio.vault.files import refused
 
 __all__ = [
     "DRAFT",

@@ -9,7 +9,7 @@ import platformdirs
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
-from lorestudio.vault.data_folder import refused
+from lorestudio.vault.files import refused
 
 
 def write_bytes(path: Path, data: bytes) -> None:

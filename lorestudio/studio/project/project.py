@@ -50,9 +50,8 @@ from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import Scene, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, kind_of
 from lorestudio.trace.wording import plural
-from lorestudio.vault.data_folder import refused
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
-from lorestudio.vault.files import VaultError
+from lorestudio.vault.files import VaultError, refused
 from lorestudio.vault.index import VaultState, state_of
 from lorestudio.vault.lint.settings import sign_of_newer
 

@@ -29,7 +29,7 @@ from lorestudio.studio.project.places import user_folders
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.prompt.setup import Persona, PromptSetup, with_group, with_preset
 from lorestudio.systems.registry import KINDS
-from lorestudio.vault.data_folder import refused
+from lorestudio.vault.files import refused
 
 _KINDS: Final = ("characters", "groups", "worlds", "OpenAI Settings")
 _GROUP_CHATS: Final = "group chats"

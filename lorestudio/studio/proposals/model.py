@@ -2,7 +2,7 @@
 
 Nothing may be proposed for notes with a `locked` property, or on the studio's list of those that must not be edited
 (what people ask for: users D1 to D3). The list is one JSON file for all vaults: the paths of notes, in the spelling of
-`vault.data_folder.place_key`.
+`vault.files.place_key`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from lorestudio.llm.messages import DRAFT, KEYS, SUMMARY, ChatRequest
 from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, parse_json, write_atomically
 from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.vault import front_matter
-from lorestudio.vault.data_folder import default_folder, place_key, refused
 from lorestudio.vault.file_lock import locked
-from lorestudio.vault.files import SaveError
+from lorestudio.vault.files import SaveError, default_folder, place_key, refused
 
 Value: TypeAlias = str | tuple[str, ...]
 """What a proposal is about: a summary or the text of a note, or a list of keys."""

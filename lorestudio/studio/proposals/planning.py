@@ -46,10 +46,9 @@ from lorestudio.studio.proposals.model import (
     is_locked_itself,
 )
 from lorestudio.systems.asking import Asking
-from lorestudio.vault.data_folder import default_folder
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.entries import ParseRules, parse_note
-from lorestudio.vault.files import VaultError
+from lorestudio.vault.files import VaultError, default_folder
 
 SUMMARY_SOURCE: Final = 3000
 """Code units of a note's content that a summary is made from."""

@@ -37,7 +37,7 @@ from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, m
 from lorestudio.systems.recap.refresh import auto_hide, pinned_hidden, reverted
 from lorestudio.systems.recap.running import STORE_KEY
 from lorestudio.systems.recap.scenes.scenes import PINNED_HIDDEN
-from lorestudio.vault.data_folder import utc_now
+from lorestudio.vault.files import utc_now
 from lorestudio.vault.writer import digest_of
 
 OURS: Final = (STORE_KEY, REFUSED_KEY)

@@ -56,8 +56,8 @@ from lorestudio.systems.recap.scenes.recaps import combine_operation, running_op
 from lorestudio.systems.recap.tracing import recap_trace
 from lorestudio.systems.recap.worker import MemoryBook, QueueProgress, RecapWork, Worker
 from lorestudio.trace.model import AiCall, Trace
-from lorestudio.vault.data_folder import default_folder, place_key
 from lorestudio.vault.file_lock import FileLock
+from lorestudio.vault.files import default_folder, place_key
 from lorestudio.vault.writer import digest_of
 
 

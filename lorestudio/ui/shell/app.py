@@ -50,7 +50,7 @@ from lorestudio.ui.shell.jobs import WindowLoop, window_loop
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme, prepare_fonts
 from lorestudio.ui.state.session import Session
-from lorestudio.vault import data_folder as note_data
+from lorestudio.vault import files as note_data
 from lorestudio.vault.cache import default_path as default_cache
 
 LOOK_MS: Final = 100

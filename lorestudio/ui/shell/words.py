@@ -11,7 +11,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from lorestudio.domain.texts import shorten
-from lorestudio.vault.data_folder import told_of_disk
+from lorestudio.vault.files import told_of_disk
 
 Tone = Literal["good", "neutral", "warning", "error"]
 

@@ -22,7 +22,7 @@ from lorestudio.ui.shell.jobs import is_heard, listener_of
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.session import Session
-from lorestudio.vault.data_folder import default_folder
+from lorestudio.vault.files import default_folder
 from lorestudio.vault.writer import sweep
 
 Plan: TypeAlias = Callable[[Sequence[VaultNotes]], Planned]

@@ -9,7 +9,7 @@ from click.testing import Result
 
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
-from lorestudio.vault.data_folder import default_folder
+from lorestudio.vault.files import default_folder
 from tests.digests import digest
 
 Run = Callable[..., Result]

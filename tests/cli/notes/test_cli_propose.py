@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from lorestudio.cli.app import app
 from lorestudio.studio.notes.changes.log import ChangeLog
-from lorestudio.vault.data_folder import default_folder
+from lorestudio.vault.files import default_folder
 from tests.cli.provider import provider
 from tests.llm.server import completion, reply
 

@@ -30,9 +30,8 @@ from lorestudio.studio.notes.changes.journal import ChangeRun, ChangeStep, Journ
 from lorestudio.studio.notes.changes.plan import DiskPlan, DiskStep, Planner, Roots, RunRefusal, read_bytes
 from lorestudio.studio.notes.changes.snapshots import Snapshots, history_kept
 from lorestudio.studio.notes.trash import Trash, Trashed
-from lorestudio.vault.data_folder import reason_of, refused, utc_now
 from lorestudio.vault.file_lock import locked
-from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
+from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError, reason_of, refused, utc_now
 from lorestudio.vault.writer import digest_of, move_note, remove_note, same_place, save_note
 
 

@@ -18,8 +18,7 @@ from msgspec import Struct
 from lorestudio.settings.files import READ_AT_MOST, read_whole
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
 from lorestudio.studio.notes.trash import Trash, Trashed
-from lorestudio.vault.data_folder import refused
-from lorestudio.vault.files import SaveError
+from lorestudio.vault.files import SaveError, refused
 from lorestudio.vault.writer import digest_of, move_note, remove_note, same_place, save_note
 
 

@@ -28,9 +28,8 @@ from lorestudio.studio.notes.book_entries import is_book_entry, read_text, save_
 from lorestudio.studio.notes.changes.change_set import ChangeSet, HistoryError, NoteFileChange
 from lorestudio.studio.notes.changes.journal import json_line, read_lines
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
-from lorestudio.vault.data_folder import place_key, refused, utc_now
 from lorestudio.vault.file_lock import locked
-from lorestudio.vault.files import SaveError, VaultError
+from lorestudio.vault.files import SaveError, VaultError, place_key, refused, utc_now
 from lorestudio.vault.folder import describe_bad_encoding
 from lorestudio.vault.writer import digest_of, read_note, temporary_name
 

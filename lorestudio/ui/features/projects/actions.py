@@ -31,7 +31,7 @@ from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import column, label, text_field
 from lorestudio.ui.widgets.picker import Choice
-from lorestudio.vault.data_folder import utc_now
+from lorestudio.vault.files import utc_now
 
 _FILE: Final = "\0file"
 """Stands for a file that is still to be chosen."""
