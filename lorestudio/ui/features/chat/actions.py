@@ -150,8 +150,8 @@ class ChatFeature(Feature):
                 when=lambda: self.replies.busy,
             ),
             Action(
-                "chat.session_note", "Session note…", "Chat", 120, self.notes.show, when=has_chat, icon="pencil",
-                tip="Read the last one, and have the next one written",
+                "chat.session_note", "Session note…", "Chat/Choices for this chat", 607, self.notes.show,
+                when=has_chat, icon="pencil", tip="Read the last one, and have the next one written",
             ),
             Action("message.edit", "Edit message", "Chat/Message", 200, self.edit, ("Return", "Enter"), chat, chosen,
                 "pencil"),
