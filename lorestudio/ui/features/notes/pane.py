@@ -142,8 +142,8 @@ WRITE, TEXT, SOURCE = range(3)
 class EntryPane(Pane):
     """Follows the chosen note. Unsaved text is kept per file, so that looking elsewhere loses nothing.
 
-    `saved` follows a successful save with the file's path. `create_wanted` carries the title of a note
-    that a link leads to, that does not exist, and that the person wants.
+    `saved` follows a successful save with the file's path. `create_wanted` carries the title of a note that a link
+    leads to, that does not exist, and that the person wants.
     """
 
     saved = Signal(object)
