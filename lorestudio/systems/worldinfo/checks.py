@@ -208,13 +208,10 @@ def _alike(on: Sequence[Listed]) -> Iterator[tuple[NoteKey, Hit]]:
             yield each.key, Hit("W68", told)
     for code, field, said, found in (("W69", "content", "text", texts), ("W70", "comment", "name", names)):
         for text, several in found.items():
-            for each in several if text and len(several) > 1 else ():
-                others = [_other(other) for other in several if other is not each]
-                yield each.key, Hit(code, f"The {said} of “{each.note.title}” is also that of {quoted(others)}.", field)
-
-
-def _other(each: Listed) -> str:
-    return each.note.title if each.entry.comment else each.note.filename
+            titles = [each.note.title if each.entry.comment else each.note.filename for each in several]
+            for place, each in enumerate(several if text and len(several) > 1 else ()):
+                others = quoted(titles[:place] + titles[place + 1 :])
+                yield each.key, Hit(code, f"The {said} of “{each.note.title}” is also that of {others}.", field)
 
 
 def _groups(on: Sequence[Listed]) -> Iterator[tuple[NoteKey, Hit]]:

@@ -167,3 +167,12 @@ def test_an_entry_is_read_again_with_another_text() -> None:
     assert again is not None
     assert (again.entry.title, [hit.code for hit in again.hits]) == ("Gong", ["W51"])
     assert books.read(("Book", "uid 0"), "---\ndepth: deep\n---\n") is None
+
+
+def test_entries_of_one_text_name_each_other_by_name_or_else_by_number() -> None:
+    said = [hit.message for hit in hits(entry(), entry(comment=""), entry(comment="Gong")) if hit.code == "W69"]
+    assert said == [
+        "The text of “Bell” is also that of “uid 1” and “Gong”.",
+        "The text of “bell” is also that of “Bell” and “Gong”.",
+        "The text of “Gong” is also that of “Bell” and “uid 1”.",
+    ]
