@@ -320,7 +320,7 @@ def ordered(findings: Iterable[Finding], vaults: Sequence[str]) -> tuple[Finding
     )
 
 
-def _numbered(filename: str) -> tuple[str, int]:
+def _numbered(filename: str) -> tuple[str, int, str]:
     """A name that ends in a number, as those of a lorebook's entries do, stands in the order of numbers."""
     name, _, number = filename.rpartition(" ")
-    return (name, int(number)) if number.isdecimal() else (filename, 0)
+    return (name, len(number), number) if number.isdecimal() else (filename, 0, "")

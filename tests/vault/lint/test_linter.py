@@ -5,7 +5,7 @@ from ruamel.yaml import YAML
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.records import replace
-from lorestudio.vault.lint.linter import MOST_HITS, Linter, Report, Scope
+from lorestudio.vault.lint.linter import MOST_HITS, Linter, Report, Scope, ordered
 from lorestudio.vault.lint.model import Finding, Severity
 from tests.vault.lint.vaults import findings, lint, note, scope
 
@@ -44,6 +44,12 @@ def test_the_worst_comes_first_and_then_the_order_of_files() -> None:
     assert ranks == sorted(ranks)
     names = [finding.filename for finding in found if finding.severity is Severity.INFO]
     assert names == sorted(names)
+
+
+def test_entries_of_a_lorebook_stand_in_the_order_of_their_numbers_however_long_these_are() -> None:
+    names = ["uid 2", "uid 10", f"uid {'9' * 5000}"]
+    found = [Finding("W51", Severity.WARNING, "Book", name, None, "key", 0, "", "") for name in reversed(names)]
+    assert [each.filename for each in ordered(found, ["Book"])] == names
 
 
 def of_note(report: Report, vault: str, filename: str) -> tuple[Finding, ...]:
