@@ -174,11 +174,12 @@ class GroupFields(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member by the file of its card; `card` is None where that could not be read."""
+    """A member by the file of its card, looked for at `path`; `card` is None where that could not be read."""
 
     avatar: str
     muted: bool = False
     card: CharacterCard | None = field(default=None, repr=False)
+    path: Path | None = None
 
     @property
     def name(self) -> str:
@@ -235,11 +236,13 @@ def load_group(path: Path, cards: Path | None = None) -> GroupChat:
     members: list[Member] = []
     for avatar in dict.fromkeys(fields.members):
         card: CharacterCard | None = None
+        file: Path | None = None
         try:
-            card = load_card(_card_path(folder, avatar, path))
+            file = _card_path(folder, avatar, path)
+            card = load_card(file)
         except InputError as error:
             remarks.append(f"The group's member {avatar} has its name only: {error}")
-        members.append(Member(avatar, avatar in muted, card))
+        members.append(Member(avatar, avatar in muted, card, file))
     return GroupChat(fields, tuple(members), (*remarks, *_doubtful(members)))
 
 

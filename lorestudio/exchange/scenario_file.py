@@ -16,10 +16,10 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
-from lorestudio.domain.records import field_names
+from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.domain.texts import meant
-from lorestudio.exchange.character_card import CharacterCard, parse_card
+from lorestudio.exchange.character_card import CharacterCard, Member, parse_card
 from lorestudio.exchange.chats.metadata import STATE_KEYS, written
 from lorestudio.exchange.json_file import parse_text, read_file, utf8_text
 from lorestudio.exchange.lorebooks.entry import BookError
@@ -66,6 +66,7 @@ class ScenarioBook(BaseModel):
     """A lorebook of a scenario: `entries` as a World Info file has them, or the `document` of another file.
 
     `form` names that of the document: “card” is a card's `character_book` alone; any other is told by its content.
+    `owners` are the members of a group for whom alone it is scanned.
     """
 
     model_config = ConfigDict(defer_build=True, frozen=True)
@@ -75,6 +76,7 @@ class ScenarioBook(BaseModel):
     entries: dict[str, Any] | list[Any] | None = None
     form: str = ""
     document: Any = None
+    owners: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _can_be_read(self) -> ScenarioBook:
@@ -91,7 +93,18 @@ class ScenarioBook(BaseModel):
         document = {"entries": self.entries} if self.document is None else self.document
         if self.form == "card":
             document = {"character_book": document}
-        return read_lorebook(document, self.name, self.role, f"the scenario's book {self.name}")
+        book = read_lorebook(document, self.name, self.role, f"the scenario's book {self.name}")
+        return replace(book, owners=frozenset(self.owners))
+
+
+class ScenarioMember(BaseModel):
+    """A member of a scenario's group: the file of its card (`avatar`), and the `card` as a scenario's own."""
+
+    model_config = ConfigDict(defer_build=True, frozen=True)
+
+    avatar: str = ""
+    muted: bool = False
+    card: dict[str, Any] | None = None
 
 
 class ScenarioNote(BaseModel):
@@ -159,7 +172,8 @@ class Scenario(BaseModel):
     DeepLore have neither. So are `system`, the retrieval system that decides, and `system_settings`, by the keys of its
     files; with another one than DeepLore, `settings` only say how notes are read. `rules` names DeepLore's rules. What
     is around the chat is for systems that look at it: `card` (a card file's content, or its texts alone), `persona`,
-    `user`, what files may call the character (`avatar`), the ids of its `tags`, the chat's `variables`, the author's
+    `user`, what files may call the character (`avatar`), the ids of its `tags`, the members of a group by name
+    (`cast`), whose cards count where they speak, the chat's `variables`, the author's
     `note`, lorebooks, and the name of its file without ending (`chat_name`, else the id). `max_context` is the context
     size of generations that give none.
     """
@@ -178,6 +192,7 @@ class Scenario(BaseModel):
     avatar: str | list[str] = Field(default_factory=list)
     tags: list[str] | None = None
     card: dict[str, Any] | None = None
+    cast: dict[str, ScenarioMember] = Field(default_factory=dict)
     persona: str = ""
     user: str = ""
     chat_name: str = ""
@@ -236,24 +251,22 @@ class Scenario(BaseModel):
             unknown = sorted(generation.book_patch.keys() - {book.name for book in self.books})
             if unknown:
                 raise _FieldError(f"generations.{number}.book_patch", f"the scenario has no lorebook “{unknown[0]}”")
-        try:
-            self.character_card()
-        except InputError as error:
-            raise _FieldError("card", error.message) from None
+        for field, read in (("card", self.character_card), ("cast", self.members)):
+            try:
+                read()
+            except InputError as error:
+                raise _FieldError(field, error.message) from None
         return self
+
+    def members(self) -> dict[str, Member]:
+        """The members of the group by name. Raises InputError."""
+        return {
+            name: Member(each.avatar or name, each.muted, _card(each.card, name)) for name, each in self.cast.items()
+        }
 
     def character_card(self) -> CharacterCard | None:
         """The card, None without one. Raises InputError."""
-        card = self.card
-        if card is None:
-            return None
-        if "spec" not in card and "data" not in card:
-            prompt = card.get("depth_prompt", "")
-            extensions = {"depth_prompt": {"prompt": prompt}} if isinstance(prompt, str) else {"depth_prompt": prompt}
-            texts = {name: value for name, value in card.items() if name != "depth_prompt"}
-            own = {"name": self.character or "Character", "extensions": extensions, **texts}
-            card = {"spec": "chara_card_v2", "spec_version": "2.0", "data": own}
-        return parse_card(json.dumps(card).encode(), "card")
+        return _card(self.card, self.character)
 
     def size_at(self, generation: ScenarioGeneration) -> int:
         """The context size of a generation, in tokens."""
@@ -270,6 +283,19 @@ class Scenario(BaseModel):
         """The chat's metadata with note and variables."""
         note = self.note.metadata if self.note is not None else {}
         return {**self.metadata, **note, **({"variables": self.variables} if self.variables else {})}
+
+
+def _card(card: Mapping[str, Any] | None, name: str) -> CharacterCard | None:
+    """A card as a scenario gives it: a file's content, or its texts alone. Raises InputError."""
+    if card is None:
+        return None
+    if "spec" not in card and "data" not in card:
+        prompt = card.get("depth_prompt", "")
+        extensions = {"depth_prompt": {"prompt": prompt}} if isinstance(prompt, str) else {"depth_prompt": prompt}
+        texts = {field: value for field, value in card.items() if field != "depth_prompt"}
+        own = {"name": name or "Character", "extensions": extensions, **texts}
+        card = {"spec": "chara_card_v2", "spec_version": "2.0", "data": own}
+    return parse_card(json.dumps(card).encode(), "card")
 
 
 class ScenarioRecord(Struct, frozen=True):

@@ -25,7 +25,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
-from lorestudio.exchange.character_card import CharacterCard
+from lorestudio.exchange.character_card import CharacterCard, Member
 from lorestudio.exchange.chats.recorded import RecordedEntry
 from lorestudio.exchange.lorebooks.reading import BookFile, Lorebook
 from lorestudio.exchange.settings_files import Carrier, SectionCarrier
@@ -207,7 +207,8 @@ class Scene:
     model where settings name none. `names` are what files may call the chat's character, None for those of card and
     chat. `books` are lorebooks beside those that settings and card name. `tags` are the ids of the character's tags,
     None where the settings say them. `reply_tokens` is the room that the host keeps for a reply. `group_metadata` is
-    what a group keeps for a chat whose file holds none of its own.
+    what a group keeps for a chat whose file holds none of its own. `cast` are the group's members by name, each with
+    the card that is in the prompt where that one speaks.
     """
 
     index: VaultIndex
@@ -229,6 +230,7 @@ class Scene:
     character_name: str = ""
     reply_tokens: int = 0
     group_metadata: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    cast: Mapping[str, Member] = field(default_factory=dict, repr=False)
 
     @property
     def metadata(self) -> Mapping[str, Json]:

@@ -102,9 +102,10 @@ class ScenarioFormat:
         # written then, a memory knows that this is not the chat's end.
         messages = seen_messages(chat, turns[-1:], turns[-1].moment.turn.message + 1 if whole else 0)
         metadata = chat.metadata if chat is not None else {}
+        character = turns[0].moment.character
         kept = dict(metadata) if whole else {key: metadata[key] for key in _NOTE if key in metadata}
         return {
-            "character": turns[0].moment.character,
+            "character": character,
             "messages": [_record(message, whole=whole) for message in messages],
             "metadata": {**kept, **controls_metadata(turns[-1].moment.controls)},
             **system.scenario_fields(),
@@ -120,6 +121,7 @@ class ScenarioFormat:
                     "type": each.moment.turn.kind,
                     "chat": list(range(each.moment.turn.message)),  # hidden ones are left out when it is run
                     "context_size": each.moment.context_size,
+                    **({"character": each.moment.character} if each.moment.character != character else {}),
                 }
                 for each in turns
             ],
@@ -175,6 +177,7 @@ def scene_of(scenario: Scenario, index: VaultIndex, counter: TokenCounter) -> Sc
         user_name=user,
         character_name=scenario.character,
         reply_tokens=scenario.reply_tokens,
+        cast=scenario.members(),
     )
 
 

@@ -73,7 +73,7 @@ class Lorebook:
 
     `remarks` are sentences about what does not work here as its author may expect. `raws` are the entries as World Info
     files have them, in the same order. `spoils`: an entry's content is no text, so that SillyTavern scans nothing, of
-    any book.
+    any book. `owners` are the members of a group that it belongs to, none where it is in play whoever speaks.
     """
 
     name: str
@@ -83,6 +83,12 @@ class Lorebook:
     remarks: tuple[str, ...] = ()
     raws: tuple[Mapping[str, Json], ...] = field(default=(), repr=False, compare=False)
     spoils: bool = False
+    owners: frozenset[str] = frozenset()
+
+    @property
+    def whose(self) -> str:
+        """The role and, in a line each, the owners, as `open_project` takes them."""
+        return "\n".join((self.role.value, *sorted(self.owners)))
 
 
 class BooksInPlay(Struct, frozen=True):
@@ -447,16 +453,16 @@ def card_book(card: CharacterCard, path: Path | None, role: BookRole = BookRole.
     document = card.data.character_book
     if document is None:
         raise WrongFileError(source, f"the card of {card.name} has no lorebook inside", Belongs.CARD)
-    name = document.get("name")
     try:
-        return read_lorebook(
-            {"character_book": document},
-            name if isinstance(name, str) and name.strip() else f"{card.name}'s Lorebook",
-            role,
-            str(source),
-        )
+        return read_lorebook({"character_book": document}, card_book_name(card), role, str(source))
     except BookError as error:
         raise InputError(source, str(error), field="character_book") from None
+
+
+def card_book_name(card: CharacterCard) -> str:
+    """What the book inside a card is called."""
+    name = (card.data.character_book or {}).get("name")
+    return name if isinstance(name, str) and name.strip() else f"{card.name}'s Lorebook"
 
 
 def _is_card(document: Mapping[str, object]) -> bool:

@@ -46,6 +46,7 @@ from lorestudio.studio.project.basis import KeptBasis, basis_path, basis_problem
 from lorestudio.studio.project.library import LibraryNews, read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
 from lorestudio.studio.project.tokens import TokenCounting, counting_for
+from lorestudio.studio.prompt.card import card_in, cast_in
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import Scene, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, kind_of
@@ -240,7 +241,7 @@ class Project:
             seed=self.seed,
             answers=StandInAnswers() if answers is None else answers,
             model=model,
-            card=setup.card,
+            card=card_in(chat, setup.card) if setup.group is None else None,
             card_path=setup.card_path,
             persona=setup.persona.text,
             books=self.books,
@@ -248,6 +249,7 @@ class Project:
             character_name=setup.character_name(chat),
             reply_tokens=setup.reply_tokens,
             group_metadata=setup.group_metadata,
+            cast=cast_in(chat, setup.group) if setup.group is not None else {},
         )
 
     def counted(self, counting: TokenCounting) -> Project:
@@ -308,9 +310,10 @@ class Project:
 
     def with_books_reread(self) -> Project:
         """The same project with its lorebooks as they are on the disk now, each in its role. Raises InputError."""
-        roles = {book.place: book.role for book in self.books}
+        known = {book.place: book for book in self.books}
         read = map(_lorebook, self.book_paths)
-        return self.with_books(tuple(replace(book, role=roles.get(book.place, book.role)) for book in read))
+        before = ((known.get(book.place, book), book) for book in read)
+        return self.with_books(tuple(replace(book, role=old.role, owners=old.owners) for old, book in before))
 
     def reads_alike(self, settings: DeepLoreSettings) -> bool:
         """Whether other settings leave the index as it is, because they do not decide how notes are read."""
@@ -431,7 +434,8 @@ def open_project(
 ) -> Project:
     """Read vaults, chat and settings. A vault is a folder, or the address of Obsidian's plugin (see `places`).
 
-    A file among them is a lorebook, in the role that `roles` has for it, else as its content tells.
+    A file among them is a lorebook, in the role that `roles` has for it (see `Lorebook.whose`), else as its content
+    tells.
     `rules` names DeepLore's rules; without it, the settings say whose hold, or show
     it, else those of 2.0.2 do. `tokenizer` says how tokens are counted (see `tokens`). Notes that cannot be read are
     part of the index as such. Raises InputError, SettingsError, VaultError or TokenizerError (all with a sentence for
@@ -446,8 +450,12 @@ def open_project(
     if news.failures:
         raise VaultError(news.failures[0])
     project = assembled(places, news, read, chat, settings, seed, counting)
-    known = [(str(file), roles[str(file)]) for file in files if roles.get(str(file)) in {*BookRole}]
-    books = tuple(Lorebook("", role=BookRole(role), place=place) for place, role in known)
+    known = [(str(file), *roles.get(str(file), "").split("\n")) for file in files]
+    books = tuple(
+        Lorebook("", role=BookRole(role), place=place, owners=frozenset(owners))
+        for place, role, *owners in known
+        if role in {*BookRole}
+    )
     return replace(project, book_paths=files, books=books).with_books_reread() if files else project
 
 

@@ -5,7 +5,7 @@ Rules: sillytavern 5.1, 5.4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -17,7 +17,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import object_in, parse_json
 from lorestudio.domain.records import replace
-from lorestudio.exchange.character_card import GroupChat, load_card, load_group
+from lorestudio.exchange.character_card import CARDS, load_card, load_group
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.host_settings import load_host_settings
 from lorestudio.exchange.lorebooks.reading import BookFile, BookRole
@@ -214,7 +214,7 @@ def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") 
         remarks += (
             f"{book.name} is scanned out of the card; SillyTavern scans it only once it was imported there."
             for book in books
-            if book.place == str(project.setup.card_path)
+            if Path(book.place).parent == folder.user / CARDS
         )
         paths = tuple(Path(book.place) for book in books)
         project = replace(project, book_paths=paths, read_only=True).with_books(books)
@@ -252,7 +252,7 @@ def _setup(folder: SillyTavernFolder, chat: FoundChat, remarks: list[str]) -> Pr
         if chat.group is not None:
             group = load_group(chat.group)
             setup = with_group(setup, group, chat.group, chat.path)
-            remarks += (*group.remarks, *_of_members(group))
+            remarks += group.remarks
         elif chat.path.parent.name == _GROUP_CHATS:
             remarks.append(f"No group in {folder.user / 'groups'} has this chat, so no cards come with it.")
         elif card.is_file():
@@ -262,14 +262,3 @@ def _setup(folder: SillyTavernFolder, chat: FoundChat, remarks: list[str]) -> Pr
     except InputError as error:
         remarks.append(str(error))
     return setup
-
-
-def _of_members(group: GroupChat) -> Iterator[str]:
-    """That the lorebooks of a group's members are not scanned, which are in play for one reply and not for another."""
-    linked = (each.card.data.extensions.world for each in group.members if each.card is not None)
-    names = [name for name in dict.fromkeys(linked) if isinstance(name, str) and name]
-    if names:
-        yield (
-            f"SillyTavern scans the lorebook of a group's member where that one speaks; not scanned here: "
-            f"{', '.join(names)}. Add them under “Lorebooks of World Info…” to have them in every reply."
-        )

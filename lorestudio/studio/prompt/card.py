@@ -17,7 +17,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.records import replace
-from lorestudio.exchange.character_card import CardData, CharacterCard, DepthPrompt, GroupChat, SpeakingOrder
+from lorestudio.exchange.character_card import CardData, CharacterCard, DepthPrompt, GroupChat, Member, SpeakingOrder
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.macros import Macros, Segment
 from lorestudio.trace.prompt import Origin, PromptOrigin
@@ -74,6 +74,29 @@ def _own(chat: Chat, name: str, label: str = "") -> Texts:
     if not isinstance(text, str) or not text.strip():
         return ()
     return ((text, PromptOrigin(Origin.NOTE, f"the chat's own {label or name}")),)
+
+
+def card_in(chat: Chat, card: CharacterCard | None, group: GroupChat | None = None) -> CharacterCard | None:
+    """The card with the texts that it has in this chat, and in the group where it speaks there; None for no card."""
+    if card is None:
+        return None
+    texts = card_texts(card, chat, group, card.name)
+    told = {
+        "description": texts.description,
+        "personality": texts.personality,
+        "scenario": texts.scenario,
+        "mes_example": texts.examples,
+        "system_prompt": texts.system_prompt,
+    }
+    return replace(card, data=card.data.model_copy(update={name: plain(text) for name, text in told.items()}))
+
+
+def cast_in(chat: Chat, group: GroupChat) -> dict[str, Member]:
+    """The members by name, each with the card that is in the prompt where that one speaks."""
+    cast: dict[str, Member] = {}
+    for each in group.members:
+        cast.setdefault(each.name, replace(each, card=card_in(chat, each.card, group)))
+    return cast
 
 
 _FIELD: Final = re.compile("<FIELDNAME>", re.IGNORECASE)
@@ -204,7 +227,8 @@ def macros_for(setup: PromptSetup, chat: Chat, end: int, speaker: str, card: Car
     every, heard = _members(setup, chat) if is_group(setup, chat) else ([speaker], [speaker])
     together = ", ".join(every)
     values = {"char": speaker, "user": setup.user_name(chat), "newline": "\n", "noop": "", "trim": ""}
-    values |= {"group": together, "charifnotgroup": together, "groupnotmuted": ", ".join(heard)}
+    others = ", ".join([*(name for name in every if name != speaker), values["user"]])
+    values |= {"group": together, "charifnotgroup": together, "groupnotmuted": ", ".join(heard), "notchar": others}
     first = Macros(values)
     values |= {
         "persona": first.fill(setup.persona.text),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from lorestudio.domain import json_text
@@ -22,6 +22,7 @@ from lorestudio.exchange.lorebooks.reading import (
     InsertionStrategy,
     Lorebook,
     card_book,
+    card_book_name,
     in_order,
     in_play,
     load_lorebook,
@@ -87,7 +88,8 @@ def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSys
     vectors = KnownVectors(embedder) if embedder is not None else None
     around = surroundings(scene, settings)
     in_place = {book.name for book in scene.books} >= set(scene.index.vaults)  # of the vault, whose notes they are then
-    no_books = not scene.books and not book_files(settings) and not any(_extra_files(settings, scene))
+    extra = (file for each in (scene, *_speaking(scene).values()) for file in _extra_files(settings, each))
+    no_books = not scene.books and not book_files(settings) and not any(extra)
     if (settings.source == VAULT and not (scene.books and in_place)) or (settings.source == BY_BOOKS and no_books):
         return WorldInfoSystem(settings, None, around, vectors)
     books, missing = _read_books(settings, scene)
@@ -100,26 +102,81 @@ def _read_books(settings: WorldInfoSettings, scene: Scene) -> tuple[tuple[Lorebo
     A file in SillyTavern's folder that cannot be used is missing, since its settings go on to name books that are gone.
     """
     missing: list[str] = []
-    named: list[Lorebook] = []
-    for file in (*book_files(settings), *_extra_files(settings, scene)):
+    named = list(_read(settings, (*book_files(settings), *_extra_files(settings, scene)), missing))
+    linked = _linked(settings, scene, [*named, *scene.books], missing)
+    others = (book for book in scene.books if book.role is not BookRole.CHARACTER)
+    common = {book.name for book in (*named, *linked, *others)}  # whoever speaks
+    books = [*named, *scene.books, *linked]
+    owners: dict[str, set[str]] = {}
+    for name, own in _speaking(scene).items():
+        known = {book.place for book in books}
+        further = (file for file in _extra_files(settings, own) if file.path not in known)
+        books += _read(settings, further, missing)
+        books += _linked(settings, own, books, missing)
+        for called in _names_of_own(settings, own):
+            owners.setdefault(called, set()).add(name)
+    owned = (
+        book if book.name in common else replace(book, owners=book.owners | owners.get(book.name, set()))
+        for book in books
+    )
+    return tuple(owned), tuple(dict.fromkeys(missing))
+
+
+def _read(settings: WorldInfoSettings, files: Iterable[BookFile], missing: list[str]) -> Iterator[Lorebook]:
+    for file in files:
         path = Path(file.path).expanduser()
         try:
-            named.append(load_lorebook(path, file.role))
+            yield load_lorebook(path, file.role)
         except InputError as error:
             if not settings.worlds or path.parent != Path(settings.worlds).expanduser():
                 raise
             missing.append(f"A lorebook that SillyTavern's settings name is not scanned: {error}")
-    named += scene.books
-    linked, not_there = _linked(settings, scene, named)
-    return (*named, *linked), (*missing, *not_there)
+
+
+def _names_of_own(settings: WorldInfoSettings, scene: Scene) -> Iterator[str]:
+    """What the books of the scene's character are called, there or not."""
+    yield from (Path(file.path).stem for file in _extra_files(settings, scene))
+    if scene.card is not None:
+        data = scene.card.data
+        yield str(data.extensions.world or "")
+        if data.character_book is not None:
+            yield card_book_name(scene.card)
+
+
+def _speaking(scene: Scene) -> dict[str, Scene]:
+    """The scene where each member of the group speaks, by their names."""
+    return {
+        name: replace(
+            scene,
+            card=member.card,
+            card_path=member.path,
+            names=(PurePosixPath(member.avatar).stem,),
+            character_name=name,
+        )
+        for name, member in scene.cast.items()
+    }
 
 
 def surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
     """What a scan is told beside the messages. Raises InputError for a line of a setting that cannot be read."""
+    cast = {name: _surroundings(own, settings) for name, own in _speaking(scene).items()}
+    return replace(_surroundings(scene, settings), cast=cast)
+
+
+def _surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
     chat, called = scene.chat or Chat(), _called(settings, scene)
     card = scene.card.data if scene.card is not None else None
     extras = {Extra.PERSONA: scene.persona}
     macros = {"user": scene.user_name}
+    if scene.cast:
+        every = ", ".join(scene.cast)
+        others = (name for name in scene.cast if name != scene.character_name)
+        macros |= {
+            "group": every,
+            "charifnotgroup": every,
+            "groupnotmuted": ", ".join(name for name, member in scene.cast.items() if not member.muted),
+            "notchar": ", ".join([*others, scene.user_name]),
+        }
     filled = {"persona": scene.persona}
     if card is not None:
         extras |= {
@@ -229,14 +286,14 @@ def _extra_files(settings: WorldInfoSettings, scene: Scene) -> Iterator[BookFile
             yield BookFile(path, BookRole.CHARACTER)
 
 
-def _linked(settings: WorldInfoSettings, scene: Scene, named: list[Lorebook]) -> tuple[list[Lorebook], tuple[str, ...]]:
-    """The books that chat and card name, as far as they are there and not listed yet; and what is missing."""
+def _linked(settings: WorldInfoSettings, scene: Scene, named: Sequence[Lorebook], missing: list[str]) -> list[Lorebook]:
+    """The books that chat and card name, as far as they are there and not listed yet; what is not is added."""
     books: list[Lorebook] = []
-    missing: list[str] = []
     card = scene.card
     by_chat = scene.metadata.get("world_info")
     by_card = card.data.extensions.world if card is not None else None
-    for wanted, role, who in ((by_chat, BookRole.CHAT, "chat"), (by_card, BookRole.CHARACTER, "card")):
+    who_of_card = f"card of {card.name}" if card is not None and scene.cast else "card"
+    for wanted, role, who in ((by_chat, BookRole.CHAT, "chat"), (by_card, BookRole.CHARACTER, who_of_card)):
         if not isinstance(wanted, str) or not wanted or any(book.name == wanted for book in (*named, *books)):
             continue
         if Path(wanted).name != wanted or len(wanted) > _LONGEST_NAME:
@@ -256,7 +313,7 @@ def _linked(settings: WorldInfoSettings, scene: Scene, named: list[Lorebook]) ->
         known = {book.name for book in (*named, *books)}
         if inside.name not in known and not (isinstance(by_card, str) and by_card in known):
             books.append(inside)
-    return books, tuple(missing)
+    return books
 
 
 def _remarks(books: tuple[Lorebook, ...]) -> Iterator[str]:

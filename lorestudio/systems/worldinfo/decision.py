@@ -24,6 +24,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import NOTE_TAG, AuthorsNote, Message
 from lorestudio.domain.entry import EMPTY, OFF, Entry, Position, Role, VaultIndex
 from lorestudio.domain.javascript import round_half_up, trim
+from lorestudio.domain.records import replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace, Extra, native_entry, of_1_12
@@ -262,7 +263,8 @@ class Surroundings:
     last one. `characters` are the names by which a character filter may know the character, besides the speaker's name
     unless `only_these` count; `tags` are its tags, None where nobody knows them. `extras` are texts of card and
     persona; `macros` stand for themselves without braces, in lower case; in those that are `filled` macros are filled
-    in, too. `variables` are the chat's. `reply_tokens` is how much of the context is kept for the reply.
+    in, too. `variables` are the chat's. `reply_tokens` is how much of the context is kept for the reply. `cast` is
+    what holds where a member of a group speaks, by name.
     """
 
     note: AuthorsNote = field(default_factory=AuthorsNote)
@@ -275,6 +277,12 @@ class Surroundings:
     filled: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     variables: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     reply_tokens: int = 0
+    cast: Mapping[str, Surroundings] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+
+    def spoken_by(self, name: str) -> Surroundings:
+        """What holds where that one speaks."""
+        own = self.cast.get(name)
+        return self if own is None else replace(own, messages=self.messages)
 
     def note_due(self, message: int) -> bool:
         """Whether the note is inserted in the turn that writes that message."""
@@ -285,7 +293,8 @@ class Surroundings:
         """All of it that the messages before a turn do not tell, in an order of its own: for a digest."""
         texts = [sorted(each.items()) for each in (self.extras, self.macros, self.filled, self.variables)]
         tags = None if self.tags is None else sorted(self.tags)
-        return (self.note, sorted(self.characters), self.only_these, tags, *texts, self.reply_tokens)
+        cast = [(name, own.told) for name, own in sorted(self.cast.items())]
+        return (self.note, sorted(self.characters), self.only_these, tags, *texts, self.reply_tokens, *cast)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,8 +309,8 @@ class WorldInfoState:
 class World(Struct, frozen=True):
     """The entries in the order they are offered to the budget, and how traces call them.
 
-    `entries` are by uid; `books` is None where the entries are the vault's notes. `digest` tells one set of entries
-    from another.
+    `entries` are by uid, those of `silent` books among them: of members of a group who do not speak. `books` is None
+    where the entries are the vault's notes. `digest` tells one set of entries from another.
     """
 
     book: tuple[BookEntry, ...]
@@ -310,6 +319,7 @@ class World(Struct, frozen=True):
     entries: dict[str, Entry]
     books: BooksInPlay | None = None
     digest: str = ""
+    silent: tuple[Lorebook, ...] = ()
 
 
 def world_of(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook, ...] | None, known: Known) -> World:
@@ -317,7 +327,8 @@ def world_of(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook,
     if books is None:
         return known.of(moment.index, ("world", moment.controls.blocks), lambda: _of_vault(moment))
     counter = moment.counter  # kept beside what it counted, so that no other one has its number
-    by = ("world", id(counter), settings.character_strategy, settings.version)
+    speaker = moment.character if any(book.owners for book in books) else ""
+    by = ("world", id(counter), settings.character_strategy, settings.version, speaker)
     return known.of(books, by, lambda: (counter, _of_books(moment, settings, books)))[1]
 
 
@@ -341,6 +352,7 @@ async def decided(
     known: Known | None = None,
 ) -> Decision:
     """Decide one generation. Timed effects count the messages that the generation sees."""
+    around = around.spoken_by(moment.character)
     world = world_of(moment, settings, books, known or Known())
     macros = _macros(moment, around, around.variables if state.variables is None else state.variables)
     due = around.note_due(moment.turn.message)
@@ -389,12 +401,15 @@ def _of_books(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook
     playing = in_play(known)
     spoilt = any(book.spoils for book in playing.used)  # SillyTavern stops at the first content that is no text
     listed = () if spoilt else in_order(playing.used, InsertionStrategy(settings.character_strategy))
-    book = listed if settings.newer else tuple(map(of_1_12, listed))
-    index = index_of(book, moment.counter)
-    told = "\n".join(f"{entry.uid} {entry.digest}" for entry in book)
+    every = listed if settings.newer else tuple(map(of_1_12, listed))
+    index = index_of(every, moment.counter)
+    told = "\n".join(f"{entry.uid} {entry.digest}" for entry in every)
     digest = text_digest(told)
-    entries = dict(zip((each.uid for each in book), index.entries, strict=True))
-    return World(book, Watch(book), index, entries, playing, digest)
+    entries = dict(zip((each.uid for each in every), index.entries, strict=True))
+    silent = tuple(book for book in playing.used if book.owners and moment.character not in book.owners)
+    quiet = {book.name for book in silent}
+    book = tuple(entry for entry in every if entry.world not in quiet)
+    return World(book, Watch(book), index, entries, playing, digest, silent)
 
 
 def _macros(moment: Moment, around: Surroundings, variables: Mapping[str, str]) -> Macros:

@@ -89,7 +89,11 @@ class WorldInfoSystem(System):
     @property
     def inputs(self) -> str:
         """The digest of the settings, the lorebooks, what is around the chat, and who makes the vectors."""
-        books = self.books if self.books is None else [(book.name, book.role, book.entries) for book in self.books]
+        books = (
+            self.books
+            if self.books is None
+            else [(book.name, book.role, book.entries, *sorted(book.owners)) for book in self.books]
+        )
         maker = self.vectors.label if self.vectors is not None else None
         return inputs_digest(self.settings, books, self.around.told, maker)
 
@@ -120,30 +124,33 @@ class WorldInfoSystem(System):
     def scenario_fields(self) -> Mapping[str, Json]:
         """The lorebooks, and what is told of card and persona."""
         around = self.around
-        card = {name: around.filled.get(name, "") for name in ("description", "personality", "scenario")} | {
-            "mes_example": around.macros.get("mesexamples", ""),
-            "system_prompt": around.macros.get("charprompt", ""),
-            "post_history_instructions": around.macros.get("charinstruction", ""),
-            "creator_notes": around.extras.get(Extra.CREATOR_NOTES, ""),
-            "depth_prompt": around.extras.get(Extra.DEPTH_PROMPT, ""),
-        }
+        heard = around.macros.get("groupnotmuted", "").split(", ")
         found: dict[str, Json] = {
             "user": around.macros.get("user", ""),
             "persona": around.filled.get("persona", ""),
             "avatar": sorted(around.characters),
             "reply_tokens": around.reply_tokens,
             "tags": None if around.tags is None else sorted(around.tags),
-            "card": {name: text for name, text in card.items() if text} or None,
+            "card": _card_texts(around) or None,
+            "cast": {
+                name: {
+                    "avatar": "".join(f"{each}.png" for each in own.characters),
+                    "card": {"name": name, **_card_texts(own)},
+                    **({} if name in heard else {"muted": True}),
+                }
+                for name, own in around.cast.items()
+            },
             "books": [
                 {
                     "name": book.name,
                     "role": str(book.role),
+                    **({"owners": sorted(book.owners)} if book.owners else {}),
                     "entries": [{"uid": entry.name, **raw} for entry, raw in zip(book.entries, book.raws, strict=True)],
                 }
                 for book in self.books or ()
             ],
         }
-        return {name: value for name, value in found.items() if value not in (None, "", [], 0)}
+        return {name: value for name, value in found.items() if value not in (None, "", [], {}, 0)}
 
     def scanned(self, moment: Moment) -> VaultIndex:
         """The entries of the lorebooks, or the notes."""
@@ -164,6 +171,17 @@ class WorldInfoSystem(System):
         made = await decided(moment, self.settings, self.books, self.around, self.vectors, known, self.shared)
         run = _WorldInfoRun(moment, self, made)
         return Decided(run.trace(await run.told.through(run.steps())), made.after)
+
+
+def _card_texts(around: Surroundings) -> dict[str, Json]:
+    texts = {name: around.filled.get(name, "") for name in ("description", "personality", "scenario")} | {
+        "mes_example": around.macros.get("mesexamples", ""),
+        "system_prompt": around.macros.get("charprompt", ""),
+        "post_history_instructions": around.macros.get("charinstruction", ""),
+        "creator_notes": around.extras.get(Extra.CREATOR_NOTES, ""),
+        "depth_prompt": around.extras.get(Extra.DEPTH_PROMPT, ""),
+    }
+    return {name: text for name, text in texts.items() if text}
 
 
 def _advanced(run: RunInputs) -> RunInputs:
@@ -214,8 +232,14 @@ class _WorldInfoRun:
                 if entry.guide:
                     ledger.refuse(entry, "guide_hidden")
             return ledger.close(())
-        books: list[Json] = [f"{book.name} ({book.role}, {len(book.entries)})" for book in world.books.used]
+        books: list[Json] = [
+            f"{book.name} ({book.role}, {len(book.entries)})" for book in world.books.used if book not in world.silent
+        ]
         details: dict[str, Json] = {"books": books, "remarks": " ".join(self.system.remarks)}
+        owners = {book.name: sorted(book.owners) for book in world.silent}
+        for entry in world.index.entries if owners else ():
+            if entry.vault in owners:
+                ledger.refuse(entry, "wi_silent", owners=owners[entry.vault], speaker=self.moment.character)
         return ledger.close((), note="wi_books" if books else "wi_no_books", details=details)
 
     def _tell_similar(self, ledger: Ledger) -> StageRecord:

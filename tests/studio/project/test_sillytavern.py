@@ -11,6 +11,7 @@ import pytest
 from lorestudio.exchange.chats.loading import chat_of_text
 from lorestudio.exchange.lorebooks.reading import BookRole
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.project import open_project
 from lorestudio.studio.project.sillytavern import look_into, open_found
 from lorestudio.studio.prompt.setup import Persona
 
@@ -198,10 +199,24 @@ def test_what_a_group_keeps_for_its_chat_counts_where_the_chat_has_no_header(ful
     opened = open_found(found, found.chat(character="inn"))
     assert opened.project.setup.persona == Persona("Quill", "A clerk.")
     assert {book.name: book.role for book in opened.project.books} == {
-        "Town": BookRole.GLOBAL, "Clerks": BookRole.PERSONA, "Evening": BookRole.CHAT
+        "Town": BookRole.GLOBAL, "Clerks": BookRole.PERSONA, "Evening": BookRole.CHAT, "Ottoline's": BookRole.CHARACTER
     }  # fmt: skip
-    for what in ("Lost.png", "not scanned here: Ottoline's."):
-        assert any(what in remark for remark in opened.remarks), what
+    assert any("Lost.png" in remark for remark in opened.remarks)
+
+
+def test_lorebooks_of_a_groups_members_are_theirs_and_stay_so(full: Path) -> None:
+    user = full / "data" / "default-user"
+    (user / "characters" / "Hob.png").write_text(json.dumps({"spec": "chara_card_v2", "data": {"name": "Hob"}}))
+    group = {"id": "9", "name": "The inn", "members": ["Ottoline.png", "Hob.png"], "chats": ["g1"], "chat_id": "g1"}
+    (user / "groups" / "9.json").write_text(json.dumps(group))
+    with_host(full, globalSelect=["Town"], charLore=[{"name": "Hob", "extraBooks": ["Clerks", "Town", "Ottoline's"]}])
+    found = look_into(full)
+    project = open_found(found, found.chat(character="inn")).project
+    owners = {book.name: set(book.owners) for book in project.books}
+    assert owners == {"Town": set(), "Evening": set(), "Clerks": {"Hob"}, "Ottoline's": {"Hob", "Ottoline"}}
+    assert project.reloaded().books == project.books
+    paths, roles = list(map(str, project.book_paths)), {book.place: book.whose for book in project.books}
+    assert open_project(paths, project.chat_path, roles=roles).books == project.books
 
 
 def test_a_chat_of_a_group_that_is_gone_is_said_to_be_one(full: Path) -> None:

@@ -43,7 +43,7 @@ CHAT = Chat(
 
 
 def made(inn: GroupChat, chat: Chat = CHAT, **more: Any) -> AssembledPrompt:
-    setup = replace(with_group(PromptSetup(main="Write {{char}}; {{group}}; {{groupNotMuted}}."), inn), **more)
+    setup = replace(with_group(PromptSetup(main="Write {{char}}; {{group}}; {{groupNotMuted}}; not {{notChar}}."), inn), **more)
     run = Trace("deeplore", "", RunOutcome.INJECTED, Turn(len(chat.messages), 0, 0), {}, 9, ())
     return assemble(run, chat, setup)
 
@@ -55,7 +55,7 @@ def texts(prompt: AssembledPrompt) -> list[str]:
 def test_of_swapped_cards_the_speakers_is_in_the_prompt() -> None:
     prompt = made(group(), speaker="Hob")
     assert [(message.role, message.text) for message in prompt.messages] == [
-        (SYSTEM, "Write Hob; Mina, Hob, Old Tom; Mina, Hob."),
+        (SYSTEM, "Write Hob; Mina, Hob, Old Tom; Mina, Hob; not Mina, Old Tom, Wren."),
         (SYSTEM, "Hob of Hob."),
         (SYSTEM, "[Example Chat]"),
         (SYSTEM, "Hob: Cheese?"),

@@ -12,7 +12,7 @@ import pytest
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Position, VaultIndex
 from lorestudio.domain.records import replace
-from lorestudio.exchange.character_card import parse_card
+from lorestudio.exchange.character_card import GroupChat, GroupFields, Member, parse_card
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.lorebooks.reading import BookFile, BookRole, book_file
 from lorestudio.exchange.problems import InputError
@@ -22,12 +22,13 @@ from lorestudio.settings.worldinfo import BOOKS, VAULT, WorldInfoSettings
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
+from lorestudio.studio.replay.exported_scenario import export_turn
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of
 from lorestudio.systems.worldinfo.books import book_files, surroundings, with_book_files, world_info_system
 from lorestudio.trace.budget import budget_view
 from lorestudio.trace.journey import FateState, Journeys, counted_in
-from lorestudio.trace.model import Phase
+from lorestudio.trace.model import Phase, Trace
 from lorestudio.trace.summary import summary
 
 CARD: dict[str, Any] = {
@@ -145,6 +146,73 @@ def test_a_character_is_called_by_its_cards_file_where_the_chats_folder_is_calle
         Simulator(second, kind_of("world-info").make(WorldInfoSettings(book=mill), second.scene())).replay()
     )
     assert "Mill 0" not in {injection.title for injection in run[-1].injections}
+
+
+def member(name: str, file: str, **data: Any) -> Member:
+    card = parse_card(json.dumps({"spec": "chara_card_v2", "data": {"name": name, **data}}).encode(), "card")
+    return Member(f"{file}.png", card=card)
+
+
+def lines_of(trace: Trace) -> set[str]:
+    return {line for block in trace.prompt for line in block.text.splitlines()}
+
+
+def of_a_group(folder: Path, mode: int = 0) -> tuple[Project, WorldInfoSettings]:
+    """A project of Ottoline and Hob, who have lorebooks of their own, and the settings with one for everybody."""
+    world(folder, "Quay", {"constant": True, "content": "The quay."})
+    own = world(folder, "Mill", {"constant": True, "content": "The mill."})
+    common = world(
+        folder, "All",
+        {"key": ["salt"], "matchCharacterDescription": True, "content": "Salt."},
+        {"constant": True, "characterFilter": {"names": ["hob_v2"]}, "content": "Of Hob."},
+        {"constant": True, "content": "{{char}} of {{group}}; not {{notChar}}"},
+    )  # fmt: skip
+    den = {"name": "Den", "entries": [{"keys": ["kite"], "content": "The den.", "enabled": True}]}
+    members = (
+        member("Ottoline", "ottoline", description="Salt and letters.", extensions={"world": "Quay"}),
+        member("Hob", "hob_v2", description="A cook.", character_book=den),
+    )
+    group = GroupChat(GroupFields(members=("ottoline.png", "hob_v2.png"), generation_mode=mode), members)
+    lines = (("Wren", "A kite."), ("Ottoline", "Late!"), ("Hob", "Soup!"), ("Hob", "More."))
+    chat = Chat(tuple(Message(name, text, is_user=name == "Wren") for name, text in lines), "Wren", "")
+    here = Project((), VaultIndex(()), DeepLoreSettings(), chat, folder / "group chats" / "a.jsonl")
+    settings = WorldInfoSettings(book=common, extra_books=f"hob_v2: {own}", worlds=str(folder), max_recursion_steps=1)
+    return replace(here, setup=PromptSetup(group=group)), settings
+
+
+def test_a_members_card_and_lorebooks_count_where_that_one_speaks(tmp_path: Path) -> None:
+    here, settings = of_a_group(tmp_path)
+    system = kind_of("world-info").make(settings, here.scene())
+    simulator = Simulator(here, system)
+    first, *others = asyncio.run(simulator.replay())
+    texts = [lines_of(trace) for trace in (first, *others)]
+    assert texts[0] == {"Salt.", "The quay.", "Ottoline of Ottoline, Hob; not Hob, Wren"}
+    of_hob = {"Of Hob.", "The mill.", "Hob of Ottoline, Hob; not Ottoline, Wren"}
+    assert texts[1:] == [of_hob | {"The den."}, of_hob, of_hob]  # then the kite is too far back
+    fates = Journeys(first)
+    silent = {first.entries[fate.entry].vault for fate in map(fates.fate, fates.rows) if fate.reason == "wi_silent"}
+    assert silent == {"Mill", "Den"}
+    both = first.entries.keys() & others[0].entries.keys()
+    assert len(both) > 3
+    assert {first.entries[number] for number in both} == {others[0].entries[number] for number in both}
+    assert export_turn(simulator, simulator.generations[-1]).differing == ()
+
+
+def test_cards_of_a_group_are_joined_for_the_scan_as_for_the_prompt(tmp_path: Path) -> None:
+    here, settings = of_a_group(tmp_path, mode=1)
+    traces = asyncio.run(Simulator(here, kind_of("world-info").make(settings, here.scene())).replay())
+    told = [lines_of(trace) for trace in traces]
+    assert ["Salt." in texts for texts in told] == [True, True, True, True]
+    assert ["The quay." in texts for texts in told] == [True, False, False, False]
+
+
+def test_the_scenario_of_a_text_that_the_chat_has_of_its_own_is_searched(tmp_path: Path) -> None:
+    common = world(tmp_path, "All", {"key": ["storm"], "matchScenario": True, "content": "Wind."})
+    for own, found in (({}, []), ({"scenario": "A storm."}, ["Wind."])):
+        here = project(tmp_path, CARD, **own)
+        system = kind_of("world-info").make(WorldInfoSettings(book=common), here.scene())
+        (trace,) = asyncio.run(Simulator(here, system).replay())
+        assert [line for line in lines_of(trace) if line == "Wind."] == found
 
 
 def test_only_a_book_in_sillytaverns_folder_may_be_gone(tmp_path: Path) -> None:

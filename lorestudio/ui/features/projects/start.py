@@ -91,7 +91,7 @@ class RecentProjects:
         if is_demo(project) or not (places or project.chat_path):
             return
         paths = {str(path) for path in project.book_paths}
-        roles = {book.place: book.role.value for book in project.books if book.place in paths}
+        roles = {book.place: book.whose for book in project.books if book.place in paths}
         chat, settings = str(project.chat_path or ""), str(project.settings_path or "")
         now = RecentProject(places, chat, settings, roles, project.read_only)
         self._keep([now, *(one for one in self.load() if one.places != now.places or one.chat != now.chat)])
