@@ -43,7 +43,9 @@ CHAT = Chat(
 
 
 def made(inn: GroupChat, chat: Chat = CHAT, **more: Any) -> AssembledPrompt:
-    setup = replace(with_group(PromptSetup(main="Write {{char}}; {{group}}; {{groupNotMuted}}; not {{notChar}}."), inn), **more)
+    setup = replace(
+        with_group(PromptSetup(main="Write {{char}}; {{group}}; {{groupNotMuted}}; not {{notChar}}."), inn), **more
+    )
     run = Trace("deeplore", "", RunOutcome.INJECTED, Turn(len(chat.messages), 0, 0), {}, 9, ())
     return assemble(run, chat, setup)
 

@@ -165,14 +165,15 @@ def of_a_group(folder: Path, mode: int = 0) -> tuple[Project, WorldInfoSettings]
         folder, "All",
         {"key": ["salt"], "matchCharacterDescription": True, "content": "Salt."},
         {"constant": True, "characterFilter": {"names": ["hob_v2"]}, "content": "Of Hob."},
-        {"constant": True, "content": "{{char}} of {{group}}; not {{notChar}}"},
+        {"constant": True, "content": "{{char}} of {{group}}; heard {{groupNotMuted}}; not {{notChar}}"},
     )  # fmt: skip
     den = {"name": "Den", "entries": [{"keys": ["kite"], "content": "The den.", "enabled": True}]}
     members = (
         member("Ottoline", "ottoline", description="Salt and letters.", extensions={"world": "Quay"}),
         member("Hob", "hob_v2", description="A cook.", character_book=den),
+        replace(member("Tom", "tom"), muted=True),
     )
-    group = GroupChat(GroupFields(members=("ottoline.png", "hob_v2.png"), generation_mode=mode), members)
+    group = GroupChat(GroupFields(members=tuple(each.avatar for each in members), generation_mode=mode), members)
     lines = (("Wren", "A kite."), ("Ottoline", "Late!"), ("Hob", "Soup!"), ("Hob", "More."))
     chat = Chat(tuple(Message(name, text, is_user=name == "Wren") for name, text in lines), "Wren", "")
     here = Project((), VaultIndex(()), DeepLoreSettings(), chat, folder / "group chats" / "a.jsonl")
@@ -186,8 +187,8 @@ def test_a_members_card_and_lorebooks_count_where_that_one_speaks(tmp_path: Path
     simulator = Simulator(here, system)
     first, *others = asyncio.run(simulator.replay())
     texts = [lines_of(trace) for trace in (first, *others)]
-    assert texts[0] == {"Salt.", "The quay.", "Ottoline of Ottoline, Hob; not Hob, Wren"}
-    of_hob = {"Of Hob.", "The mill.", "Hob of Ottoline, Hob; not Ottoline, Wren"}
+    assert texts[0] == {"Salt.", "The quay.", "Ottoline of Ottoline, Hob, Tom; heard Ottoline, Hob; not Hob, Tom, Wren"}
+    of_hob = {"Of Hob.", "The mill.", "Hob of Ottoline, Hob, Tom; heard Ottoline, Hob; not Ottoline, Tom, Wren"}
     assert texts[1:] == [of_hob | {"The den."}, of_hob, of_hob]  # then the kite is too far back
     fates = Journeys(first)
     silent = {first.entries[fate.entry].vault for fate in map(fates.fate, fates.rows) if fate.reason == "wi_silent"}
@@ -196,6 +197,16 @@ def test_a_members_card_and_lorebooks_count_where_that_one_speaks(tmp_path: Path
     assert len(both) > 3
     assert {first.entries[number] for number in both} == {others[0].entries[number] for number in both}
     assert export_turn(simulator, simulator.generations[-1]).differing == ()
+
+
+def test_a_lorebook_of_two_members_is_scanned_for_both_and_read_once(tmp_path: Path) -> None:
+    here, settings = of_a_group(tmp_path)
+    settings = settings.model_copy(
+        update={"extra_books": f"{settings.extra_books}\nottoline: {tmp_path / 'Mill.json'}"}
+    )
+    system = world_info_system(settings, here.scene())
+    assert system.remarks == ()
+    assert all("The mill." in lines_of(trace) for trace in asyncio.run(Simulator(here, system).replay()))
 
 
 def test_cards_of_a_group_are_joined_for_the_scan_as_for_the_prompt(tmp_path: Path) -> None:
