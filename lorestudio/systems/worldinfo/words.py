@@ -54,7 +54,7 @@ _REASONS: Final = (
     Reason("wi_silent", NEUTRAL, "Somebody else speaks",
            "Its lorebook belongs to {owners!q}, and is scanned only where a reply is theirs; {speaker!q} speaks here.",
            "Make it a lorebook of the chat, or a global one.", details=("owners", "speaker"),
-           brief="The lorebook is {owners!q}'s"),
+           brief="In the lorebook of {owners!q}"),
     Reason("wi_trigger", NEUTRAL, "Other generation",
            "It is for generations of these kinds: {kinds!q}; this one is {kind!q}.",
            "Change the entry's triggers.", details=("kinds", "kind")),
