@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from lorestudio.cli.command import RulesOption, rules_named
-from lorestudio.cli.options import JsonOption, SettingsOption, TokenizerOption, VaultArgument
+from lorestudio.cli.options import JsonOption, SettingsOption, SystemOptions, TokenizerOption, VaultArgument
 from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen
 from lorestudio.exchange.problems import InputError
@@ -31,6 +31,7 @@ _WORDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.
 
 def lint(
     vault: VaultArgument,
+    by: SystemOptions,
     *,
     settings: SettingsOption = None,
     rules: RulesOption = None,
@@ -48,18 +49,19 @@ def lint(
 ) -> None:
     """Check a vault's notes and settings, or a lorebook's entries. Ends with 1 where there are errors, else with 0."""
     project = open_project(vault, chat, settings, rules=rules_named(rules), tokenizer=tokenizer)
-    finder = ProblemFinder()
+    system, finder = by.offline(project), ProblemFinder()
+    scanning = system.settings if project.of_books else None
     repairs: tuple[Repair, ...] = ()
     if fix:
-        repairs = finder.repairs(project)
+        repairs = finder.repairs(project, settings=scanning)
         for repair in repairs:
             _save(project, repair)
         if repairs:
             project = project.reloaded()
-    simulator = Simulator(project)
+    simulator = Simulator(project, system.with_settings(system.settings, project.scene()))
     if project.chat is not None:
         asyncio.run(simulator.run_missing())
-    problems = finder.find(project, TraceBook(simulator.traces).values())
+    problems = finder.find(project, TraceBook(simulator.traces).values(), settings=scanning)
     shown = [finding for finding in problems.findings if finding.severity.rank <= severity.rank]
     if as_json:
         print_json(_document(problems, shown, repairs), 1)

@@ -136,6 +136,37 @@ def test_a_lorebook_is_checked_and_fixed_in_its_file(lorestudio: Run, tmp_path: 
     assert book.read_text(encoding="utf-8") == text.replace('["bell",  "bell"]', '["bell"]')
 
 
+def test_entries_are_checked_by_the_settings_that_they_are_scanned_with(lorestudio: Run, tmp_path: Path) -> None:
+    book = tmp_path / "Book.json"
+    late = {
+        "uid": 4,
+        "comment": "Gate",
+        "key": ["gate"],
+        "position": 0,
+        "content": "Opens.",
+        "delayUntilRecursion": True,
+    }
+    book.write_text(json.dumps({"entries": {"4": late}}), encoding="utf-8")
+    host = tmp_path / "settings.json"
+    host.write_text(json.dumps({"world_info_settings": {"world_info_max_recursion_steps": 1}}), encoding="utf-8")
+    once = ("--set", "max_recursion_steps=1")
+    for options, codes in (((), []), (once, ["W53"]), (("--system-settings", host), ["W53"])):
+        value = json.loads(lorestudio("lint", book, "--json", *options).stdout)
+        assert [item["code"] for item in value["findings"]] == codes, options
+
+
+def test_a_chat_tells_what_another_system_never_brings_in(lorestudio: Run, vault: Path, chat: Path) -> None:
+    write(vault, "Bound", "keys: [tide]\nwi_secondary: [dragon]\nwi_logic: 3")
+    codes = {}
+    for system in ("deeplore", "world-info"):
+        value = json.loads(
+            lorestudio("lint", vault, "--chat", chat, "--severity", "info", "--json", "--system", system).stdout
+        )
+        codes[system] = {item["code"] for item in value["findings"] if item["filename"] == "Bound.md"}
+    assert "D52" not in codes["deeplore"]
+    assert "D52" in codes["world-info"]
+
+
 def test_a_chat_tells_what_never_comes_in(lorestudio: Run, vault: Path, chat: Path) -> None:
     write(vault, "Silent", "keys: [dragon]")
     value = json.loads(lorestudio("lint", vault, "--chat", chat, "--severity", "info", "--json").stdout)
