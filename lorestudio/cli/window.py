@@ -136,10 +136,10 @@ def show_window(project: Project | None, systems: Mapping[str, Section] = Mappin
     return int(ui.run(project, systems=systems))
 
 
-def save_picture(project: Project, path: Path) -> None:
-    """Write a picture of the window. Raises InputError."""
+def save_picture(project: Project, path: Path, systems: Mapping[str, Section] = MappingProxyType({})) -> None:
+    """Write a picture of the window; `systems` as for `show_window`. Raises InputError."""
     try:
-        _ui().render_window(project, path)
+        _ui().render_window(project, path, systems=systems)
     except OSError as error:
         raise InputError(path, f"the picture cannot be written: {error.strerror or error}.") from error
     echo(f"A picture of the window: {path}")
@@ -292,7 +292,7 @@ def open_window(
         return
     project = replace(opened.project, context_size=context_size)
     if screenshot is not None:
-        save_picture(project, screenshot)
+        save_picture(project, screenshot, opened.systems)
     elif has_display():
         raise typer.Exit(show_window(project, opened.systems))
     else:

@@ -37,8 +37,9 @@ class Window:
         self.opened.append(project)
         return self.code
 
-    def render_window(self, project: Project, path: Path) -> None:
+    def render_window(self, project: Project, path: Path, systems: Mapping[str, Section]) -> None:
         assert project.index.entries
+        assert systems == {}
         path.write_bytes(b"\x89PNG")
         self.pictures.append(path)
 
@@ -137,7 +138,7 @@ def test_screenshot_works_anywhere_and_opens_nothing(
 
 
 def test_a_picture_that_cannot_be_written(lorestudio: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def refuse(project: Project, path: Path) -> None:
+    def refuse(project: Project, path: Path, systems: Mapping[str, Section]) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(opening, "_ui", lambda: SimpleNamespace(render_window=refuse))

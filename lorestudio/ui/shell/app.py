@@ -165,13 +165,12 @@ def run(
 ) -> int:
     """Show the window, with `project` where one is given, until it is closed; returns the exit code.
 
-    `systems` are settings of systems, by their names, that hold from now on.
-
-    `screenshot` writes a picture of the window instead and returns at once; it needs no display. `folder` takes the
-    place of the person's own folders for kept runs and provider profiles.
+    `systems` are settings of systems, by their names, that hold from now on, as a SillyTavern has them. `screenshot`
+    writes a picture of the window instead and returns at once; it needs no display. `folder` takes the place of the
+    person's own folders for kept runs and provider profiles.
     """
     if screenshot is not None:
-        render_window(project, screenshot)
+        render_window(project, screenshot, systems=systems)
         return 0
     app = application()
     app.setQuitOnLastWindowClosed(False)
@@ -213,11 +212,12 @@ def render_window(
     size: tuple[int, int] = (1280, 800),
     theme: str = "light",
     then: Callable[[MainWindow], object] = lambda _window: None,
+    systems: Mapping[str, Section] = MappingProxyType({}),
 ) -> None:
     """Write a picture (PNG) of the window with `project` replayed, and with what is done `then`; needs no display.
 
-    `size` is in device-independent pixels. Raises OSError where the picture cannot be written, and TimeoutError where
-    the replay does not end.
+    `size` is in device-independent pixels, `systems` as for `run`. Raises OSError where the picture cannot be written,
+    and TimeoutError where the replay does not end.
     """
     app = application(offscreen=True)
     dress = Theme(theme)
@@ -226,6 +226,7 @@ def render_window(
         settings = QSettings(str(Path(folder) / "window.ini"), QSettings.Format.IniFormat)
         settings.setValue(COACHED, "true")
         session = Session(connections=Connections(Path(folder) / "profiles.json"))
+        session.choices.systems.update(systems)
         with collected_on_gui_thread():
             with dress.held_back():
                 window = MainWindow(session, dress, settings)

@@ -16,7 +16,7 @@ from lorestudio.studio.project.answering import Question
 from lorestudio.studio.replay.ranges import MessageRange, Superseded
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
-from lorestudio.ui.state.choices import ChoiceChanges, RunChoice
+from lorestudio.ui.state.choices import ChoiceChanges, RunChoice, system_title
 from lorestudio.ui.state.replay_worker import (
     Finished,
     LiveBoard,
@@ -87,6 +87,18 @@ class Replays(QObject):
         known.update(settings)
         session.configured.emit()
         self._choose(session.choices.with_settings(session.choice))
+
+    def take(self, systems: Mapping[str, Section]) -> str:
+        """A SillyTavern's settings of systems hold from now on; a sentence where they take the place of one's own."""
+        known = self._session.choices.systems
+        changed = {name: each for name, each in systems.items() if known.get(name) != each}
+        own = [name for name, each in changed.items() if known.get(name) not in (None, type(each)())]
+        if changed:
+            self.configure(changed, tr("settings of SillyTavern"))
+        if not own:
+            return ""
+        return tr("The settings of {systems} are SillyTavern's from now on, also for other chats; “Undo setting or "
+                  "chat change” brings yours back.", systems=", ".join(map(system_title, own)))  # fmt: skip
 
     def system_changed(self, system: str) -> None:
         """What a system beside DeepLore knows is other than it was: its runs are made again where it is chosen."""

@@ -26,6 +26,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
+from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.trace.model import Phase
 from lorestudio.ui.features.budget.pane import BudgetBar
 from lorestudio.ui.shell import app as ui_app
@@ -836,6 +837,38 @@ def test_run_ends_when_the_window_is_closed(qapp, tmp_path, monkeypatch) -> None
         widget.deleteLater()
     shown.clear()
     drain()
+
+
+def test_settings_that_a_command_brings_take_the_place_of_ones_own_and_that_is_said(qapp, tmp_path) -> None:
+    kept = tmp_path / "systems" / "world-info.json"
+    kept.parent.mkdir()
+    kept.write_text('{"world_info_depth": 9}')
+    found: list[object] = []
+
+    def look() -> None:
+        windows = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, ui_app.MainWindow)]
+        if not (windows and windows[0].isVisible() and windows[0].session.jobs.idle and not windows[0].session.busy):
+            return
+        looking.stop()
+        window, known = windows[0], windows[0].session.choices.systems
+        try:
+            found.extend((window.context.bars.texts, known["world-info"].depth))
+            window.context.run("adjust.undo")
+            found.append(known["world-info"].depth)
+        finally:
+            window.close()
+            window.deleteLater()
+
+    looking = QTimer(interval=50)
+    looking.timeout.connect(look)
+    looking.start()
+    systems = {"world-info": WorldInfoSettings(depth=7)}
+    project = make_project(tmp_path / "vault")
+    assert ui_app.run(project, settings_file=tmp_path / "w.ini", folder=tmp_path, systems=systems) == 0
+    drain()
+    texts, *depths = found
+    assert ["settings of World Info are SillyTavern's from now on" in text for text in texts] == [True]
+    assert depths == [7, 9]
 
 
 @pytest.mark.parametrize("failing", ["replays", "feature"])

@@ -25,7 +25,6 @@ from lorestudio.ui.features.projects.start import RecentProject, RecentProjects,
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, count, tr
-from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.project_files import VAULT_CHANGED
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
@@ -368,18 +367,12 @@ class ProjectsFeature(Feature):
 
         def done() -> None:
             opened = told[0]
-            known = session.choices.systems
-            changed = {name: each for name, each in opened.systems.items() if known.get(name) != each}
-            own = [name for name, each in changed.items() if known.get(name) not in (None, type(each)())]
-            text = tr("The settings of {systems} are SillyTavern's from now on, also for other chats; “Undo setting or "
-                      "chat change” brings yours back.", systems=", ".join(map(system_title, own)))  # fmt: skip
-            if changed:
-                session.replays.configure(changed, tr("settings of SillyTavern"))
-            self._say_lore(what.path, bool(opened.project.books), ([text] if own else []) + [*opened.remarks])
+            text = session.replays.take(opened.systems)
+            self._say_lore(what.path, bool(opened.project.books), filter(None, (text, *opened.remarks)))
 
         session.reading.open_made(what.path.name, make, done)
 
-    def _say_lore(self, path: Path, has_books: bool, remarks: Sequence[str] = ()) -> None:
+    def _say_lore(self, path: Path, has_books: bool, remarks: Iterable[str] = ()) -> None:
         """Say how the lore comes to a chat, and what is not there."""
         text = tr("{name} is open, without any lore yet. Open the vault that it used, or a lorebook.", name=path.name)
         if has_books:

@@ -311,9 +311,11 @@ class SystemsFeature(Feature):
             selection.choose_entry(None)
 
     def _read(self, known: KnownSettings) -> None:
-        known_here = {**known.values, **self._session.choices.systems}  # what was set before the files were read counts
+        brought = dict(self._session.choices.systems)  # with a chat, before the files were read
         self._kept = dict(known.values)
-        self._session.replays.configure(known_here)
+        self._session.replays.configure(known.values)
+        if told := self._session.replays.take(brought):
+            self.context.say(Notice(told, key="opened"))
         for problem in known.problems:
             self.context.say(Notice(problem, "warning"))
 
