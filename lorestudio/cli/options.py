@@ -19,7 +19,7 @@ from lorestudio.cli.output import say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.records import replace
-from lorestudio.exchange.character_card import load_card
+from lorestudio.exchange.character_card import load_card, load_group
 from lorestudio.exchange.lorebooks.reading import book_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import load_scripts
@@ -30,7 +30,7 @@ from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.answering import AnswerKind, RecordedAnswers, load_recorded
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.project.settings import Mode, settings_path, with_mode
-from lorestudio.studio.prompt.setup import read_persona
+from lorestudio.studio.prompt.setup import read_persona, with_group
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Given, System, SystemKind
 from lorestudio.systems.offline import Unanswered
@@ -119,16 +119,6 @@ def with_books(kind: SystemKind, settings: Section, books: Sequence[str]) -> Sec
     return kind.books.naming(settings, (*kind.books.files(settings), *map(book_file, books)))
 
 
-def with_people(project: Project, card: Path | None, persona: str) -> Project:
-    """The project with a character's card and a persona, where these are given. Raises InputError."""
-    setup = project.setup
-    if card is not None:
-        setup = replace(setup, card=load_card(card), card_path=card)
-    if persona:
-        setup = replace(setup, persona=read_persona(persona))
-    return replace(project, setup=setup)
-
-
 SYSTEMS: Final = ", ".join(KINDS)
 
 VaultArgument = Annotated[
@@ -207,15 +197,13 @@ BookOption = Annotated[
         "chat or persona. May be repeated.",
     ),
 ]
-CardOption = Annotated[Path | None, typer.Option("--card", help="The character's card: PNG, CharX or JSON, V1 to V3.")]
-PersonaOption = Annotated[
-    str, typer.Option("--persona", metavar="TEXT|FILE", help="Your persona. A first line “# Name” names it.")
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenOptions:
-    """What counts for replies of the past, and with which texts messages are searched; by default as it is kept."""
+    """What counts for replies of the past, with which texts messages are searched (by default as it is kept), and who
+    speaks.
+    """
 
     history: Annotated[
         str | None,
@@ -242,6 +230,22 @@ class SeenOptions:
     embedded_regex: Annotated[
         bool, typer.Option("--embedded-regex/--no-embedded-regex", help="Run the regex scripts in card and preset.")
     ] = True
+    card: Annotated[Path | None, typer.Option("--card", help="The character's card: PNG, CharX or JSON, V1 to V3.")] = (
+        None
+    )
+    persona: Annotated[
+        str, typer.Option("--persona", metavar="TEXT|FILE", help="Your persona. A first line “# Name” names it.")
+    ] = ""
+    group: Annotated[
+        Path | None, typer.Option("--group", metavar="FILE", help="The chat's group: a file of SillyTavern's groups.")
+    ] = None
+    cards: Annotated[
+        Path | None,
+        typer.Option("--cards", metavar="FOLDER", help="Where the group's cards lie. Default: characters/ beside."),
+    ] = None
+    speaker: Annotated[
+        str, typer.Option("--speaker", metavar="NAME", help="Who of the group speaks next. Default: as the group says.")
+    ] = ""
 
     def looking(self, project: Project) -> Project:
         """The project looked at in this way. Raises InputError, SettingsError."""
@@ -255,12 +259,24 @@ class SeenOptions:
             regex_paths=paths,
             embedded_regex=self.embedded_regex,
         )
+        if self.card is not None:
+            setup = replace(setup, card=load_card(self.card), card_path=self.card)
+        if self.persona:
+            setup = replace(setup, persona=read_persona(self.persona))
+        if self.group is not None:
+            group = load_group(self.group, self.cards)
+            setup = with_group(replace(setup, speaker=self.speaker), group, self.group, project.chat_path)
+            if self.speaker and not setup.speaker:
+                names = ", ".join(each.name for each in group.members)
+                raise InputError(self.group, f"there is no “{self.speaker}” in this group. Its members are {names}.")
+        elif self.speaker or self.cards is not None:
+            raise InputError("--speaker and --cards", "they say more about a group; give it with --group.")
         return replace(project, basis=replace(project.basis, settings=settings), setup=setup)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectOptions(SeenOptions):
-    """The vaults, settings, card and persona of a project."""
+    """The vaults and settings of a project, and how it is looked at."""
 
     vault: VaultArgument
     settings: SettingsOption = None
@@ -268,14 +284,12 @@ class ProjectOptions(SeenOptions):
     rules: RulesOption = None
     seed: SeedOption = 0
     tokenizer: TokenizerOption = ""
-    card: CardOption = None
-    persona: PersonaOption = ""
 
     def opened(self, chat: Path | None = None) -> Project:
         """The project with this chat. Raises InputError, SettingsError, VaultError and TokenizerError."""
         path = settings_path(self.settings, self.profile)
         project = open_project(self.vault, chat, path, self.seed, rules_named(self.rules), self.tokenizer)
-        return with_people(self.looking(project), self.card, self.persona)
+        return self.looking(project)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,11 +21,10 @@ from lorestudio.cli.options import (
 from lorestudio.cli.output import print_json, read_text, say, say_all
 from lorestudio.cli.screen import Screen
 from lorestudio.domain.records import replace
-from lorestudio.exchange.character_card import load_group
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.prompt.assembly import assemble
-from lorestudio.studio.prompt.setup import REPLY_TOKENS, PromptSetup, remarks_of, with_group, with_preset
+from lorestudio.studio.prompt.setup import REPLY_TOKENS, PromptSetup, remarks_of, with_preset
 from lorestudio.trace.prompt import AssembledPrompt, source_words
 from lorestudio.trace.storage.serialize import record_to_json
 
@@ -38,16 +37,6 @@ class SetupOptions:
         Path | None,
         typer.Option("--preset", metavar="FILE", help="SillyTavern's preset of chat completion, or its settings.json."),
     ] = None
-    group: Annotated[
-        Path | None, typer.Option("--group", metavar="FILE", help="The chat's group: a file of SillyTavern's groups.")
-    ] = None
-    cards: Annotated[
-        Path | None,
-        typer.Option("--cards", metavar="FOLDER", help="Where the group's cards lie. Default: characters/ beside."),
-    ] = None
-    speaker: Annotated[
-        str, typer.Option("--speaker", metavar="NAME", help="Who of the group speaks next. Default: as the group says.")
-    ] = ""
     main: Annotated[
         Path | None, typer.Option("--main", help="A file with your main prompt; it goes before the preset's.")
     ] = None
@@ -67,18 +56,10 @@ class SetupOptions:
         ),
     ] = None
 
-    def added_to(self, setup: PromptSetup, chat: Path | None) -> PromptSetup:
-        """The setup with what the options say, for the chat of this file. Raises InputError."""
+    def added_to(self, setup: PromptSetup) -> PromptSetup:
+        """The setup with what the options say. Raises InputError."""
         if self.preset is not None:
             setup = with_preset(setup, load_preset(self.preset), self.preset)
-        if self.group is not None:
-            group = load_group(self.group, self.cards)
-            setup = with_group(replace(setup, speaker=self.speaker), group, self.group, chat)
-            if self.speaker and not setup.speaker:
-                names = ", ".join(each.name for each in setup.group.members) if setup.group is not None else ""
-                raise InputError(self.group, f"there is no “{self.speaker}” in this group. Its members are {names}.")
-        elif self.speaker or self.cards is not None:
-            raise InputError("--speaker and --cards", "they say more about a group; give it with --group.")
         if self.main is not None:
             setup = replace(setup, main=read_text(self.main, "utf-8-sig", "the main prompt"))
         size = setup.context_size if self.context is None else self.context
@@ -98,7 +79,7 @@ def show_prompt(
     Nobody is asked.
     """
     project = given.project()
-    setup = asked.added_to(project.setup, given.chat)
+    setup = asked.added_to(project.setup)
     project = replace(project, setup=setup)
     if asked.context != 0:  # 0 asks for a prompt without a limit
         setup = project.reply_setup

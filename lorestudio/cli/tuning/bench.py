@@ -13,17 +13,14 @@ from rich.text import Text
 
 from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.options import (
-    CardOption,
     JsonOption,
     ModeOption,
-    PersonaOption,
     SeedOption,
     SeenOptions,
     SettingsOption,
     SystemOptions,
     TokenizerOption,
     in_mode,
-    with_people,
 )
 from lorestudio.cli.output import STANDARD_INPUT, picked, print_json, read_text, say, say_all
 from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
@@ -59,8 +56,6 @@ def try_text(
     seed: SeedOption = 0,
     mode: ModeOption = None,
     tokenizer: TokenizerOption = "",
-    card: CardOption = None,
-    persona: PersonaOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Say what a text would trigger: who goes in, who is matched but stopped, and why. No provider is asked."""
@@ -69,7 +64,7 @@ def try_text(
         raise InputError("VAULT", "name the folder with your notes, too.")
     said = _text(text, Path(STANDARD_INPUT) if len(vaults) < len(vault) else file)
     opened = seen.looking(open_project(vaults, chat, settings, seed, rules_named(rules), tokenizer))
-    project = with_chosen(in_mode(with_people(opened, card, persona), mode), chosen)
+    project = with_chosen(in_mode(opened, mode), chosen)
     simulator = Simulator(project, by.offline(project))
     if chat is not None:
         asyncio.run(simulator.run_missing(until=len(simulator.generations) - 1))

@@ -15,13 +15,10 @@ from lorestudio.cli.command import rules_named
 from lorestudio.cli.options import (
     SYSTEMS,
     BookOption,
-    CardOption,
     JsonOption,
     NeededChat,
-    PersonaOption,
     SeedOption,
     SeenOptions,
-    with_people,
 )
 from lorestudio.cli.output import picked, print_json, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
@@ -80,14 +77,11 @@ def compare(
         ),
     ] = None,
     book: BookOption = None,
-    card: CardOption = None,
-    persona: PersonaOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""
     counted = tokenizer or [""]
     project = seen.looking(open_project(vault, chat, settings, seed, tokenizer=counted[0]))
-    project = with_people(project, card, persona)
     chosen = [*(by_rules(project, rules_named(text)) for text in rules or ()), *map(candidate, run or ())]
     if len(counted) > 1:
         pairs = [(each, name) for each in chosen or [candidate(MAIN.name)] for name in counted]

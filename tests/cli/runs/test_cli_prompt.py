@@ -126,6 +126,31 @@ def test_a_group_names_its_members_and_who_speaks(lorestudio: Run, vault: Path, 
     assert "give it with --group" in alone.stderr
 
 
+def test_a_group_is_named_to_every_command_that_runs_a_chat(lorestudio: Run, tmp_path: Path) -> None:
+    """The lorebook of a member is scanned where that one speaks."""
+    user = tmp_path / "user"
+    for name in ("characters", "groups", "worlds"):
+        (user / name).mkdir(parents=True)
+    for name in ("Mina", "Hob"):
+        document = {"spec": "chara_card_v2", "data": {"name": name, "extensions": {"world": f"Of {name}"}}}
+        (user / "characters" / f"{name}.png").write_text(json.dumps(document), "utf-8")
+        entry = {"uid": 0, "comment": f"{name}'s", "constant": True, "content": f"{name}.", "position": 0}
+        (user / "worlds" / f"Of {name}.json").write_text(json.dumps({"entries": {"0": entry}}), "utf-8")
+    group = user / "groups" / "1.json"
+    group.write_text(json.dumps({"members": ["Mina.png", "Hob.png"]}), "utf-8")
+    chat = tmp_path / "chat.jsonl"
+    lines = [{"user_name": "Wren", "character_name": "", "chat_metadata": {}}]
+    lines += [{"name": name, "is_user": name == "Wren", "mes": "Hm."} for name in ("Wren", "Mina", "Hob")]
+    chat.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    by = ("--chat", chat, "--group", group, "--set", f"worlds={user / 'worlds'}", "--set", "source=books")
+    told = json.loads(lorestudio("replay", vault, "--system", "world-info", "--speaker", "Mina", *by, "--json").stdout)
+    assert [[each["title"] for each in turn["trace"]["injections"]] for turn in told] == [
+        ["Mina's"], ["Hob's"], ["Mina's"]
+    ]  # fmt: skip
+
+
 def test_a_chat_of_one_is_sent_as_one_though_a_narrator_speaks(lorestudio: Run) -> None:
     demo = resource("demo")
     result = lorestudio("prompt", demo / "vault", "--chat", demo / "chat.jsonl", "--message", 6)
