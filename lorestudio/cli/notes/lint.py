@@ -11,7 +11,14 @@ import typer
 from rich.text import Text
 
 from lorestudio.cli.command import RulesOption, rules_named
-from lorestudio.cli.options import JsonOption, SettingsOption, SystemOptions, TokenizerOption, VaultArgument
+from lorestudio.cli.options import (
+    JsonOption,
+    SeenOptions,
+    SettingsOption,
+    SystemOptions,
+    TokenizerOption,
+    VaultArgument,
+)
 from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen
 from lorestudio.exchange.problems import InputError
@@ -32,6 +39,7 @@ _WORDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.
 def lint(
     vault: VaultArgument,
     by: SystemOptions,
+    seen: SeenOptions,
     *,
     settings: SettingsOption = None,
     rules: RulesOption = None,
@@ -48,7 +56,7 @@ def lint(
     strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings too.")] = False,
 ) -> None:
     """Check a vault's notes and settings, or a lorebook's entries. Ends with 1 where there are errors, else with 0."""
-    project = open_project(vault, chat, settings, rules=rules_named(rules), tokenizer=tokenizer)
+    project = seen.looking(open_project(vault, chat, settings, rules=rules_named(rules), tokenizer=tokenizer))
     system, finder = by.offline(project), ProblemFinder()
     scanning = system.settings if project.of_books else None
     repairs: tuple[Repair, ...] = ()
