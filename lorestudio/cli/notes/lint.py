@@ -65,7 +65,7 @@ def lint(
         for repair in repairs:
             _save(project, repair)
         if repairs:
-            project = project.reloaded()
+            project = seen.looking(project.reloaded())
     simulator = Simulator(project, system.with_settings(system.settings, project.scene()))
     if project.chat is not None:
         asyncio.run(simulator.run_missing())
