@@ -327,9 +327,13 @@ def world_of(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook,
     if books is None:
         return known.of(moment.index, ("world", moment.controls.blocks), lambda: _of_vault(moment))
     counter = moment.counter  # kept beside what it counted, so that no other one has its number
-    speaker = moment.character if any(book.owners for book in books) else ""
-    by = ("world", id(counter), settings.character_strategy, settings.version, speaker)
-    return known.of(books, by, lambda: (counter, _of_books(moment, settings, books)))[1]
+    by = ("world", id(counter), settings.character_strategy, settings.version)
+    world = known.of(books, by, lambda: (counter, _of_books(moment, settings, books)))[1]
+    playing = world.books.used if world.books is not None else ()
+    silent = tuple(book for book in playing if book.owners and moment.character not in book.owners)
+    if not silent:
+        return world
+    return known.of(books, (*by, *(book.name for book in silent)), lambda: _without(world, silent))
 
 
 class Decision(Struct, frozen=True):
@@ -406,10 +410,13 @@ def _of_books(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook
     told = "\n".join(f"{entry.uid} {entry.digest}" for entry in every)
     digest = text_digest(told)
     entries = dict(zip((each.uid for each in every), index.entries, strict=True))
-    silent = tuple(book for book in playing.used if book.owners and moment.character not in book.owners)
-    quiet = {book.name for book in silent}
-    book = tuple(entry for entry in every if entry.world not in quiet)
-    return World(book, Watch(book), index, entries, playing, digest, silent)
+    return World(every, Watch(every), index, entries, playing, digest)
+
+
+def _without(world: World, silent: tuple[Lorebook, ...]) -> World:
+    names = {book.name for book in silent}
+    book = tuple(entry for entry in world.book if entry.world not in names)
+    return replace(world, book=book, watch=Watch(book), silent=silent)
 
 
 def _macros(moment: Moment, around: Surroundings, variables: Mapping[str, str]) -> Macros:
