@@ -69,6 +69,7 @@ from lorestudio.trace.model import (
     StageStatus,
     Trace,
 )
+from lorestudio.trace.wording import plural
 
 _LINE_BREAK: Final = re.compile(r"<br ?/?>")
 _PLACES: Final = {
@@ -173,7 +174,10 @@ class _HybridRun:
             texts = self.known.of(
                 index, ("texts", of), lambda: {each.id: embedded_text(each) for each in book if not each.constant}
             )
-            vectors = await self._vectors([text for text in texts.values() if text])
+            wanted = [text for text in texts.values() if text]
+            vectors = await self._vectors(wanted)
+            if self.problem:
+                self._record(plural(len(wanted), "the text of # note|the texts of # notes"))
         history, said, options = self.texts.history, self.texts.user_input, self.options
         context = context_text(history, said)
         keyed = self.known.of(index, ("keyed", of, options.mode, options.strict), lambda: keyed_book(book, options))
@@ -327,9 +331,12 @@ class _HybridRun:
     async def _query(self) -> Vector | None:
         query = self.prepared.query_text
         found = await self._vectors([query])
-        label = self.vectors.label if self.vectors is not None else ""
-        self.calls.append(AiCall("embedding", "", query, 0, False, error=self.problem, source=label))
+        self._record(query)
         return found.get(query)
+
+    def _record(self, asked: str) -> None:
+        label = self.vectors.label if self.vectors is not None else ""
+        self.calls.append(AiCall("embedding", "", asked, 0, False, error=self.problem, source=label))
 
     async def _vectors(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         if self.vectors is None:

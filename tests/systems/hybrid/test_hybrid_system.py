@@ -17,6 +17,7 @@ from lorestudio.trace.explain import explain
 from lorestudio.trace.held_run import would_also
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import RunOutcome, StageStatus, Turn
+from lorestudio.trace.storage.serialize import gist_of
 
 WORLD = (
     Entry(0, "Skarn.md", "v", "Skarn", "A dragon.", ("dragon",), priority=10),
@@ -99,6 +100,14 @@ def test_without_vectors_keys_alone_decide(settings, vectors, note, status):
     assert (record.note, record.status) == (note, status)
     assert trace.outcome is RunOutcome.INJECTED
     assert bool(trace.warnings) == (vectors is not None and vectors.label == "down")
+
+
+def test_notes_without_vectors_are_a_question_that_failed_so_that_a_replay_asks_again():
+    trace = decide(ALL, vectors=Failing())
+    (call,) = trace.ai_calls
+    assert (call.kind, call.source, call.user) == ("embedding", "down", "the texts of 4 notes")
+    assert "no connection" in call.error
+    assert gist_of(trace).failed
 
 
 def test_a_blocked_note_and_a_second_one_of_a_title():
