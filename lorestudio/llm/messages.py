@@ -131,6 +131,10 @@ def as_sent(request: ChatRequest, *, merged: bool) -> ChatRequest:
     return replace(request, system="", user=user) if merged else request
 
 
+_FILTERED: Final = frozenset({"content_filter", "refusal", "safety", "prohibited_content", "blocklist", "recitation"})
+"""Providers' words for a reply that their filter ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChatReply:
     """What came back.
@@ -157,6 +161,28 @@ class ChatReply:
     def cut_off(self) -> bool:
         """Whether the reply ended at the token limit, so that its JSON is likely to be broken."""
         return self.finish in ("length", "max_tokens")
+
+    @property
+    def held_back(self) -> bool:
+        """Whether the provider's filter ended the reply."""
+        return self.finish.lower() in _FILTERED
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds nothing, so that it is no answer: asking again may bring one."""
+        return self.value is None and not self.text.strip()
+
+    @property
+    def advice_on_empty(self) -> str:
+        """Why a reply may hold nothing, and what to do."""
+        if self.cut_off:
+            return (
+                "It used up all tokens of its reply before the first word, as models do that think first. "
+                "Raise the limit of the reply, or choose another model."
+            )
+        if self.held_back:
+            return "The provider's filter held the answer back. Change what is asked, or choose another model."
+        return "Try again, or choose another model."
 
     @property
     def content(self) -> Json:

@@ -2,8 +2,9 @@
 
 The file `<chat>.answers.jsonl` lies beside the chat: one JSON object a line, added at the end and never rewritten. It
 holds the digest of the request, not its text, and no keys. Of two lines with the same digest the later one counts. A
-second digest, without the tokens that entries have, finds an answer again when another tokenizer counts; such an answer
-says so. A line that cannot be read is reported and stays where it is.
+reply that holds nothing is not recorded, and one that an older file has does not count: it would be given again however
+often a person asks. A second digest, without the tokens that entries have, finds an answer again when another tokenizer
+counts; such an answer says so. A line that cannot be read is reported and stays where it is.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class RecordedAnswers:
                 ErrorKind.NO_RECORDED_ANSWER, f"no answer to this request of kind {request.kind} in {self.path.name}"
             )
         reply = await self.fallback.answer(request)
-        if reply.repeatable:
+        if reply.repeatable or reply.is_empty:
             return reply
         problem = await _in_thread(lambda: self.record(request, reply))
         return replace(reply, notes=(*reply.notes, self._advice(problem))) if problem else reply
@@ -173,12 +174,14 @@ def read_recording(path: Path) -> Recording:
                 "its request will be asked again."
             )
             continue
-        replies[digest] = reply
-        if like:
-            alike[like] = reply
         if model:
             models.pop(model, None)
             models[model] = None
+        if reply.is_empty:
+            continue
+        replies[digest] = reply
+        if like:
+            alike[like] = reply
     return Recording(replies, alike, tuple(problems), tuple(models))
 
 

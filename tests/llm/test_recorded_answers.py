@@ -110,6 +110,35 @@ def test_repeatable_answers_are_not_recorded(tmp_path: Path) -> None:
     assert not (tmp_path / "a.jsonl").exists()
 
 
+class Speechless:
+    """Says nothing at first, then something."""
+
+    name = label = "speechless"
+
+    def __init__(self) -> None:
+        self.said = ["", " \n", "At last."]
+
+    async def answer(self, _request: ChatRequest) -> ChatReply:
+        return ChatReply(self.said.pop(0), finish="length")
+
+
+def test_a_reply_that_holds_nothing_is_asked_for_again(tmp_path: Path) -> None:
+    """It was recorded and given again, so that trying again never brought an answer."""
+    path = tmp_path / "a.jsonl"
+    assert [each.text for each in ask(RecordedAnswers(path, Speechless()), "a", "a", "a", "a")] == [
+        "", " \n", "At last.", "At last.",
+    ]  # fmt: skip
+
+
+def test_a_reply_of_an_older_file_that_holds_nothing_does_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    for text in ("", "known"):
+        RecordedAnswers(path).record(replace(REQUEST, user=text), ChatReply(text))
+    RecordedAnswers(path).record(replace(REQUEST, user="value"), ChatReply(value=[]))
+    assert [each.text for each in ask(RecordedAnswers(path, Numbered()), "", "known")] == ["1", "known"]
+    assert [each.value for each in ask(RecordedAnswers(path), "value")] == [[]], "an empty list is an answer"
+
+
 def test_asking_afresh_replaces(tmp_path: Path) -> None:
     path, live = tmp_path / "a.jsonl", Numbered()
     ask(RecordedAnswers(path, live), "a")
@@ -242,7 +271,7 @@ def test_many_writers_lose_nothing(tmp_path: Path) -> None:
     assert (len(recording.replies), recording.problems) == (60, ())
 
 
-@given(st.text(st.characters()), st.text(st.characters()), st.integers(0, 10**12))
+@given(st.text(st.characters()).filter(str.strip), st.text(st.characters()), st.integers(0, 10**12))
 def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str, raw: str, tokens: int) -> None:
     path = tmp_path_factory.getbasetemp() / "any.jsonl"
     RecordedAnswers(path).record(REQUEST, ChatReply(text, TokenUsage(tokens, 0), raw=raw))

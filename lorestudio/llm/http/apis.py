@@ -172,13 +172,13 @@ class OpenAiCompatible(Dialect):
         return body
 
     def piece(self, event: Mapping[str, Json]) -> StreamPiece:
-        """The text of the first choice; the closing event with the tokens has no choices."""
+        """The text of the first choice, also where it refuses; the closing event with the tokens has no choices."""
         choices = event.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         text, finish = "", ""
         if isinstance(choice, Mapping):
             delta = choice.get("delta")
-            content = delta.get("content") if isinstance(delta, Mapping) else choice.get("text")
+            content = delta.get("content") or delta.get("refusal") if isinstance(delta, Mapping) else choice.get("text")
             text = content if isinstance(content, str) else ""
             reason = choice.get("finish_reason")
             finish = reason if isinstance(reason, str) else ""

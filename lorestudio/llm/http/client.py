@@ -250,6 +250,8 @@ class HttpChatClient:
             notes.append("The request went without its JSON schema, which this provider does not take.")
         if reply.cut_off:
             notes.append(f"The reply was cut off at the limit of {exchange.max_tokens} tokens.")
+        if reply.held_back:
+            notes.append("The provider's filter ended the reply.")
         return replace(reply, notes=tuple(notes))
 
     def timed(self, reply: ChatReply, exchange: _Exchange, started: float) -> ChatReply:

@@ -302,10 +302,11 @@ def save_session_note(vault: Path, note: SessionNote, settings: DeepLoreSettings
 NOTEPAD: Final = "AI notepad"
 SCRIBE: Final = "session scribe"
 
+_EMPTY: Final = "The model answered with nothing, so nothing was stored. {advice}"
+
 _REFUSALS: Final = frozenset({ErrorKind.AUTHENTICATION, ErrorKind.RATE_LIMITED})
 """What the scribe counts against the breaker and AI selection does not (rules: deeplore-tools 1.8)."""
 
-_EMPTY: Final = "The model answered with nothing. Nothing was stored; try again, or choose another model."
 _SWITCHED: Final = {
     "tool_failures": "Because tool_failures is fixed, the refusal does not count against AI calls.",
     "probe_leak": "Because probe_leak is fixed, the next AI call may go out at once.",
@@ -455,7 +456,7 @@ class SessionNotes:
             text = "The reply has changed meanwhile, so the notes from it were dropped."
             return _ended(asked, NOTEPAD, NotesOutcome.DROPPED, text)
         if not trim(asked.reply.text):
-            return _ended(asked, NOTEPAD, NotesOutcome.FAILED, _EMPTY)
+            return _ended(asked, NOTEPAD, NotesOutcome.FAILED, _EMPTY.format(advice=asked.reply.advice_on_empty))
         taken = answered_notes(asked.reply.text)
         visible = without_asides(message.text)
         if not taken and not visible.removed:
@@ -509,7 +510,7 @@ class SessionNotes:
             return _ended(asked, SCRIBE, NotesOutcome.DROPPED, text)
         text = trim(asked.reply.text)
         if not text:
-            return _ended(asked, SCRIBE, NotesOutcome.FAILED, _EMPTY)
+            return _ended(asked, SCRIBE, NotesOutcome.FAILED, _EMPTY.format(advice=asked.reply.advice_on_empty))
         note = SessionNote(begun.chat.character_name, self._now(), text)
         chat_length = len(begun.chat.messages)  # what came since was not in the transcript
         self._desk.notes = self._desk.notes.with_summary(note, chat_length)

@@ -373,7 +373,8 @@ class WorkContext(Struct, frozen=True):
         try:
             reply = await self.answers.answer(request)
             if not reply.text.strip():
-                raise LlmError(ErrorKind.INVALID_ANSWER, "the answer is empty")  # noqa: TRY301  # on record as the others
+                advice = reply.advice_on_empty
+                raise LlmError(ErrorKind.INVALID_ANSWER, "the answer is empty", advice=advice)  # noqa: TRY301  # on record
         except LlmError as failure:
             error = str(failure)
             raise

@@ -177,6 +177,20 @@ def test_cut_off_reply_says_so() -> None:
     assert answered.notes == ("The reply was cut off at the limit of 64 tokens.",)
 
 
+def test_a_filter_that_ends_the_reply_is_said() -> None:
+    answered, _, _ = exchange(reply(completion("Skarn la", "content_filter")))
+    assert answered.held_back
+    assert answered.notes == ("The provider's filter ended the reply.",)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_refusal_is_the_text_streamed_or_not(streamed: bool) -> None:
+    whole = {"choices": [{"message": {"content": None, "refusal": "I cannot."}, "finish_reason": "stop"}]}
+    pieces = [{"choices": [{"delta": {"content": None, "refusal": each}}]} for each in ("I ", "cannot.")]
+    answered, _, _ = exchange(events([*pieces, chunk(None, "stop")]) if streamed else reply(whole), streamed=streamed)
+    assert answered.text == "I cannot."
+
+
 def test_the_key_in_a_reply_is_hidden() -> None:
     answered, _, _ = exchange(reply(completion(f"Your key is {KEY}, Bearer of the Ring.")))
     assert answered.text == "Your key is •••, Bearer of the Ring."

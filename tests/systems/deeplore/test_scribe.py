@@ -452,8 +452,10 @@ def test_a_failed_extraction_is_told_and_changes_nothing(error: LlmError):
 
 
 def test_an_empty_answer_is_a_failure():
-    world = extracting(ChatReply(" \n"), text="He nods. [Meta: x]")
-    assert only(world.reply()).outcome is NotesOutcome.FAILED
+    world = extracting(ChatReply(" \n", finish="length"), text="He nods. [Meta: x]")
+    record = only(world.reply())
+    assert record.outcome is NotesOutcome.FAILED
+    assert "Raise the limit of the reply" in record.text
     assert world.desk.notes is world.before
 
 

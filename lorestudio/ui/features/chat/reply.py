@@ -247,13 +247,16 @@ class ReplyWork(QObject):
             self.heard.emit(reply.text)
             asking.text = reply.text
         project = self._session.project
-        if not reply.text.strip():
-            self._give_up(tr("The model answered with nothing. Try again, or choose another model."))
+        if reply.is_empty:
+            where = tr(" The limit is “Longest reply” in “Card, persona and prompt…”.") if reply.cut_off else ""
+            self._give_up(tr("The model answered with nothing. {advice}", advice=reply.advice_on_empty) + where)
         elif project is None or project.chat != asking.made:
             self.undecided.emit(tr("The chat was changed while the reply came. Keep it, and it goes to the end."))
         else:
             self._put(asking, reply)
-            if reply.cut_off:
+            if reply.held_back:
+                self.shortened.emit(tr("The provider's filter ended the reply, so it may lack its end."))
+            elif reply.cut_off:
                 cut = next((note for note in reply.notes if "cut off" in note), tr("The reply was cut off."))
                 self.shortened.emit(tr("{cut} Raise “Longest reply” for the next one.", cut=cut))
 

@@ -93,8 +93,10 @@ def remedy(trace: Trace) -> Remedy:
             actions["replay.here"] = tr("Ask again")
         elif call is not None:
             texts[_unreadable(call)] = None
-            # The reply is recorded by now, so an ordinary run would read the same one again.
-            actions["replay.fresh"] = tr("Ask everything again…")
+            if call.reply.strip():  # it is recorded by now, so an ordinary run would read the same one again
+                actions["replay.fresh"] = tr("Ask everything again…")
+            else:
+                actions["replay.here"] = tr("Ask again")
         else:
             texts[_fix(record, trace)] = None
     return Remedy(" ".join(filter(None, texts)), tuple(actions.items()))
@@ -111,6 +113,8 @@ def _unreadable(call: AiCall) -> str:
     cut = next((note for note in told if "cut off" in note), "")
     if cut:
         return tr("{cut} Raise the limit of the AI's reply in the settings.", cut=cut)
+    if not call.reply.strip():
+        return tr("The model answered with nothing. Ask again, or choose another model.")
     return tr("Read the reply; if it is prose and no list, choose another model or shorten the instructions.")
 
 

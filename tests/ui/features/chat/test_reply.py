@@ -323,14 +323,35 @@ def test_nothing_is_kept_of_a_text_of_blanks(session: Session, work: ReplyWork, 
     idle(session, qtbot)
 
 
-def test_a_model_that_says_nothing_has_failed(session: Session, work: ReplyWork, writer: Writer, qtbot: QtBot) -> None:
+@pytest.mark.parametrize(
+    ("finish", "advice"),
+    [("stop", "Try again"), ("length", "“Longest reply”"), ("content_filter", "filter"), ("SAFETY", "filter")],
+)
+def test_a_model_that_says_nothing_has_failed(
+    session: Session, work: ReplyWork, writer: Writer, qtbot: QtBot, finish: str, advice: str
+) -> None:
     told = heard(work)
-    writer.reply = ChatReply(" \n")
+    writer.reply = ChatReply(" \n", finish=finish)
     writer.go.set()
     work.start(RECORDED, 5)
     qtbot.waitUntil(lambda: not work.busy, timeout=20_000)
-    assert "answered with nothing" in str(named(told, "failed")[0])
+    said = str(named(told, "failed")[0])
+    assert "answered with nothing" in said
+    assert advice in said
     assert chat_of(session) == make_chat()
+    idle(session, qtbot)
+
+
+def test_a_reply_that_the_filter_ended_is_kept_and_said_to_be_short(
+    session: Session, work: ReplyWork, writer: Writer, qtbot: QtBot
+) -> None:
+    told = heard(work)
+    writer.reply = ChatReply("Skarn la", finish="content_filter")
+    writer.go.set()
+    work.start(RECORDED, None)
+    qtbot.waitUntil(lambda: not work.busy, timeout=20_000)
+    assert ["filter" in str(each) for each in named(told, "shortened")] == [True]
+    assert chat_of(session).messages[-1].text == "Skarn la"
     idle(session, qtbot)
 
 

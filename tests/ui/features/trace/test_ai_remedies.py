@@ -49,6 +49,13 @@ def test_a_reply_that_was_cut_off_asks_for_more_room() -> None:
     assert [action for action, _title in cure.actions] == ["trace.ai", "replay.fresh"]
 
 
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_an_empty_reply_is_asked_for_again(text: str) -> None:
+    cure = remedy(run(reply=ChatReply(text)))
+    assert cure.text.startswith("The model answered with nothing.")
+    assert [action for action, _title in cure.actions] == ["trace.ai", "replay.here"]
+
+
 def test_a_reply_in_prose_is_to_be_read() -> None:
     assert remedy(run(reply=ChatReply("I am sorry."))).text.startswith("Read the reply")
 
