@@ -320,7 +320,7 @@ class FakeClient:
     """A provider that answers `text`, or fails with `error`; `make` is what `Connections.make_client` wants."""
 
     def __init__(self, text: str = '[{"title": "Skarn", "confidence": "high", "reason": "it circles"}]') -> None:
-        self.text = text
+        self.text, self.answer = text, "ready"
         self.error: LlmError | None = None
         self.delay = 0.0
         self.asked: list[ChatRequest] = []
@@ -340,7 +340,7 @@ class FakeClient:
         await asyncio.sleep(self.delay)
         if self.error is not None:
             raise self.error
-        return ChatReply("ready", TokenUsage(5, 1), self.label, duration_ms=210)
+        return ChatReply(self.answer, TokenUsage(5, 1), self.label, duration_ms=210)
 
     def stream(self, request: ChatRequest) -> FakeStream:
         return FakeStream(self, request)

@@ -349,16 +349,23 @@ class ProfilesDialog(Dialog):
 
         self.bar.say(tr("Asking {name}…", name=profile.name))
         title = tr("Testing a connection")
-        self._test = self._session.jobs.start(title, work, done=self._tested, failed=self._failed)
+        tested = partial(self._tested, profile)
+        self._test = self._session.jobs.start(title, work, done=tested, failed=self._failed)
         self._update()
 
-    def _tested(self, reply: ChatReply) -> None:
+    def _tested(self, profile: Profile, reply: ChatReply) -> None:
         self._test = None
         self._update()
-        said = shorten(reply.text, 60) or tr("nothing")
         tokens = count(reply.usage.input + reply.usage.output, "token", "tokens")
         took = duration_words(reply.duration_ms)
-        self.bar.say(tr("It works: “{said}” after {took} ({tokens}).", said=said, took=took, tokens=tokens), "good")
+        told = {"name": profile.name, "took": took, "tokens": tokens}
+        if reply.is_empty:
+            advice = tr("That may be the short test; a reply shows whether it is so there, too.")
+            text = tr("“{name}” answered after {took} ({tokens}), but with nothing. {advice}", advice=advice, **told)
+            self.bar.say(text, "warning")
+        else:
+            said = shorten(reply.text, 60)
+            self.bar.say(tr("“{name}” works: “{said}” after {took} ({tokens}).", said=said, **told), "good")
 
     def _stop_test(self) -> None:
         if self._test is not None:

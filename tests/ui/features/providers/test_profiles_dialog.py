@@ -244,14 +244,23 @@ def test_a_key_in_an_environment_variable(open_dialog, qtbot) -> None:
 def test_the_connection_is_tested(open_dialog, client, qtbot) -> None:
     dialog = open_dialog(Profile("Local", url="http://127.0.0.1:11434/v1", model="tiny"))
     dialog.test.click()
-    qtbot.waitUntil(lambda: "It works" in dialog.bar.label.text())
-    assert dialog.bar.label.text() == "It works: “ready” after 210 ms (6 tokens)."
+    qtbot.waitUntil(lambda: "works" in dialog.bar.label.text())
+    assert dialog.bar.label.text() == "“Local” works: “ready” after 210 ms (6 tokens)."
     assert client.asked[0].kind == "test"
     client.error = failed("401 Unauthorized", 401, who="Local")
     dialog.test.click()
     qtbot.waitUntil(lambda: "refused the key" in dialog.bar.label.text())
     assert dialog.bar.tone == "error"
     assert dialog.test.isVisible()
+
+
+def test_a_connection_that_brings_nothing_is_not_said_to_work(open_dialog, client, qtbot) -> None:
+    client.answer = ""
+    dialog = open_dialog(Profile("Local", url="http://127.0.0.1:11434/v1", model="tiny"))
+    dialog.test.click()
+    qtbot.waitUntil(lambda: "with nothing" in dialog.bar.label.text())
+    assert dialog.bar.label.text().startswith("“Local” answered after 210 ms (6 tokens), but with nothing.")
+    assert dialog.bar.tone == "warning"
 
 
 def test_a_test_is_stopped_by_its_button_and_by_closing(open_dialog, client, qtbot) -> None:
