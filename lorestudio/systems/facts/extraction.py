@@ -220,13 +220,21 @@ class AskedModel(Struct, frozen=True):
     model: str = ""
 
     async def extract(self, lines: Sequence[Line], session_date: str) -> Json:
-        """The validated items of the model's reply. Raises LlmError, and ValueError where it is no JSON."""
+        """The validated items of the model's reply. Raises LlmError, also for an empty one, and ValueError where it is
+        no JSON.
+        """
         template = extraction_prompt(self.prompt, structured=self.structured)
         request = chat_request(template, lines, session_date, strict=self.strict, model=self.model)
         reply = await self.answers.answer(request)
         if reply.value is not None:
             return validated(reply.value)
-        return read_reply(reply.text, strict=self.strict)
+        if reply.is_empty:
+            advice = reply.advice_on_empty
+            raise LlmError(ErrorKind.INVALID_ANSWER, "the answer is empty", who=reply.source, advice=advice)
+        try:
+            return read_reply(reply.text, strict=self.strict)
+        except ValueError as error:
+            raise ValueError(". ".join((str(error), *reply.notes))) from None
 
     async def review(self, system: str, user: str) -> str | None:
         """The model's answer. Raises LlmError."""

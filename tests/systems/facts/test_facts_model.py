@@ -63,9 +63,16 @@ def test_a_reply_that_is_no_json_is_told_and_gives_no_facts():
         assert result.problem == "the reply with the facts is no JSON: I cannot do that, friend."
 
 
+def test_a_reply_that_was_cut_off_says_so():
+    with FactStore() as store:
+        result, _ = asyncio.run(run(store, reply(completion('{"memories": [', "length"))))
+        assert result.problem.endswith('no JSON: {"memories": [. The reply was cut off at the limit of 4096 tokens.')
+
+
 @pytest.mark.parametrize(
     "behaviours",
     [
+        (reply(completion("", "length")),),
         (reply({"error": {"message": "busy"}}, "503 Service Unavailable"),),
         (reply(completion(FACTS)), reply({"error": {"message": "gone"}}, "500 Internal Server Error")),
         (reply(completion(FACTS)), vector(1, 0), reply({"error": {"message": "gone"}}, "500 Internal Server Error")),
