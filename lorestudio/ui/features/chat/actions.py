@@ -146,8 +146,8 @@ class ChatFeature(Feature):
                 "A new swipe of the last reply",
             ),
             Action(
-                "reply.stop", "Stop writing", "Chat", 115, self.replies.stop, ("Ctrl+Alt+.",), icon="stop",
-                when=lambda: self.replies.busy,
+                "reply.stop", "Stop writing", "Chat", 115, self.stop, ("Ctrl+Alt+.",), icon="stop",
+                when=lambda: self.replies.busy or self.notes.busy,
             ),
             Action(
                 "chat.session_note", "Session note…", "Chat/Choices for this chat", 607, self.notes.show,
@@ -242,8 +242,9 @@ class ChatFeature(Feature):
         return not self.settled and self.files.ask_before_leaving(leave)
 
     def stop(self) -> None:
-        """End the reply that is being written."""
+        """End the reply and the session note that are being written."""
         self.replies.stop()
+        self.notes.stop()
 
     # ---- what there is ----------------------------------------------------------------------------------------------
 

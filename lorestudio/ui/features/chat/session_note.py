@@ -11,6 +11,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QPushButton, QWidget
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.studio.chat.reply_writing import with_session_note
 from lorestudio.studio.project.answering import AnswerKind, CostEstimate, Source, make_answers
 from lorestudio.studio.project.project import Project
@@ -72,9 +73,23 @@ class SessionNoteWork:
 
     def __init__(self, context: Context, writer: Callable[[], Source | None]) -> None:
         self._context, self._session, self._writer = context, context.session, writer
+        self._job: Job | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether one is being written."""
+        return self._job is not None
+
+    def stop(self) -> None:
+        """Ask no more."""
+        if self._job is not None:
+            self._job.cancel()
 
     def show(self) -> None:
-        """The last one, and the wish for the next."""
+        """The last one, and the wish for the next; while that is written, the way to stop it."""
+        if self.busy:
+            self._say_under_way()
+            return
         project, last = self._session.project, self._last()
         if project is None or last is None:
             return
@@ -95,15 +110,18 @@ class SessionNoteWork:
     def write(self, focus: str, save: bool, *, agreed: bool = False) -> None:
         """Have the next one written; who costs something is asked once the person agrees."""
         session, project, source = self._session, self._session.project, self._source
-        if project is None or project.chat is None or source is None:
+        if self.busy or project is None or project.chat is None or source is None:
             return
         folder = project.roots[0] if save and project.roots else None
-        session.jobs.start(
+        self._job = session.jobs.start(
             tr("Writing a session note"),
             partial(self._work, project, source, focus, folder, agreed),
             done=lambda made: self._written(project, source, focus, made, save=save),
-            failed=lambda error: self._say(tr("No session note: {why}", why=sentence_of(error)), fine=False),
+            failed=self._failed,
         )
+        if agreed:
+            self._say_under_way()
+        self._context.update_actions()
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -133,6 +151,7 @@ class SessionNoteWork:
     def _written(
         self, project: Project, source: Source, focus: str, made: WrittenNote | CostEstimate | None, *, save: bool
     ) -> None:
+        self._ended()
         if isinstance(made, CostEstimate):
             more = tr("The request holds the end of the chat and the last session note.")
             go = partial(self.write, focus, save, agreed=True)
@@ -153,5 +172,20 @@ class SessionNoteWork:
             self._session.reading.notes_written([made.file])
         self._say(made.said, fine=made.fine)
 
+    def _failed(self, error: Exception) -> None:
+        self._ended()
+        if isinstance(error, Cancelled):
+            self._context.say(Notice(tr("Stopped. No session note was written."), actions=(OPEN,), key="session-note"))
+        else:
+            self._say(tr("No session note: {why}", why=sentence_of(error)), fine=False)
+
+    def _ended(self) -> None:
+        self._job = None
+        self._context.update_actions()
+
+    def _say_under_way(self) -> None:
+        self._context.say(Notice(tr("A session note is being written…"), actions=("reply.stop",), key="session-note"))
+
     def _say(self, text: str, *, fine: bool) -> None:
-        self._context.say(Notice(text, "good" if fine else "warning", actions=(OPEN,), key="session-note"))
+        actions = (OPEN,) if fine else (OPEN, "profiles.edit")
+        self._context.say(Notice(text, "good" if fine else "warning", actions=actions, key="session-note"))

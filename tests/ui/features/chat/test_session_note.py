@@ -156,6 +156,32 @@ def test_a_note_for_a_chat_that_was_left_is_dropped(window: MainWindow, writer: 
     assert chat_of(window)[0].controls.scribe_summary == ""
 
 
+def test_a_note_that_is_waited_for_is_told_and_stopped(
+    window: MainWindow, writer: Writer, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    """Nothing was seen of it, and nothing ended it before the timeout; a second wish was paid for, too."""
+    monkeypatch.setattr(dialogs, "ask_model", lambda *asked: asked[-1](True))
+    window.settings.setValue("chat/writer", "Home")
+    before = chat_of(window)
+    writer.go.clear()
+    assert not window.commands.actions["reply.stop"].isEnabled()
+    dialog_of(window).accept()
+    qtbot.waitUntil(lambda: len(writer.asked) == 1)
+    assert "A session note is being written…" in window.bars.texts
+    window.run("chat.session_note")
+    assert not any(isinstance(each, SessionNoteDialog) and each.isVisible() for each in QApplication.topLevelWidgets())
+    assert window.commands.actions["reply.stop"].isEnabled()
+    window.run("reply.stop")
+    settle(window)
+    assert window.bars.texts == ["Stopped. No session note was written."]
+    assert not window.commands.actions["reply.stop"].isEnabled()
+    assert (chat_of(window), len(writer.asked)) == (before, 1)
+    writer.go.set()
+    dialog_of(window).accept()
+    settle(window)
+    assert chat_of(window)[0].controls.scribe_summary == "Skarn came back."
+
+
 @pytest.mark.parametrize(("on", "due"), [(True, True), (False, False)])
 def test_after_a_reply_it_is_said_that_a_note_is_due(
     window: MainWindow, writer: Writer, qtbot: QtBot, on: bool, due: bool
