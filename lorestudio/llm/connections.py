@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,6 +80,7 @@ class LiveAnswers(Struct, frozen=True):
         async with self.client.stream(request) as stream:
             async for piece in stream:
                 self.on_text(piece)
+                await asyncio.sleep(0)  # a server may send all at once, and the loop is the window's
             return stream.reply
 
 

@@ -13,7 +13,7 @@ from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.http.client import client_for
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, TokenUsage
 from lorestudio.llm.profiles import Profile
-from tests.llm.server import REQUEST, Server, chunk, completion, events, reply
+from tests.llm.server import REQUEST, Call, Server, chunk, completion, events, reply
 from tests.scripted_answers import ScriptedAnswers
 
 
@@ -45,6 +45,32 @@ def test_live_answers_whole_and_streamed() -> None:
             assert (streamed.text, pieces) == ("ab", ["a", "b"])
 
     asyncio.run(scenario())
+
+
+def test_a_stream_that_comes_all_at_once_leaves_turns_to_others() -> None:
+    """The loop is the window's, which stood still for as long as a whole reply took."""
+
+    async def at_once(call: Call) -> None:
+        await call.head(content_type="text/event-stream")
+        await call.send("".join(f"data: {json.dumps(each)}\n\n" for each in [chunk("x")] * 50 + [chunk(None, "stop")]))
+
+    async def scenario() -> list[int]:
+        turns, seen = 0, []
+
+        async def others() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        async with Server(at_once) as server:
+            task = asyncio.create_task(others())
+            await LiveAnswers(server.client(), lambda _piece: seen.append(turns)).answer(REQUEST)
+            task.cancel()
+        return seen
+
+    seen = asyncio.run(scenario())
+    assert len(set(seen)) == len(seen) == 50
 
 
 def test_transport_can_be_given() -> None:
