@@ -356,10 +356,14 @@ class ReplyWork(QObject):
 
     def _look_at_project(self) -> None:
         """Another chat is shown: nothing is written into it."""
-        if self._asking is not None and not self._session.renewed:
-            self._asking.stop()
+        asking = self._asking
+        if asking is not None and not self._session.renewed:
+            asking.stop()
             self._asking = None
             self.ended.emit()
+            if asking.asked:
+                text = tr("Another chat was opened, so the reply that was under way was dropped.")
+                self._session.notice.emit(Notice(text, key="reply"))
 
 
 def _has_room(chat: Chat, generation: Generation) -> bool:

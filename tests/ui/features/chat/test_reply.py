@@ -393,13 +393,16 @@ def test_another_chat_ends_the_reply_and_the_same_one_read_again_does_not(
     session: Session, work: ReplyWork, writer: Writer, qtbot: QtBot
 ) -> None:
     told = heard(work)
+    notices: list[Notice] = []
+    session.notice.connect(notices.append)
     work.start(RECORDED, None)
     until_asked(writer, qtbot)
     assert session.project is not None
     session.set_project(session.project, renewed="It was read again.")
-    assert (work.busy, named(told, "ended")) == (True, [])
+    assert (work.busy, named(told, "ended"), notices) == (True, [], [])
     session.set_project(make_project())
     assert (work.busy, named(told, "ended")) == (False, [None])
+    assert [each.text for each in notices] == ["Another chat was opened, so the reply that was under way was dropped."]
     writer.go.set()
     idle(session, qtbot)
     assert chat_of(session) == make_chat()
