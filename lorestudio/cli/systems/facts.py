@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,9 @@ from typing import Annotated
 import typer
 from rich.table import Column, Table
 
-from lorestudio.cli.answering import Answering, answering
+from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import command, command_group
-from lorestudio.cli.options import DoItOption, JsonOption
+from lorestudio.cli.options import DoItOption, JsonOption, YesOption
 from lorestudio.cli.output import FAILED, ask_first, echo, print_json, say, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fixed, table
 from lorestudio.domain.chat import Chat
@@ -21,7 +22,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.sections import assigned, read_section
-from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.studio.project.answering import AnswerKind, CostEstimate, load_recorded
 from lorestudio.studio.project.project import Project, read_chat
 from lorestudio.systems.facts.picture import profile_fields
 from lorestudio.systems.facts.records import (
@@ -34,7 +35,7 @@ from lorestudio.systems.facts.records import (
     counts_words,
 )
 from lorestudio.systems.facts.records import day as day_of
-from lorestudio.systems.facts.session import MOST_ATTEMPTS, Drawn, FactsSession
+from lorestudio.systems.facts.session import MOST_ATTEMPTS, Drawn, FactsSession, facts_cost
 from lorestudio.systems.facts.threads import Passage, chat_name, owner_of
 from lorestudio.trace.wording import plural
 
@@ -180,16 +181,23 @@ def extract(
     ] = AnswerKind.STAND_IN.value,
     due: Annotated[bool, typer.Option("--due", help="Only passages that a long enough silence has ended.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Also passages whose facts are kept already.")] = False,
+    yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Draw the facts out of a chat, passage by passage. What is kept already is passed over; Ctrl+C stops."""
     told = _chat(chat)
-    asked: Answering | None = None
-    if answers != AnswerKind.STAND_IN:
-        asked = answering(answers, Project((), VaultIndex(()), DeepLoreSettings(), told, chat), fresh=again)
+    project = Project((), VaultIndex(()), DeepLoreSettings(), told, chat)
+    asked = answering(answers, project, fresh=again) if answers != AnswerKind.STAND_IN else None
     with given.session(asked) as session:
         passages = session.waiting(told, chat, again=again, due=due)
         left = len(session.waiting(told, chat)) - len(passages) if due and not again else 0
+        if asked is not None and passages:
+
+            def cost() -> CostEstimate:
+                recorded = None if again else load_recorded(chat).holds
+                return asyncio.run(facts_cost(session, told, chat, passages, project.bills, recorded))
+
+            agree(asked, cost, yes=yes)
         drawn = waited(session.extract(told, chat, passages, None if as_json else _progress))
     if as_json:
         print_json([_drawn_json(each) for each in drawn])

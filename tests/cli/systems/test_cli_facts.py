@@ -42,22 +42,34 @@ def test_facts_are_drawn_out_once(lorestudio, told):
 def test_a_reply_that_is_no_json_is_told_with_the_way_to_ask_again(lorestudio, told):
     with provider(reply(completion("I cannot do that, friend."))) as server:
         lorestudio("profiles", "add", "Local", "--url", f"http://127.0.0.1:{server.port}/v1", "--model", "m")
-        done = lorestudio("facts", "extract", told, "--answers", "Local")
+        done = lorestudio("facts", "extract", told, "--answers", "Local", "--yes")
     assert done.stdout.rstrip() == "#0 to #3: no facts: the reply with the facts is no JSON: I cannot do that, friend."
     assert "1 passage counts as read, without facts. --again asks once more." in done.stderr
     assert done.exit_code == 0
+
+
+def test_a_provider_is_asked_once_the_person_agreed(lorestudio, told):
+    with provider(reply(completion('{"memories": []}'))) as server:
+        lorestudio("profiles", "add", "Local", "--url", f"http://127.0.0.1:{server.port}/v1", "--model", "m")
+        refused = lorestudio("facts", "extract", told, "--answers", "Local")
+        assert refused.exit_code != 0
+        assert "1 call to the provider" in refused.stderr
+        assert "nothing was sent" in refused.stderr
+        assert server.calls == []
+        assert lorestudio("facts", "extract", told, "--answers", "Local", "--yes").exit_code == 0
+        assert len(server.calls) == 1
 
 
 def test_what_is_due_leaves_a_passage_alone_that_failed_three_times(lorestudio, told):
     with provider(*[reply({}, status=401)] * 3, reply(completion('{"memories": []}'))) as server:
         lorestudio("profiles", "add", "Local", "--url", f"http://127.0.0.1:{server.port}/v1", "--model", "m")
         for _ in range(3):
-            assert lorestudio("facts", "extract", told, "--due", "--answers", "Local").exit_code != 0
-        left = lorestudio("facts", "extract", told, "--due", "--answers", "Local")
+            assert lorestudio("facts", "extract", told, "--due", "--answers", "Local", "--yes").exit_code != 0
+        left = lorestudio("facts", "extract", told, "--due", "--answers", "Local", "--yes")
         assert (left.exit_code, left.stdout) == (0, "Nothing is due.\n")
         assert "Left for later: 1 passage" in left.stderr
         assert "Without --due" in left.stderr
-        assert lorestudio("facts", "extract", told, "--answers", "Local").exit_code == 0
+        assert lorestudio("facts", "extract", told, "--answers", "Local", "--yes").exit_code == 0
 
 
 def test_a_memory_is_searched_shown_edited_pinned_and_deleted(lorestudio, told):
