@@ -98,6 +98,10 @@ _SENTENCES: Final[Mapping[ErrorKind, tuple[str, str]]] = {
     ErrorKind.NO_KEY: ("The key of the profile cannot be used.", "Enter the key again in the profile."),
 }
 
+_UNTIL_MENDED: Final = frozenset(
+    {ErrorKind.AUTHENTICATION, ErrorKind.QUOTA, ErrorKind.NOT_FOUND, ErrorKind.MODEL_UNKNOWN, ErrorKind.NO_KEY}
+)
+
 # The sentence says it all: nothing is quoted beside it. None of them is the provider's failure.
 _SAYS_ALL: Final = frozenset(
     {ErrorKind.ABORTED, ErrorKind.THROTTLED, ErrorKind.NO_RECORDED_ANSWER, ErrorKind.NOT_SUPPORTED, ErrorKind.NO_KEY}
@@ -146,6 +150,11 @@ class LlmError(Exception):
         if quoted and self.advice and not quoted.endswith((".", "!", "?", "…")):
             quoted += "."
         return " ".join(part for part in (self.sentence, f"It says: {quoted}" if quoted else "", self.advice) if part)
+
+    @property
+    def recurs(self) -> bool:
+        """Whether every other question fails in the same way, until the profile or the account is put right."""
+        return self.kind in _UNTIL_MENDED
 
     @property
     def counts_as_failure(self) -> bool:

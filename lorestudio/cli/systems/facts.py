@@ -216,6 +216,9 @@ def extract(
     failed = [each for each in drawn if each.problem]
     if failed:
         say(f"{plural(len(failed), '# passage|# passages')} could not be read and will be tried again next time.")
+        unasked = plural(len(passages) - len(drawn), "|# more passage|# more passages")
+        if unasked:
+            say(f"nobody was asked about {unasked}, which would fail as well.")
         raise typer.Exit(FAILED)
 
 

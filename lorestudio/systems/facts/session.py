@@ -205,11 +205,12 @@ OPTION: Final = "--set embedder"
 
 
 class Drawn(Struct, frozen=True):
-    """What came of one passage: its counters, or why there are none."""
+    """What came of one passage: its counters, or why there are none. `recurs`: it would be so with any other, too."""
 
     passage: Passage
     result: ExtractionResult | None = None
     problem: str = ""
+    recurs: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -272,7 +273,8 @@ class FactsSession(Closing):
     ) -> tuple[Drawn, ...]:
         """Draw the facts out of passages, each kept as a whole before the next begins.
 
-        A passage that fails is reported and stays waiting. One whose facts another window or command has kept since
+        A passage that fails is reported and stays waiting, and so do all after it where they would fail in the same way
+        (a refused key). One whose facts another window or command has kept since
         this began is reported and left.
         """
         known = {thread.id: thread for thread in self.store.all_threads()}
@@ -285,8 +287,10 @@ class FactsSession(Closing):
             if on_progress is not None:
                 on_progress(place, len(passages), drawn[-1] if drawn else None)
             drawn.append(await self._drawn(memory, passage, owner, known.get(passage.id)))
+            if drawn[-1].recurs:
+                break
         if on_progress is not None:
-            on_progress(len(passages), len(passages), drawn[-1] if drawn else None)
+            on_progress(len(drawn), len(passages), drawn[-1] if drawn else None)
         return tuple(drawn)
 
     @property
@@ -313,7 +317,7 @@ class FactsSession(Closing):
         except (FactError, LlmError) as error:
             problem = error.message if isinstance(error, FactError) else str(error)
             self._note_failure(passage, owner, problem)
-            return Drawn(passage, problem=problem)
+            return Drawn(passage, problem=problem, recurs=isinstance(error, LlmError) and error.recurs)
         finally:
             self._at = None
 

@@ -48,6 +48,15 @@ def test_a_reply_that_is_no_json_is_told_with_the_way_to_ask_again(lorestudio, t
     assert done.exit_code == 0
 
 
+def test_a_refused_key_is_shown_once_and_the_rest_waits(lorestudio, told):
+    with provider(reply({}, status=401)) as server:
+        lorestudio("profiles", "add", "Local", "--url", f"http://127.0.0.1:{server.port}/v1", "--model", "m")
+        done = lorestudio("facts", "extract", told, "--answers", "Local", "--yes", "--set", "passage=2")
+        assert len(server.calls) == 1
+    assert "1 passage could not be read" in done.stderr
+    assert "nobody was asked about 1 more passage, which would fail as well." in done.stderr
+
+
 def test_a_provider_is_asked_once_the_person_agreed(lorestudio, told):
     with provider(reply(completion('{"memories": []}'))) as server:
         lorestudio("profiles", "add", "Local", "--url", f"http://127.0.0.1:{server.port}/v1", "--model", "m")

@@ -26,13 +26,13 @@ class Answers:
 
     name = label = "by hand"
 
-    def __init__(self, *failing):
-        self.failing, self.asked = failing, []
+    def __init__(self, *failing, kind=ErrorKind.CONNECTION):
+        self.failing, self.asked, self.kind = failing, [], kind
 
     async def answer(self, request):
         self.asked.append(request)
         if len(self.asked) in self.failing:
-            raise LlmError(ErrorKind.CONNECTION, "no connection")
+            raise LlmError(self.kind, "no connection")
         word = "abcdefghij"[len(self.asked)] * 5
         return ChatReply(f'{{"memories": [{{"content": "{word} holds", "source": "confirmed"}}]}}')
 
@@ -120,6 +120,17 @@ def test_a_passage_that_fails_waits_and_the_others_are_kept(tmp_path):
         asyncio.run(made.extract(CHAT, None, waiting))
         assert made.waiting(CHAT, None) == ()
         assert {thread.state for thread in made.threads("chat")} == {ThreadState.DORMANT}
+
+
+@pytest.mark.parametrize("kind", [ErrorKind.AUTHENTICATION, ErrorKind.QUOTA, ErrorKind.MODEL_UNKNOWN])
+def test_what_would_fail_with_every_passage_is_asked_once(kind):
+    answers = Answers(2, 3, kind=kind)
+    with session(answers, passage=2) as made:
+        told = []
+        drawn = asyncio.run(made.extract(CHAT, None, made.waiting(CHAT, None), lambda *how: told.append(how[:2])))
+        assert [bool(each.problem) for each in drawn] == [False, True]
+        assert (len(answers.asked), told[-1]) == (2, (2, 3))
+        assert [(each.first, each.last) for each in made.waiting(CHAT, None)] == [(2, 2), (3, 4)]
 
 
 def test_a_passage_that_failed_too_often_is_due_no_more_but_is_read_when_asked_for():

@@ -46,13 +46,16 @@ class ExtractionWish(Struct, frozen=True):
 
 
 class Ended(Struct, frozen=True):
-    """What came of it; with `cost` nothing was begun. `quoted`: plain rules took sentences as they stand."""
+    """What came of it; with `cost` nothing was begun. `quoted`: plain rules took sentences as they stand. `left`
+    passages were not asked about, because the answer would be the same failure.
+    """
 
     drawn: tuple[Drawn, ...] = ()
     made: int = 0
     stopped: bool = False
     cost: str = ""
     quoted: bool = False
+    left: int = 0
 
 
 FACTS: Final = "facts"
@@ -121,7 +124,7 @@ def extract(
             job.run(lambda: opened.extract(chat, place.path, passages, heard))
         except Cancelled:
             return Ended(tuple(drawn), stopped=True, quoted=answers is None)
-    return Ended(tuple(drawn), quoted=answers is None)
+    return Ended(tuple(drawn), quoted=answers is None, left=len(passages) - len(drawn))
 
 
 async def _cost(
@@ -216,6 +219,9 @@ def news_of(ended: Ended) -> list[Notice]:
             "{which} could not be read, {where}: {why} Nothing of them was kept; “Draw out facts” tries again.",
             which=which, where=where, why=with_full_stop(failed[0].problem),
         )  # fmt: skip
+        if ended.left:
+            more = count(ended.left, "more passage", "more passages")
+            text += tr(" Nobody was asked about {more}, which would fail as well.", more=more)
         details = "\n".join(f"#{each.passage.first} to #{each.passage.last}: {each.problem}" for each in failed)
         told.append(Notice(text, "error", details, ("memories.extract", "profiles.edit"), FAILED))
     if not ended.drawn and not ended.stopped:

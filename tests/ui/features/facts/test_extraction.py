@@ -106,6 +106,11 @@ def test_each_passage_that_failed_is_named_in_the_details() -> None:
     assert (notice.details, notice.key) == ("#10 to #14: too slow\n#15 to #19: no room", FAILED)
 
 
+def test_passages_that_nobody_was_asked_about_are_told() -> None:
+    (notice,) = news_of(Ended((LOST,), left=3))
+    assert notice.text == f"{COULD_NOT} Nobody was asked about 3 more passages, which would fail as well."
+
+
 def test_each_passage_whose_reply_could_not_be_read_is_named_in_the_details() -> None:
     (notice,) = news_of(Ended((UNREADABLE, Drawn(Passage("c", 10, 14, ()), ExtractionResult(problem="no list")))))
     assert notice.text.startswith("No facts came of 2 passages: the reply is no JSON: No!")
