@@ -13,7 +13,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.records import replace
-from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.errors import THE_PROVIDER, ErrorKind, LlmError
 
 # What a request is for.
 SEARCH: Final = "search"  # which entries to take
@@ -183,6 +183,12 @@ class ChatReply:
         if self.held_back:
             return "The provider's filter held the answer back. Change what is asked, or choose another model."
         return "Try again, or choose another model."
+
+    @property
+    def empty_error(self) -> LlmError:
+        """What a reply that holds nothing is to whoever cannot do without an answer."""
+        who = self.source or THE_PROVIDER
+        return LlmError(ErrorKind.INVALID_ANSWER, "the answer is empty", who=who, advice=self.advice_on_empty)
 
     @property
     def content(self) -> Json:

@@ -229,8 +229,7 @@ class AskedModel(Struct, frozen=True):
         if reply.value is not None:
             return validated(reply.value)
         if reply.is_empty:
-            advice = reply.advice_on_empty
-            raise LlmError(ErrorKind.INVALID_ANSWER, "the answer is empty", who=reply.source, advice=advice)
+            raise reply.empty_error
         try:
             return read_reply(reply.text, strict=self.strict)
         except ValueError as error:

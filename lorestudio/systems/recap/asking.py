@@ -20,7 +20,7 @@ from lorestudio.domain.javascript import Json, trim, truthy
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
 from lorestudio.domain.resources import prompt_text
-from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import RECAP_CHECK, AnswerSource, ChatReply, ChatRequest, NoAnswers
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
@@ -373,8 +373,7 @@ class WorkContext(Struct, frozen=True):
         try:
             reply = await self.answers.answer(request)
             if not reply.text.strip():
-                advice = reply.advice_on_empty
-                raise LlmError(ErrorKind.INVALID_ANSWER, "the answer is empty", advice=advice)  # noqa: TRY301  # on record
+                raise reply.empty_error  # on record as the others
         except LlmError as failure:
             error = str(failure)
             raise

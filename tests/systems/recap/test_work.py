@@ -39,7 +39,10 @@ class TestMessages:
 
     def test_an_answer_without_a_word_says_why_and_nothing_of_the_address(self):
         error = World(chat(*TALE), {"recap": [""] * 3}).do(recap_operation(0)).data(0)["error"]
-        assert error.endswith("It says: the answer is empty. Try again, or choose another model.")
+        assert error == (
+            "scripted answers sent something that is not a valid answer. It says: the answer is empty. Try again, or "
+            "choose another model."
+        )
 
     def test_the_prefill_begins_the_answer_and_is_not_stored_with_it(self):
         world = World(chat(*TALE), {"recap": ["opens it."]}, prefill="Wren ").do(recap_operation(0))
