@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
-from lorestudio.exchange.problems import Belongs, WrongFileError
+from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.studio.project.answering import AnsweringError, Connections, default_profiles_path
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.ranges import generations
@@ -180,4 +180,6 @@ class SessionState(QObject):
                 said += tr(" A card without one is chosen in the prompt view, once its chat is open.")
             self.notice.emit(Notice(said, "warning", actions=_WAYS[error.belongs], key="wrong-file"))
             return
-        self.notice.emit(Notice(sentence_of(error), "error", details="".join(traceback.format_exception(error))))
+        known = isinstance(error, InputError)  # its sentence says all there is to know
+        details = "" if known else "".join(traceback.format_exception(error))
+        self.notice.emit(Notice(sentence_of(error), "error", details=details))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.chat import Generation
-from lorestudio.exchange.problems import Belongs, WrongFileError
+from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.studio.project.answering import AnsweringError
 from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.state.session import Session
@@ -81,6 +81,8 @@ def test_a_file_in_the_wrong_place_says_what_it_is(session: Session, belongs: Be
     session.fail(WrongFileError("/home/wren/x.json", "a thing", belongs))
     assert (told[0].text, told[0].tone, told[0].key) == (f"x.json: a thing.{more}", "warning", "wrong-file")
     assert not session.busy
+    session.report(InputError("embedder", "there is no profile “Home”. Use another one."))
+    assert told.pop() == Notice("embedder: there is no profile “Home”. Use another one.", "error"), "no traceback"
     session.report(ValueError("the tap drips"))
     assert (told[1].text, told[1].tone) == ("the tap drips", "error")
     assert "ValueError: the tap drips" in told[1].details
