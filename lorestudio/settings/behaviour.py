@@ -93,12 +93,6 @@ class Behaviour(BaseModel):
         "it is given back.",
         "AI selection",
     )
-    tool_failures: Choice = _switch(
-        "Refusals of the scribe's calls",
-        "a refused or rate-limited call of the scribe counts against the circuit breaker.",
-        "it does not, as with AI selection.",
-        "AI selection",
-    )
     notes_without_lore: Choice = _switch(
         "Notebook without lore",
         "notebook and notepad are left out of a turn in which no lore is left.",

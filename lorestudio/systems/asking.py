@@ -1,34 +1,24 @@
-"""Asking on behalf of a tool beside the selection: on record, and stoppable (rules: deeplore-tools 1.3)."""
+"""Asking on behalf of a tool beside the selection: on record (rules: deeplore-tools 1.3)."""
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
-from typing import Final
 
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, as_sent
 from lorestudio.trace.model import AiCall
 
-_POLL_S: Final = 0.05
-"""How often a waiting tool looks whether somebody asked it to stop."""
-
 
 class ToolAnswer(Struct, frozen=True):
-    """A question with its answer in `reply`, or with the reason why there is none in `error`.
-
-    `switches` are the fixed behaviour switches that changed what came of it.
-    """
+    """A question with its answer in `reply`, or with the reason why there is none in `error`."""
 
     call: AiCall
     reply: ChatReply | None = None
     error: LlmError | None = None
-    switches: tuple[str, ...] = ()
 
 
 class Asking(Struct, frozen=True):
@@ -38,38 +28,17 @@ class Asking(Struct, frozen=True):
     merged: bool = False
     timer: Callable[[], float] = time.perf_counter
 
-    async def ask(self, request: ChatRequest, cancel: CancelToken | None = None) -> ToolAnswer:
-        """Ask. A failure is a part of the result; a token that stops the call makes an error of kind `aborted`.
-
-        When the task is cancelled, the call is cancelled with it and CancelledError goes on.
-        """
+    async def ask(self, request: ChatRequest) -> ToolAnswer:
+        """Ask. A failure is a part of the result."""
         begun = self.timer()
         reply, error = None, None
         try:
-            reply = await _answer(self.answers, as_sent(request, merged=self.merged), cancel)
-        except Cancelled:
-            error = LlmError(ErrorKind.ABORTED)
+            reply = await self.answers.answer(as_sent(request, merged=self.merged))
         except LlmError as reported:
             error = reported
         duration_ms = 1000 * (self.timer() - begun)
         call = on_record(request, self.answers.label, duration_ms, merged=self.merged, reply=reply, error=error)
         return ToolAnswer(call, reply, error)
-
-
-async def _answer(answers: AnswerSource, request: ChatRequest, cancel: CancelToken | None) -> ChatReply:
-    """The answer. Raises LlmError, and Cancelled where the token said so first; either way nothing goes on running."""
-    if cancel is None:
-        return await answers.answer(request)
-    task = asyncio.ensure_future(answers.answer(request))
-    try:
-        while not cancel.cancelled:
-            done, _ = await asyncio.wait({task}, timeout=_POLL_S)
-            if done:
-                return task.result()
-        raise Cancelled
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 def on_record(

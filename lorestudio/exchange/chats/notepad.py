@@ -44,17 +44,6 @@ def with_notes(message: Message, text: str, notes: str) -> Message:
     return _rewritten(message, message.swipe, text, extra)
 
 
-def turned(message: Message, swipe: int) -> Message:
-    """The message with another swipe active, and what belongs to that swipe in `extra`.
-
-    Raises IndexError for a swipe that the message does not have.
-    """
-    if not 0 <= swipe < len(message.swipes):
-        text = f"The message has {len(message.swipes)} swipes, so there is no number {swipe + 1}."
-        raise IndexError(text)
-    return _rewritten(message, swipe, message.swipes[swipe], dict(_extra_at(message, swipe)))
-
-
 def _stored_swipe(message: Message) -> int:
     """The swipe that `extra` belongs to: the one that was active in the record."""
     if not message.raw:
@@ -106,19 +95,18 @@ class TakenNotes(Struct, frozen=True):
     """A reply without what is not for the reader.
 
     `text` is what stays visible, `notes` the notes in it, `removed` the pieces that were taken out, as they stood.
-    `unclosed`: an opening tag without a closing one is left, which with all that follows stays visible.
     """
 
     text: str
     notes: str = ""
     removed: tuple[str, ...] = ()
-    unclosed: bool = False
 
 
 def tagged_notes(reply: str) -> TakenNotes:
     """What tag mode takes from a reply: every whole block, trimmed, one after the other.
 
-    A reply without a whole block stays as it is, to the character. Blocks without text leave no note.
+    A reply without a whole block stays as it is, to the character, and so does a block that is never closed. Blocks
+    without text leave no note.
     """
     kept: list[str] = []
     removed: list[str] = []
@@ -133,7 +121,6 @@ def tagged_notes(reply: str) -> TakenNotes:
         text=tidied(rest) if removed else reply,
         notes="\n".join(note for note in notes if note),
         removed=tuple(removed),
-        unclosed=OPENING in reply[place:],
     )
 
 

@@ -58,7 +58,7 @@ def asks_for_notes(settings: DeepLoreSettings) -> bool:
 
 
 def noted(
-    chat: Chat, controls: ChatControls, place: int, before: Message, taken: NotedReply
+    chat: Chat, controls: ChatControls, place: int, before: Message, taken: NotedReply, settings: DeepLoreSettings
 ) -> tuple[Chat, ChatControls] | None:
     """The chat with what was noted from the reply at `place`, and the choices with it; `before` is the reply as it was
     when it was asked about. None where it has changed meanwhile, so that the notes are not about it any more.
@@ -68,7 +68,7 @@ def noted(
         return None
     rest = controls.notepad
     if taken.notes:  # asked again about the same reply, the new answer stands for the old one
-        rest = notepad.added(notepad.withdrawn(rest, notepad.notes_of(now)), taken.notes)
+        rest = _with_notes(notepad.withdrawn(rest, notepad.notes_of(now)), taken.notes, chat, settings)
     return chat.with_message(place, taken.message), replace(controls, notepad=rest)
 
 
@@ -108,8 +108,16 @@ def received(
         place = made.messages[generation.message]
         noted = editing.synced(replace(place, extra={**place.extra, **extra}))
         made = made.with_message(generation.message, noted)
-    if notes:
+    if settings is not None and notes:
         place = made.messages[generation.message]
         made = made.with_message(generation.message, notepad.with_notes(place, text, notes))
-        controls = replace(controls, notepad=notepad.added(controls.notepad, notes))
+        controls = replace(controls, notepad=_with_notes(controls.notepad, notes, chat, settings))
     return made, controls
+
+
+def _with_notes(text: str, notes: str, chat: Chat, settings: DeepLoreSettings) -> str:
+    """The notepad with `notes` at its end; by the newer rules without its oldest lines (rules: deeplore-newer 2)."""
+    full = notepad.added(text, notes)
+    if not settings.rule_set.notepad_lines:
+        return full
+    return notepad.newest_lines(full, settings.ai_notepad_max_entries, notepad.pinned_lines(chat.metadata))

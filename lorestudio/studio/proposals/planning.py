@@ -21,7 +21,7 @@ from lorestudio.domain.chat import Message, transcript
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.file_names import underscored_name
 from lorestudio.domain.javascript import Json, fold, head, trim
-from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed
+from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.resources import prompt_text
 from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.problems import InputError
@@ -375,8 +375,6 @@ PAUSE_S: Final = 0.5
 FAILURES_IN_A_ROW: Final = 3
 """After so many a provider is not asked any further."""
 
-_POLL_S: Final = 0.05
-
 _HOPELESS: Final = frozenset(
     {
         ErrorKind.AUTHENTICATION,
@@ -407,25 +405,18 @@ class Maker(Struct, frozen=True):
     judge: Judge
     clock: Callable[[], float] = time.monotonic
 
-    async def run(
-        self,
-        tasks: Sequence[ProposalTask],
-        on_proposal: Callable[[int, Proposal], None],
-        cancel: CancelToken | None = None,
-    ) -> ProposalsEnded:
+    async def run(self, tasks: Sequence[ProposalTask], on_proposal: Callable[[int, Proposal], None]) -> ProposalsEnded:
         """Ask about each task in order; `on_proposal(place, proposal)` gets each as it is made.
 
         A question that fails gives a proposal with the reason as its problem. What would fail again and again ends the
-        run; what was not asked can be given to a later run. Raises Cancelled at once after a request to stop, and
-        whatever is no LlmError; what was handed over before stays.
+        run; what was not asked can be given to a later run. Raises whatever is no LlmError; what was handed over before
+        stays.
         """
         failures = 0
         ready_at = -float("inf")
         for place, task in enumerate(tasks):
-            await self._wait_until(ready_at, cancel)
-            asked = await self.asking.ask(task.request, cancel)
-            if cancel is not None and cancel.cancelled and asked.reply is None:
-                raise Cancelled
+            await asyncio.sleep(max(0, ready_at - self.clock()))
+            asked = await self.asking.ask(task.request)
             if asked.reply is not None:
                 failures = 0
                 if asked.reply.live:
@@ -439,14 +430,6 @@ class Maker(Struct, frozen=True):
             if error.kind in _HOPELESS or failures >= FAILURES_IN_A_ROW:
                 return ProposalsEnded(place + 1, len(tasks) - place - 1, error.text)
         return ProposalsEnded(len(tasks))
-
-    async def _wait_until(self, ready_at: float, cancel: CancelToken | None) -> None:
-        while True:
-            heed(cancel)
-            rest = ready_at - self.clock()
-            if rest <= 0:
-                return
-            await asyncio.sleep(min(rest, _POLL_S))
 
 
 def _told(error: LlmError) -> str:

@@ -10,7 +10,6 @@ from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import values_in
-from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest
@@ -73,18 +72,15 @@ def use_cost(questions: Sequence[UseQuestion], project: Project) -> CostEstimate
     return estimate([each.request for each in questions], project.bills, recorded.holds)
 
 
-async def judged_use(
-    asking: Asking, questions: Sequence[UseQuestion], cancel: CancelToken | None = None
-) -> dict[Generation, frozenset[int]]:
+async def judged_use(asking: Asking, questions: Sequence[UseQuestion]) -> dict[Generation, frozenset[int]]:
     """Ask about each reply, one after the other: the entries that it used.
 
-    Raises Cancelled, and LlmError where a question fails or its answer is not what was asked for; answers are recorded
-    by their source, so that the same questions go on from there.
+    Raises LlmError where a question fails or its answer is not what was asked for. Answers are recorded by their
+    source, so the same questions go on from there.
     """
     found = {}
     for question in questions:
-        heed(cancel)
-        asked = await asking.ask(question.request, cancel)
+        asked = await asking.ask(question.request)
         if asked.reply is None:
             raise asked.error or LlmError(ErrorKind.UNKNOWN)
         found[question.generation] = _read(question, asked.reply)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final, Self
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.javascript import trim
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import AiState, ChatControls, EngineState, Tally
 from lorestudio.exchange.chats.notepad import notes_of, withdrawn
@@ -22,6 +23,7 @@ from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.rules import NEW, OLD, changed_rules, with_rule
 from lorestudio.systems import ideas
+from lorestudio.systems.asking import Asking
 from lorestudio.systems.base import (
     NOTHING_GIVEN,
     Carried,
@@ -61,7 +63,7 @@ from lorestudio.systems.deeplore.run import (
     unrecorded,
     without_choices,
 )
-from lorestudio.systems.deeplore.scribe import ChatNotes, NotesDesk, NotesOutcome, SessionNotes, is_due, last_length
+from lorestudio.systems.deeplore.scribe import is_due, last_length, take_notes, write_note
 from lorestudio.systems.deeplore.stages.bm25 import figures
 from lorestudio.systems.deeplore.stages.placement import entry_text
 from lorestudio.systems.deeplore.words import VOCABULARY
@@ -320,11 +322,7 @@ class DeepLoreSystem(System):
         self, chat: Chat, controls: ChatControls, focus: str = "", vault: Path | None = None
     ) -> WrittenNote:
         """A session note, due or not, the scribe switched on or not."""
-        desk = NotesDesk(ChatNotes("", chat, controls))
-        result = await SessionNotes(desk, self.answers, self.settings, self.behaviour).summarize(focus, vault=vault)
-        record = result.records[-1]
-        fine = record.outcome in {NotesOutcome.STORED, NotesOutcome.NOTHING}
-        return WrittenNote(record.notes, record.text, fine, record.metadata, record.path)
+        return await write_note(chat, controls, focus, self._asking, self.settings, vault)
 
     def last_note(self, chat: Chat, controls: ChatControls) -> LastNote:
         """The session scribe's (rules: deeplore-tools 2.2)."""
@@ -334,16 +332,14 @@ class DeepLoreSystem(System):
 
     async def take_notes(self, chat: Chat, controls: ChatControls, place: int) -> NotedReply | None:
         """In the AI notepad's extract mode, what a second request finds in the reply (rules: deeplore-tools 2.3)."""
-        if not self.settings.ai_notepad_enabled or self.settings.ai_notepad_mode != "extract":
+        wanted = self.settings.ai_notepad_enabled and self.settings.ai_notepad_mode == "extract"
+        if not wanted or not trim(chat.messages[place].text):
             return None
-        desk = NotesDesk(ChatNotes("", chat, controls))
-        result = await SessionNotes(desk, self.answers, self.settings, self.behaviour).take_notes(place)
-        message = desk.notes.chat.messages[place]
-        if not result.records:
-            return None
-        record = result.records[0]
-        fine = record.outcome in {NotesOutcome.STORED, NotesOutcome.NOTHING}
-        return NotedReply(message, record.notes, record.text, fine)
+        return await take_notes(chat, controls, place, self._asking, self.settings)
+
+    @property
+    def _asking(self) -> Asking:
+        return Asking(self.answers, merged=self.settings.ai_force_user_role)
 
     def options(self, situation: ideas.Situation, moment: Moment, state: State) -> tuple[Option, ...]:
         """What can concern the stage that stopped the entry, or what brought it in."""

@@ -7,7 +7,7 @@ import pytest
 from lorestudio.domain.chat import Message
 from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.document import read_message
-from lorestudio.exchange.chats.notepad import notes_of, turned, with_notes
+from lorestudio.exchange.chats.notepad import notes_of, with_notes
 
 
 def record(**fields: Any) -> dict[str, Any]:
@@ -58,9 +58,6 @@ def test_each_swipe_has_its_own_notes():
     assert notes_of(message) == "second"
     # The simulator shows another swipe without changing what the record says.
     assert notes_of(showing(message, 0)) == "first"
-    assert notes_of(turned(message, 0)) == "first"
-    assert turned(turned(message, 0), 1) == message
-    assert turned(turned(message, 0), 1).raw == message.raw
 
 
 def test_writing_one_swipe_leaves_the_others_alone():
@@ -76,17 +73,3 @@ def test_a_fresh_swipe_begins_without_notes():
     raw = {**SWIPED, "swipes": ["One.", "Two.", "Three."]}
     message = showing(read_message(raw), 2)
     assert notes_of(message) == ""
-    assert notes_of(turned(with_notes(message, "Three.", "third"), 1)) == "second"
-
-
-def test_what_the_record_has_only_once_is_not_lost_when_swipes_change():
-    raw = {key: value for key, value in SWIPED.items() if key != "swipe_info"}
-    shown = turned(read_message(raw), 0)
-    assert notes_of(shown) == ""
-    assert notes_of(turned(shown, 1)) == "second"
-
-
-@pytest.mark.parametrize("swipe", [2, -1])
-def test_a_swipe_that_is_not_there_is_named(swipe: int):
-    with pytest.raises(IndexError, match="has 2 swipes"):
-        turned(read_message(SWIPED), swipe)

@@ -16,10 +16,11 @@ from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Api
 from lorestudio.llm.recorded_answers import RecordedAnswers
-from lorestudio.settings.deeplore import sanitise
-from lorestudio.studio.chat.reply_writing import received, reply_cost, reply_request, room_for_reply
+from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
+from lorestudio.studio.chat.reply_writing import noted, received, reply_cost, reply_request, room_for_reply
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.systems.base import NotedReply
 from lorestudio.trace.model import PromptBlock, RunOutcome, Trace, Turn
 from tests.llm.server import Server, events, reply
 
@@ -140,3 +141,19 @@ def test_what_the_model_notes_for_itself_goes_into_the_notepad() -> None:
     assert made.messages[2].text == "Sit."
     assert made.messages[2].extra["deeplore_ai_notes"] == "He is late."
     assert controls.notepad == "He is late."
+
+
+@pytest.mark.parametrize(("rules", "expected"), [("2.6", "pinned\nnew"), ("2.0.2", "pinned\nold\nnew")])
+@pytest.mark.parametrize("mode", ["tag", "extract"])
+def test_the_newer_rules_keep_so_many_lines_of_the_notepad(mode: str, rules: str, expected: str) -> None:
+    settings = DeepLoreSettings(ai_notepad_enabled=True, ai_notepad_mode=mode, ai_notepad_max_entries=2, rules=rules)
+    chat = replace(CHAT, metadata={"deeplore_ai_notepad_pins": ["pinned"]})
+    before = ChatControls(notepad="pinned\nold")
+    reply = ChatReply("Sit.<dle-notes>new</dle-notes>" if mode == "tag" else "Sit.")
+    made, controls = received(chat, before, Generation(2), reply, NOW, settings=settings)
+    if mode == "extract":
+        taken = NotedReply(made.messages[2], "new", "", fine=True)
+        found = noted(made, before, 2, made.messages[2], taken, settings)
+        assert found is not None
+        controls = found[1]
+    assert controls.notepad == expected

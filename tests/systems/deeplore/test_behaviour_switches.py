@@ -183,8 +183,8 @@ ROWS = [
     Row("guide_leak", guide, ["G"], [], "BM25"),
 ]  # fmt: skip
 
-OUTSIDE = {"tool_failures", "kept_notes"}
-"""Switches of what runs between the generations; no trace is written there."""
+OUTSIDE = {"kept_notes"}
+"""A switch of what runs between the generations; no trace is written there."""
 
 
 def test_every_switch_has_its_situation() -> None:

@@ -67,19 +67,16 @@ TAGGED = {
 def test_what_tag_mode_takes_from_a_reply(reply: str, visible: str, notes: str):
     found = tagged_notes(reply)
     assert (found.text, found.notes) == (visible, notes)
-    assert not found.unclosed
 
 
-def test_an_unclosed_block_stays_visible_and_is_told():
+def test_an_unclosed_block_stays_visible():
     found = tagged_notes("One.\n<dle-notes>\nHe lied.")
     assert (found.text, found.notes, found.removed) == ("One.\n<dle-notes>\nHe lied.", "", ())
-    assert found.unclosed
 
 
 def test_an_unclosed_block_behind_a_whole_one_stays_visible():
     found = tagged_notes("One.<dle-notes>a</dle-notes><dle-notes>b")
     assert (found.text, found.notes) == ("One.<dle-notes>b", "a")
-    assert found.unclosed
 
 
 def test_what_was_taken_out_is_kept_as_it_stood():
@@ -104,7 +101,6 @@ def test_reading_what_is_left_finds_nothing_more(pieces: list[str]):
     once = tagged_notes("".join(pieces))
     again = tagged_notes(once.text)
     assert (again.text, again.notes, again.removed) == (once.text, "", ())
-    assert again.unclosed == once.unclosed
 
 
 # Extract mode: notes in brackets that are taken out of the visible reply.
@@ -160,7 +156,7 @@ def test_asides_and_the_rest_make_up_the_reply(pieces: list[str]):
 def test_many_brackets_take_no_long():
     reply = "(OOC: " * 20_000 + OPENING * 5_000
     assert without_asides(reply).removed == ()
-    assert tagged_notes(reply).unclosed
+    assert tagged_notes(reply).removed == ()
 
 
 def test_the_extraction_request_has_notes_and_reply():

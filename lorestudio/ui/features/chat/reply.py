@@ -308,7 +308,7 @@ class ReplyWork(QObject):
             if not taken.fine:
                 session.notice.emit(Notice(tr("No notes: {why}", why=taken.said), "warning", key="notepad"))
                 return
-            found = noted(now.chat, now.controls, place, before, taken)
+            found = noted(now.chat, now.controls, place, before, taken, now.settings)
             if found is None:
                 text = tr("The reply has changed meanwhile, so the notes from it were dropped.")
                 session.notice.emit(Notice(text, "neutral", key="notepad"))
