@@ -250,8 +250,6 @@ class TokenizerCounter:
         self.name = tokenizer.name if way is CountingWay.MODEL else f"{tokenizer.name} ({way} completion)"
         self._overhead, self._before = 0, ""
         self._seen: dict[str, int] = {}
-        self.costs_otherwise = (message, extra) != (3, 0)
-        """Whether a message costs something else than with most models."""
         if way is CountingWay.CHAT:
             self._before = _BEFORE.get(tokenizer.kind, "")
             ranks = tokenizer.kind is TokenizerKind.RANKS

@@ -148,19 +148,16 @@ class AssembledPrompt(Struct, frozen=True):
     """A whole prompt.
 
     `room` is how many tokens the messages may take (context less reply), None where nobody said how large the model's
-    context is. `counter` names what counted, as the model bills, and `exact` is False for an estimate; `lore_tokens`
-    are those of the lore as SillyTavern counts it, which is what the budget looked at. `unknown_macros` are those that
-    only the host itself could fill in; they stay in the text as they are. `group`: several characters speak. `speaker`
-    is who is to speak next. `remarks` are sentences about what could not be done as in the host.
+    context is. `exact` is False for an estimate; `lore_tokens` are those of the lore as SillyTavern counts it, which is
+    what the budget looked at. `unknown_macros` are those that only the host itself could fill in; they stay in the text
+    as they are. `speaker` is who is to speak next. `remarks` are sentences about what could not be done as in the host.
     """
 
     messages: tuple[AssembledMessage, ...] = ()
     left_out: tuple[LeftOutPart, ...] = ()
     room: int | None = None
-    counter: str = ""
     exact: bool = True
     unknown_macros: tuple[str, ...] = ()
-    group: bool = False
     speaker: str = ""
     remarks: tuple[str, ...] = ()
     lore_tokens: int = 0

@@ -163,8 +163,7 @@ class CacheTurn(Struct, frozen=True):
     `kept` is the common beginning, `missed` the rest of `tokens`. `new` is the part of `missed` that is read again
     without any placed text, too: the messages that were added or changed. `by_lore` is what remains, whether lore or a
     text of the host's own is the cause. `cause` stands at the first difference, None where nothing but new messages was
-    added. `changes` are all placed pieces that came, went or are not what they were, whether or not it mattered, those
-    that were added or changed first.
+    added.
     """
 
     tokens: int
@@ -172,7 +171,6 @@ class CacheTurn(Struct, frozen=True):
     new: int
     by_lore: int
     cause: CacheMiss | None = None
-    changes: tuple[CacheMiss, ...] = ()
 
     @property
     def missed(self) -> int:
@@ -195,7 +193,7 @@ def cache_turn(before: PromptPieces, after: PromptPieces, counter: TokenCounter)
         cause = CacheMiss(CauseKind.ROOM, cause.title)
     nobody = cause is None or cause.kind in {CauseKind.CHAT, CauseKind.ROOM}
     by_lore = 0 if nobody else max(0, missed - fresh)
-    return CacheTurn(total, kept, missed - by_lore, by_lore, cause, _changes(lore_before, lore_after))
+    return CacheTurn(total, kept, missed - by_lore, by_lore, cause)
 
 
 def _placed(prompt: PromptPieces) -> tuple[PromptPiece, ...]:
@@ -314,20 +312,6 @@ def _because(kind: CauseKind, piece: PromptPiece) -> CacheMiss:
     return CacheMiss(kind, piece.title, piece.key, piece.tokens, piece.depth, piece.host)
 
 
-def _changes(before: Sequence[PromptPiece], after: Sequence[PromptPiece]) -> tuple[CacheMiss, ...]:
-    known = {_name(piece): piece for piece in before}
-    now = {_name(piece) for piece in after}
-    found: list[CacheMiss] = []
-    for piece in after:
-        earlier = known.get(_name(piece))
-        if earlier is None:
-            found.append(_because(CauseKind.ENTERED, piece))
-        elif earlier.text.strip() != piece.text.strip():
-            found.append(_because(CauseKind.CHANGED, piece))
-    found += [_because(CauseKind.LEFT, piece) for piece in before if _name(piece) not in now]
-    return tuple(found)
-
-
 def _name(piece: PromptPiece) -> tuple[Key | None, str]:
     """What makes a placed piece the same in two prompts: its entry, or the prompt's tag where there is none."""
     return piece.key, "" if piece.key is not None else piece.tag
@@ -349,7 +333,6 @@ class CacheTotals:
     turns: int = 0
     tokens: int = 0
     kept: int = 0
-    new: int = 0
     by_lore: int = 0
     causes: tuple[CauseTotal, ...] = field(default=(), repr=False)
 
@@ -382,7 +365,6 @@ def cache_totals(turns: Iterable[CacheTurn]) -> CacheTotals:
         len(known),
         sum(turn.tokens for turn in known),
         sum(turn.kept for turn in known),
-        sum(turn.new for turn in known),
         sum(turn.by_lore for turn in known),
         causes,
     )

@@ -18,16 +18,12 @@ from lorestudio.trace.wording import is_list, number_words, plural, quoted
 
 
 class ScoreNode(Struct, frozen=True):
-    """One line: what it is about, its value as text, how it came about, and the lines that it is made of.
-
-    `entry` is the entry that the line leads to, None where it leads nowhere.
-    """
+    """One line: what it is about, its value as text, how it came about, and the lines that it is made of."""
 
     title: str
     value: str = ""
     description: str = ""
     details: tuple[ScoreNode, ...] = ()
-    entry: int | None = None
 
 
 class TermFigures(Struct, frozen=True):
@@ -48,7 +44,6 @@ class Bm25Figures(Struct, frozen=True):
     """
 
     score: float
-    threshold: float
     terms: tuple[TermFigures, ...]
     words: int
     average: float
@@ -91,15 +86,8 @@ def _matches(trace: Trace, entry: int) -> ScoreNode | None:
     for record in trace.stages:
         for verdict in record.verdicts:
             if verdict.entry == entry and record.phase is Phase.MATCH and record.name != trace.words.score_stage:
-                source = verdict.details.get("source_id")
-                found.append(
-                    ScoreNode(
-                        record.name,
-                        trace.words.label(verdict.reason),
-                        explain(verdict, trace).sentence,
-                        entry=source if isinstance(source, int) else None,
-                    )
-                )
+                label = trace.words.label(verdict.reason)
+                found.append(ScoreNode(record.name, label, explain(verdict, trace).sentence))
     return ScoreNode("Match", plural(len(found), "# decision|# decisions"), details=tuple(found)) if found else None
 
 
@@ -231,7 +219,7 @@ def _order(trace: Trace, record: StageRecord, entry: int) -> ScoreNode | None:
             ref = trace.entries.get(other) if isinstance(other, int) else None
             title = ref.title if ref is not None else str(other)
             reason = _tie(order[place], order[at], names)
-            details.append(ScoreNode(word, title, reason, entry=other if isinstance(other, int) else None))
+            details.append(ScoreNode(word, title, reason))
     return ScoreNode(record.name, f"{place + 1} of {len(order)}", f"by {', then '.join(names)}", tuple(details))
 
 
@@ -279,7 +267,6 @@ def _number(value: Json) -> float:
 class Similarity(Struct, frozen=True):
     """One candidate: its score, its place in the order of all scores from 1, whether it was taken, and why not."""
 
-    entry: int
     title: str
     score: float
     rank: int
@@ -288,10 +275,9 @@ class Similarity(Struct, frozen=True):
 
 
 class Similarities(Struct, frozen=True):
-    """All candidates with a score, the most similar first. `limit` is how many were taken at most."""
+    """All candidates with a score, the most similar first."""
 
     threshold: float
-    limit: int | None
     entries: tuple[Similarity, ...]
 
     @property
@@ -322,12 +308,8 @@ def similarities(trace: Trace) -> Similarities | None:
     if not scored:
         return None
     scored.sort(key=lambda each: -each[0])
-    limit = _given(trace.facts.get("ranked_at_most"))
-    if limit is None:
-        limit = next((limit.maximum for limit in trace.limits if limit.unit == "entries"), None)
     entries = tuple(
         Similarity(
-            verdict.entry,
             trace.title(verdict.entry),
             score,
             rank,
@@ -336,7 +318,7 @@ def similarities(trace: Trace) -> Similarities | None:
         )
         for rank, (score, verdict) in enumerate(scored, 1)
     )
-    return Similarities(threshold, None if limit is None else int(limit), entries)
+    return Similarities(threshold, entries)
 
 
 def _given(value: object) -> float | None:

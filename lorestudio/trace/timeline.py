@@ -17,7 +17,7 @@ from msgspec import Struct
 from lorestudio.trace.budget import BudgetOrigin, budget_view
 from lorestudio.trace.diff import InjectionChanges, Key, injection_changes, injections_by_key
 from lorestudio.trace.journey import FOREIGN_IDS, Fate, FateState, Journeys
-from lorestudio.trace.model import Injection, Outcome, Phase, RunOutcome, Trace, Turn, token_limit
+from lorestudio.trace.model import Injection, Outcome, Phase, Trace, token_limit
 from lorestudio.trace.vocabulary import PLAIN, Vocabulary
 
 
@@ -92,14 +92,11 @@ class TurnSummary:
     system's.
     """
 
-    turn: Turn
-    outcome: RunOutcome
     tokens: int
     used: int
     budget: float | None
     endings: Mapping[int, Ending] = field(repr=False)
     injected: Mapping[Key, Injection] = field(repr=False)
-    failed: bool = False
     strangers: Mapping[int, str] = field(default_factory=lambda: EMPTY_TITLES, repr=False)
     words: Vocabulary[Trace] = field(default=PLAIN, compare=False, repr=False)
     by_origin: Mapping[BudgetOrigin, int] = field(default_factory=dict, repr=False)
@@ -121,14 +118,11 @@ def summarise(trace: Trace) -> TurnSummary:
     }
     limit, budget = token_limit(trace), budget_view(trace)
     return TurnSummary(
-        trace.turn,
-        trace.outcome,
         trace.total_tokens,
         budget.used,
         limit.maximum if limit is not None else None,
         MappingProxyType(endings),
         MappingProxyType(injections_by_key(trace)),
-        any(record.error for record in trace.stages),
         {entry: trace.entries[entry].title for entry in endings if entry >= FOREIGN_IDS} or EMPTY_TITLES,
         trace.words,
         budget.by_origin,

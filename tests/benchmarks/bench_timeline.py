@@ -24,7 +24,7 @@ from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.studio.replay.timeline_grid import RowOrder, TimelineGrid
 from lorestudio.trace.diff import InjectionChanges
 from lorestudio.trace.journey import FateState
-from lorestudio.trace.model import Phase, RunOutcome, Turn
+from lorestudio.trace.model import Phase
 from lorestudio.trace.timeline import Ending, TurnSummary
 from lorestudio.ui.features.timeline.map_content import MapContent, Shown, make_content
 from lorestudio.ui.features.timeline.pane import ZOOMS, HeatMap
@@ -62,10 +62,7 @@ def turns(messages: int) -> list[TimelineTurn]:
     made = []
     for message in range(messages):
         endings = {entry: draw.choice(ENDINGS) for entry in draw.sample(range(ENTRIES), 60)}
-        summary = TurnSummary(
-            Turn(message, 0, message), RunOutcome.INJECTED, draw.randrange(1500), draw.randrange(1300), 1300,
-            MappingProxyType(endings), {},
-        )  # fmt: skip
+        summary = TurnSummary(draw.randrange(1500), draw.randrange(1300), 1300, MappingProxyType(endings), {})
         made.append(TimelineTurn(Generation(message), summary, None, InjectionChanges()))
     return made
 

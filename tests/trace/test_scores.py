@@ -34,7 +34,7 @@ def test_candidates_stand_by_their_score_with_what_was_decided() -> None:
         ("Note 0", 0.2, 3, False),
     ]
     assert [each.result for each in found.entries] == ["Taken", "Beyond the top", "Not similar enough"]
-    assert (found.threshold, found.limit, found.above) == (0.5, 1, 2)
+    assert (found.threshold, found.above) == (0.5, 2)
     assert found.sentence == (
         "3 candidates have a similarity; 2 reach the threshold of 0.5, of which the first 1 were taken."
     )

@@ -216,8 +216,6 @@ class PromptComparison:
     any other text that the studio knows of, with the number of their message.
     """
 
-    matched: MatchedCapture
-    trace: Trace = field(repr=False)
     both: tuple[FoundLore, ...] = ()
     only_there: tuple[FoundLore, ...] = ()
     only_here: tuple[OnlyHere, ...] = ()
@@ -344,8 +342,6 @@ def comparison(project: Project, made: MatchedCapture, trace: Trace) -> PromptCo
     there = {each.entry for each in found}
     known = [*said, *(message.text for message in assembled.messages), *(block.text for block in trace.notes)]
     return PromptComparison(
-        made,
-        trace,
         tuple(each for each in found if each.entry in here),
         tuple(each for each in found if each.entry not in here),
         tuple(

@@ -175,17 +175,12 @@ class SentMessage:
 
 
 class SentPrompt(Struct, frozen=True):
-    """What a request asked. `schema` is the name of the JSON schema that the answer must fit, `tools` their names.
-
-    `streamed` is None where the request does not say.
-    """
+    """What a request asked. `schema` is the name of the JSON schema that the answer must fit, `tools` their names."""
 
     messages: tuple[SentMessage, ...] = ()
     model: str = ""
-    streamed: bool | None = None
     schema: str = ""
     tools: tuple[str, ...] = ()
-    max_tokens: int = 0
 
     @property
     def is_text(self) -> bool:
@@ -199,15 +194,12 @@ def read_prompt(body: str) -> SentPrompt:
     messages = tuple(_messages(item))
     if not messages:
         raise ValueError("there is neither a conversation nor a prompt in it")
-    tokens = item.get("max_tokens", item.get("max_completion_tokens"))
-    model, stream = item.get("model"), item.get("stream")
+    model = item.get("model")
     return SentPrompt(
         messages,
         model if isinstance(model, str) else "",
-        stream if isinstance(stream, bool) else None,
         _schema(item),
         tuple(_tools(item)),
-        tokens if isinstance(tokens, int) else 0,
     )
 
 

@@ -131,7 +131,7 @@ class _Trial:
     ) -> None:
         if before.context is None or after.context is None:
             raise ValueError
-        self._before, self._after = before, after
+        self._before = before
         self._start, self._end = before.context, after.context
         self._cancel, self._report = cancel, on_progress
         self._wanted = effects(compare(before.trace, after.trace))
@@ -282,7 +282,6 @@ class TurnDiff(Struct, frozen=True):
 
     generation: Generation
     before: Trace | None
-    after: Trace | None
     diff: TraceDiff | None = None
 
     @property
@@ -296,7 +295,7 @@ def turn_diffs(before: Simulator, after: Simulator) -> Iterator[TurnDiff]:
     for generation in sorted({*before.generations, *after.generations}):
         one, other = before.traces.get(generation), after.traces.get(generation)
         both = compare(one, other) if one is not None and other is not None else None
-        yield TurnDiff(generation, one, other, both)
+        yield TurnDiff(generation, one, both)
 
 
 def replay_differences(before: Simulator, after: Simulator) -> tuple[InputDifference, ...]:

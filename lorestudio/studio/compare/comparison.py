@@ -59,11 +59,10 @@ class PromptShare(Struct, frozen=True):
 
 
 class TurnComparison(Struct, frozen=True):
-    """One turn: what each contender put in, in their order; what all of them did, and what only one did."""
+    """One turn: what each contender put in, in their order; and what only one did."""
 
     turn: Turn
     shares: tuple[PromptShare, ...]
-    common: frozenset[Note]
     alone: tuple[frozenset[Note], ...]
 
     @property
@@ -143,11 +142,10 @@ def _share(trace: Trace, titles: dict[Note, str]) -> PromptShare:
 
 def _turn(turn: Turn, shares: tuple[PromptShare, ...]) -> TurnComparison:
     sets = [frozenset(share.notes) for share in shares]
-    common = frozenset.intersection(*sets)
     alone = tuple(
         one.difference(*(other for place, other in enumerate(sets) if place != at)) for at, one in enumerate(sets)
     )
-    return TurnComparison(turn, shares, common, alone)
+    return TurnComparison(turn, shares, alone)
 
 
 def _total(label: str, shares: Sequence[PromptShare]) -> Total:
@@ -253,14 +251,10 @@ NOT_FOUND: Final = "no single rule"
 
 
 class RuleCauses(Struct, frozen=True):
-    """For each turn and note the rules that did it; `together` are those that needed others beside them.
-
-    `tried` counts runs of the whole chat.
-    """
+    """For each turn and note the rules that did it; `together` are those that needed others beside them."""
 
     alone: Mapping[tuple[Place, Note], Sequence[ChangedRule]] = {}
     together: Mapping[tuple[Place, Note], Sequence[ChangedRule]] = {}
-    tried: int = 0
 
     def of(self, place: Place, note: Note) -> Sequence[ChangedRule]:
         """Who did it: alone, where there is anybody, else together."""
@@ -305,11 +299,8 @@ async def rule_causes(
     wanted = _changes(*traces)
     rules = _differing(before, after, traces)
     alone: dict[tuple[Place, Note], list[ChangedRule]] = {}
-    tried = 0
 
     async def ran(start: str, rule: ChangedRule, *, as_in: str) -> Iterable[Trace]:
-        nonlocal tried
-        tried += 1
         if on_rule is not None:
             on_rule(rule.title)
         return await run(with_rule(start, rule.name, holds=getattr(rules_of(as_in), rule.name)))
@@ -322,7 +313,7 @@ async def rule_causes(
     for rule in rules if left else ():
         for place, note, _comes in left - _changes(traces[0], await ran(after, rule, as_in=before)):
             together.setdefault((place, note), []).append(rule)
-    return RuleCauses(alone, together, tried)
+    return RuleCauses(alone, together)
 
 
 def _changes(before: Iterable[Trace], after: Iterable[Trace]) -> set[Change]:

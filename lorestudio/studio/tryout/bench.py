@@ -42,8 +42,8 @@ class BenchRow:
     """One entry that the text brought into question.
 
     `how` and `how_sentence` say what made it a candidate, "" where nothing did; `label` and `sentence` what settled it.
-    `places` are the occurrences of its keys in the text itself; `elsewhere` says that a key was found in the chat
-    before it, or in the speaker's name. `tokens` are those that went in, or those of the whole note where it did not.
+    `places` are the occurrences of its keys in the text itself. `tokens` are those that went in, or those of the whole
+    note where it did not.
     """
 
     entry: int
@@ -56,7 +56,6 @@ class BenchRow:
     how_sentence: str = ""
     keys: tuple[str, ...] = ()
     places: tuple[FoundKey, ...] = field(default=(), repr=False)
-    elsewhere: bool = False
 
     @property
     def injected(self) -> bool:
@@ -66,11 +65,10 @@ class BenchRow:
 
 @dataclass(frozen=True, slots=True)
 class BenchResult:
-    """What a text triggers. `message` is its index in the chat that was run, `remarks` sentences for the person."""
+    """What a text triggers. `remarks` are sentences for the person."""
 
     text: str = field(repr=False)
     trace: Trace = field(repr=False)
-    message: int
     rows: tuple[BenchRow, ...]
     remarks: tuple[str, ...] = ()
 
@@ -122,7 +120,7 @@ class Bench:
         rows = bench_rows(journeys, offline.system.key_places(moment, state, trace), message)
         rows, kept_back = _told(rows, journeys, kind.passed_over)
         remarks = ((kind.no_text,) if kind.no_text else ()) + ((STAND_IN,) if offline.answers() else ())
-        return BenchResult(text, trace, message, rows, (*remarks, *trace.warnings, *offline.lacks(), *kept_back))
+        return BenchResult(text, trace, rows, (*remarks, *trace.warnings, *offline.lacks(), *kept_back))
 
     def _moment(self, said: Message, *, append: bool) -> tuple[Moment, State]:
         end = len(self.project.chat.messages) if self.project.chat is not None else 0
@@ -178,7 +176,6 @@ def bench_rows(journeys: Journeys, places: Sequence[FoundKey], message: int) -> 
                 *_came_in(journeys, entry),
                 tuple(dict.fromkeys(place.key for place in own)),
                 here,
-                elsewhere=len(here) < len(own),
             )
         )
     return tuple(rows)

@@ -35,7 +35,6 @@ class Trials:
 
     def __init__(self, simulator: Simulator, generation: Generation, recorded: RecordedAnswers | None = None) -> None:
         self._rerun = Rerun.of(simulator, generation, recorded)
-        self.generation = generation
         self.before = self._rerun.before
 
     def run(self, change: Change, cancel: CancelToken | None = None) -> Trace:

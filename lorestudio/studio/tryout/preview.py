@@ -7,7 +7,6 @@ simulator's own traces and states stay what they are.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,14 +36,13 @@ from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 class InjectedText:
     """An entry as it stands in the prompt, or as it would.
 
-    `tokens` are those that the budget counts, `whole_tokens` those of `text` with its template. `injected` is whether
-    it went in in this generation; only then can it be `truncated`.
+    `tokens` are those that the budget counts, `whole_tokens` those of `text` with its template. Only one that went in
+    can be `truncated`.
     """
 
     text: str = field(repr=False)
     tokens: int
     whole_tokens: int
-    injected: bool
     truncated: bool = False
 
 
@@ -74,8 +72,8 @@ class EditedNote(Struct, frozen=True):
 class Preview:
     """What came of the run. `before` is the trace of the same generation without the edits.
 
-    `settings` are those that were tried out, with both values. `seconds` is the time from the texts to here. `remarks`
-    are sentences on where the answers of a model came from and on what the run lacked, each once.
+    `settings` are those that were tried out, with both values. `remarks` are sentences on where the answers of a model
+    came from and on what the run lacked, each once.
     """
 
     generation: Generation
@@ -83,7 +81,6 @@ class Preview:
     trace: Trace = field(repr=False)
     index: VaultIndex = field(repr=False)
     notes: tuple[EditedNote, ...] = ()
-    seconds: float = 0.0
     settings: tuple[SettingChange, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -143,7 +140,6 @@ class Previewer:
         to stop, VaultError for a text that belongs nowhere or a vault that cannot be read again, InputError for
         settings that cannot be used, and TypeError for those of another system.
         """
-        begun = time.perf_counter()
         stop = StopBetweenStages(cancel or CancelToken())
         known = self._rerun.system.settings
         settings = settings or known
@@ -161,7 +157,6 @@ class Previewer:
             ran.trace,
             vault,
             tuple(_edited(note, vault, journeys, rerun) for note in notes),
-            time.perf_counter() - begun,
             differences(known, settings),
             tuple(dict.fromkeys((*ran.answers, *ran.lacks))),
         )
@@ -191,10 +186,10 @@ def _injected(entry: Entry, trace: Trace, ran: Rerun) -> InjectedText | None:
     injection = next((injection for injection in trace.injections if injection.entry == entry.id), None)
     if injection is None:
         text = ran.system.entry_text(ran.moment, entry)
-        return None if text is None else InjectedText(text, entry.tokens, count(text), injected=False)
+        return None if text is None else InjectedText(text, entry.tokens, count(text))
     places = ((block, part) for block in trace.prompt for part in block.parts if part.entry == entry.id)
     text = next((block.text[part.start : part.end] for block, part in places), "")
-    return InjectedText(text, injection.tokens, count(text), injected=True, truncated=injection.truncated)
+    return InjectedText(text, injection.tokens, count(text), truncated=injection.truncated)
 
 
 def _outcome(entry: Entry, journeys: Journeys) -> EntryOutcome:

@@ -32,12 +32,10 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator, knowing_all
-from lorestudio.studio.tryout.preview import HeldRuns
 from lorestudio.studio.tryout.project_changes import ProjectChanges
 from lorestudio.systems.base import StopBetweenStages
 from lorestudio.systems.ideas import Change, Option, RunPart, Situation, key_ideas, left_out_options
 from lorestudio.trace.diff import EntryChange, Key, TraceDiff, compare
-from lorestudio.trace.held_run import WouldAlso
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.trace.wording import joined, plural, quoted, signed_words
@@ -121,21 +119,15 @@ class Further(Struct, frozen=True):
 class WhyNot:
     """Everything that was found; while the search goes on it is what is known so far.
 
-    `fate` is how the run ended for the entry, None for a note that is no entry; then `message` says why. `answers` are
-    the changes that work, those that move least first; `keeps_out` says that the entry went in, and that they keep it
-    out. `would` is what the stages behind the one that stopped it would have done, `not_held` why the system cannot
-    tell. `unasked` counts changes that only a model could judge; `untouched` says that the entry itself could not be
-    tried with another text.
+    `fate` is how the run ended for the entry, None for a note that is no entry. `answers` are the changes that work,
+    those that move least first; `keeps_out` says that the entry went in, and that they keep it out. `unasked` counts
+    changes that only a model could judge; `untouched` says that the entry itself could not be tried with another text.
     """
 
     target: Key
     title: str
-    generation: Generation
     trace: Trace = field(repr=False)
     fate: Fate | None
-    message: str
-    would: WouldAlso | None = None
-    not_held: str = ""
     keeps_out: bool = False
     untouched: bool = False
     answers: tuple[Answer, ...] = ()
@@ -276,7 +268,6 @@ class WhatIf:
     """
 
     change: Change
-    project: Project = field(repr=False)
     trace: Trace = field(repr=False)
     unanswered: bool
     earlier: int | None = None
@@ -309,7 +300,7 @@ class WhatIfRuns:
         """
         rerun = self._with(change)
         ran = rerun.named(f"what if: {change.title}").run(stop)
-        return WhatIf(change, rerun.project, ran.trace, self._lacks(ran.lacks))
+        return WhatIf(change, ran.trace, self._lacks(ran.lacks))
 
     def replayed(self, change: Change, stop: StopBetweenStages) -> WhatIf:
         """This reply after a replay of the chat with the change, as applying it would run it.
@@ -326,7 +317,7 @@ class WhatIfRuns:
             earlier += _lore(asyncio.run(simulator.generate(generation))) != _lore(before)
         offline.turn_to(lambda: rerun.before)
         trace = asyncio.run(simulator.generate(rerun.generation))
-        return WhatIf(change, rerun.project, trace, self._lacks(offline.lacks()), earlier)
+        return WhatIf(change, trace, self._lacks(offline.lacks()), earlier)
 
     def _with(self, change: Change) -> Rerun:
         rerun = self.rerun
@@ -371,7 +362,6 @@ class WhyNotFinder:
 
     def __init__(self, simulator: Simulator, generation: Generation, recorded: RecordedAnswers | None = None) -> None:
         self._runs = WhatIfRuns(simulator, generation, recorded)
-        self._held = HeldRuns(simulator, generation)
 
     def find(
         self, target: Key, report: Report | None = None, cancel: CancelToken | None = None, *, first: bool = False
@@ -383,13 +373,13 @@ class WhyNotFinder:
         Cancelled after a request to stop, and InputError where there is no such entry.
         """
         cancel = cancel or CancelToken()
-        found, options = self._begun(target, cancel)
+        found, options = self._begun(target)
         if found.fate is not None and found.fate.reason in found.trace.words.takes_no_part:
             return replace(found, complete=True)
         search = _ReasonSearch(self._runs, found, options, report, cancel)
         return search.first() if first else search.run()
 
-    def _begun(self, target: Key, cancel: CancelToken) -> tuple[WhyNot, tuple[Option, ...]]:
+    def _begun(self, target: Key) -> tuple[WhyNot, tuple[Option, ...]]:
         """What is known before anything was tried, and what to try."""
         runs, rerun = self._runs, self._runs.rerun
         trace, project = knowing_all(rerun.before, rerun.system, rerun.moment), rerun.project
@@ -398,7 +388,7 @@ class WhyNotFinder:
         note = next((each for each in notes if (each.vault, each.filename) == target), None)
         journeys = Journeys(trace)
         if isinstance(note, LeftOutNote):
-            found = WhyNot(target, note.filename, rerun.generation, trace, None, note.message)
+            found = WhyNot(target, note.filename, trace, None)
             reading, looks = project.settings, journeys.fate(0).reason not in trace.words.takes_no_part
             return found, left_out_options(note, reading.lorebook_tag, reading.never_insert_tag) if looks else ()
         if number < 0:
@@ -406,13 +396,11 @@ class WhyNotFinder:
                 raise InputError(target[1], "there is no such note in the vault, and no such entry in this run.")
             number = note.id
         end = journeys.fate(number)
-        would = self._held.of(number, cancel) if note is not None else None
         title = trace.entries[number].title if note is None else note.title
         keeps_out = end.state in WENT_IN
         scans = not project.of_books or rerun.system.kind.books is not None
         editable = note is not None and scans and runs.changes.can_edit(*target)
-        not_held = self._held.not_held
-        found = WhyNot(target, title, rerun.generation, trace, end, "", would, not_held, keeps_out, not editable)
+        found = WhyNot(target, title, trace, end, keeps_out, not editable)
         aliases = aliases_of(runs.changes.text(*target), note.title) if editable and note is not None else ()
         situation = Situation(
             settings=rerun.system.settings,

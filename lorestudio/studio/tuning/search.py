@@ -304,7 +304,7 @@ class _Journal:
     def __init__(self, trial: TuningTrial, plan: Plan, path: Path | None) -> None:
         self.optuna = needed("optuna", "tune")
         self.optuna.logging.set_verbosity(self.optuna.logging.ERROR)
-        self._space, self._split = trial.space, Split(trial, plan)
+        self._split = Split(trial, plan)
         self._plan = plan
         samplers = self.optuna.samplers
         sampler = samplers.TPESampler if plan.way is SearchWay.OPTUNA else samplers.RandomSampler

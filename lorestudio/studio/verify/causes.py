@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from msgspec import Struct
@@ -83,7 +83,6 @@ class Verified:
     replies: tuple[ComparedReply, ...]
     causes: tuple[Cause, ...] = ()
     remarks: tuple[str, ...] = ()
-    simulator: Simulator | None = field(default=None, repr=False, compare=False)
 
     def count(self, *verdicts: Agreement) -> int:
         """How many replies have one of these verdicts."""
@@ -183,7 +182,7 @@ class _Search:
         remarks = () if self._tokens else (
             "Tokens are counted otherwise there, so they are not compared. Name the tokenizer of the story's model.",
         )  # fmt: skip
-        return Verified(tuple(replies), causes, remarks, self._simulator)
+        return Verified(tuple(replies), causes, remarks)
 
     def _causes(self) -> tuple[Cause, ...]:
         course = Course(self._simulator, self._replies)

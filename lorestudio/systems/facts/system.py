@@ -168,7 +168,6 @@ class _FactsRun:
         self.candidates: list[MemoryPlace] = self.told.candidates
         self.at_hand: list[int] = []
         self.found = RetrievedMemories()
-        self.asked = False
         self.problem = ""
         self.calls: list[AiCall] = []
 

@@ -141,7 +141,6 @@ class RecapPicture:
     messages: tuple[MessageRow, ...] = ()
     scenes: tuple[SceneRow, ...] = ()
     running: RunningRecaps = field(default_factory=RunningRecaps, repr=False)
-    pinned: frozenset[int] = frozenset()
     in_running: frozenset[int] = frozenset()
     verdicts: Mapping[int, Verdict] = field(default_factory=dict, repr=False)
     trace: Trace | None = field(default=None, repr=False)
@@ -166,13 +165,10 @@ class QueuePicture:
 
 
 class WalkRow(Struct, frozen=True):
-    """One message of the walk: what was decided, and the tokens collected without and with its recap."""
+    """One message of the walk: what was decided, and the tokens collected with its recap."""
 
     index: int
-    speaker: str
-    recap: str
     decision: WalkDecision
-    before: int | None
     after: int | None
 
 
@@ -213,9 +209,8 @@ def picture(session: RecapSession) -> RecapPicture:
         if not scene.is_bookmark and scene.index <= reaches
         for index in range(scene.where[0], scene.where[1] + 1)
     )
-    pinned = frozenset(row.index for row in messages if row.pinned)
     notice = chat.storage.notice
-    return RecapPicture(session.path, session.book.file, messages, scenes, store, pinned, told, verdicts, trace, notice)
+    return RecapPicture(session.path, session.book.file, messages, scenes, store, told, verdicts, trace, notice)
 
 
 def prompt_at(session: RecapSession, message: int) -> PromptAt:
@@ -224,7 +219,6 @@ def prompt_at(session: RecapSession, message: int) -> PromptAt:
     chat = chat_until(session.chat, min(message, len(session.chat.messages)))
     done = refreshed(chat, around, size)
     trace = recap_trace(done, session.settings, around.counter, context_size=size, turn=Turn(message, 0, 0))
-    rows = {row.index: row for row in message_rows(done.chat)}
     found = done.inclusion
     steps = found.steps if found is not None else ()
     current = done.storage.store.get()
@@ -235,12 +229,7 @@ def prompt_at(session: RecapSession, message: int) -> PromptAt:
         placed.tokens if placed is not None else 0,
         PLACE_WORDS[done.place],
         current.number if current is not None and placed is not None else None,
-        tuple(
-            WalkRow(
-                step.index, rows[step.index].speaker, rows[step.index].recap, step.decision, step.before, step.after
-            )
-            for step in steps
-        ),
+        tuple(WalkRow(step.index, step.decision, step.after) for step in steps),
         found.tokens if found is not None else 0,
         found.limit if found is not None else None,
         done.hiding.visible_start or 0,

@@ -132,16 +132,13 @@ class NewOperation(Struct, frozen=True):
 
 
 class FinishedOperation(Struct, frozen=True):
-    """A finished operation in the log: how long it waited and ran, its attempts, and what came of it."""
+    """A finished operation in the log, and what came of it."""
 
     type: str
     words: str
     outcome: str
     summary: str
     at: float
-    waited_ms: float = 0
-    ran_ms: float = 0
-    attempts: int = 1
     id: str = ""
 
 
@@ -392,10 +389,7 @@ _KEYS: Final = frozenset(write_queue(QueueState()))
 
 def _read_log(stored: Mapping[str, Json]) -> FinishedOperation:
     kind, words, outcome, summary = (text_of(stored.get(name)) for name in ("type", "words", "outcome", "summary"))
-    at, waited, ran, attempts = (number_in(stored.get(name)) or 0 for name in ("at", "waited_ms", "ran_ms", "attempts"))
-    return FinishedOperation(
-        kind, words, outcome, summary, at, waited, ran, int(attempts), text_of(stored.get("id"))
-    )  # fmt: skip
+    return FinishedOperation(kind, words, outcome, summary, number_in(stored.get("at")) or 0, text_of(stored.get("id")))
 
 
 class HopelessError(Exception):

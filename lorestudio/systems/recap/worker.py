@@ -362,12 +362,7 @@ class Worker(Struct, eq=False):
         self._tell(None)
 
     def _logged(self, operation: QueuedOperation, outcome: str, summary: str) -> FinishedOperation:
-        now = self.now_ms()
-        begun = operation.started_at or now
-        return FinishedOperation(
-            operation.type, operation.words, outcome, summary, now, max(begun - operation.created_at, 0), now - begun,
-            operation.retries + 1, operation.id,
-        )  # fmt: skip
+        return FinishedOperation(operation.type, operation.words, outcome, summary, self.now_ms(), operation.id)
 
     def _abort(self) -> None:
         if self._asking is not None:

@@ -346,7 +346,6 @@ class _WorldInfoRun:
             facts |= {
                 "vectors": vectors.label,
                 "threshold": self.settings.vector_threshold,
-                "ranked_at_most": self.settings.vector_entries,
             }
             if self.similar.scores or self.similar.problem:
                 problem = self.similar.problem

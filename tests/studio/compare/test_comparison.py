@@ -20,7 +20,6 @@ def test_turns_and_totals():
     other = Contender("other", (trace(2, "B", "C", tokens=5), trace(4)))
     found = compare([one, other])
     first, second = found.turns
-    assert first.common == {("v", "B.md")}
     assert first.alone == (frozenset({("v", "A.md")}), frozenset({("v", "C.md")}))
     assert first.overlap == pytest.approx(1 / 3)
     assert second.overlap == 1  # both are silent

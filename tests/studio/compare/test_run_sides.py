@@ -96,7 +96,7 @@ def test_a_reply_that_one_replay_does_not_have() -> None:
     assert project.chat is not None
     shorter = replace(project, chat=replace(project.chat, messages=project.chat.messages[:3]))
     turns = {turn.generation: turn for turn in turn_diffs(run(project), run(shorter))}
-    assert turns[LAST].after is None
+    assert turns[LAST].diff is None
     assert turns[LAST].differs
     assert turns[Generation(1)].diff is not None
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lorestudio.studio.replay.timeline_grid import RowOrder, TimelineGrid
 from lorestudio.trace.journey import FateState
-from lorestudio.trace.model import Phase, RunOutcome, Turn
+from lorestudio.trace.model import Phase
 from lorestudio.trace.timeline import Ending, TurnSummary
 
 IN = Ending(FateState.INJECTED, Phase.BUDGET, "fits")
@@ -22,7 +22,7 @@ NAMES = {0: ("b", "Zoe"), 1: ("a", "Yew"), 2: ("a", "ash"), 3: ("", "Oak")}
 
 def turn(**endings: Ending) -> TurnSummary:
     found = {int(name[1:]): ending for name, ending in endings.items()}
-    return TurnSummary(Turn(0, 0, 0), RunOutcome.INJECTED, 0, 0, None, MappingProxyType(found), {})
+    return TurnSummary(0, 0, None, MappingProxyType(found), {})
 
 
 def grid(*turns: TurnSummary) -> TimelineGrid:
@@ -80,7 +80,7 @@ def test_a_turn_that_was_run_again_replaces_what_was_there() -> None:
 def test_more_rows_than_there_was_room_for() -> None:
     made = TimelineGrid(2)
     many = MappingProxyType(dict.fromkeys(range(1000), IN))
-    made.put(1, TurnSummary(Turn(0, 0, 0), RunOutcome.INJECTED, 0, 0, None, many, {}))
+    made.put(1, TurnSummary(0, 0, None, many, {}))
     assert made.codes.shape == (1000, 2)
     assert int(made.injected().sum()) == 1000
 

@@ -125,7 +125,7 @@ def test_what_an_edit_changes() -> None:
     assert changes.tokens[1] - changes.tokens[0] == gate.entry.tokens
     assert [(key.key, key.message) for key in gate.match.keys] == [("xyz", None), ("rises", 3)]
     assert gate.match.key == "rises"
-    assert (gate.injected.text, gate.injected.injected) == ("<Gate>\nThe gate is shut.\n</Gate>", True)
+    assert gate.injected.text == "<Gate>\nThe gate is shut.\n</Gate>"
 
 
 def test_an_entry_that_leaves_and_one_that_grows() -> None:
@@ -154,7 +154,7 @@ def test_text_that_does_not_go_in_is_shown_as_it_would() -> None:
     (gate,) = tool.preview([note("Gate.md", TEXTS["Gate.md"] + "For $5.")]).notes
     assert gate.injected is not None
     assert gate.injected.text == "[Gate: The gate is shut.\nFor $5.]"
-    assert (gate.injected.injected, gate.injected.tokens, gate.injected.whole_tokens) == (False, 7, 9)
+    assert (gate.injected.tokens, gate.injected.whole_tokens) == (7, 9)
 
 
 def test_text_that_the_budget_shortens() -> None:
@@ -162,7 +162,7 @@ def test_text_that_the_budget_shortens() -> None:
     (lamp,) = previewer(max_tokens_budget=100).preview([note("Lamp.md", long)]).notes
     assert lamp.injected is not None
     assert lamp.entry is not None
-    assert (lamp.injected.injected, lamp.injected.truncated) == (True, True)
+    assert lamp.injected.truncated
     assert lamp.injected.tokens <= 100 < lamp.entry.tokens
     assert lamp.injected.text.startswith("<Lamp>\nA brass lamp burns here.")
     assert len(lamp.injected.text) < len(lamp.entry.content)

@@ -188,7 +188,6 @@ def test_a_note_that_is_switched_off_is_switched_on(tmp_path):
     found = check(project, Generation(1), (tmp_path.name, "Lamp.md"))
 
     assert found.fate is None
-    assert found.message
     assert [(answer.change.code, answer.change.part) for answer in found.answers] == [("enable", RunPart.NOTE)]
 
 
@@ -639,4 +638,3 @@ def test_where_nothing_helps_the_run_itself_says_why(folder_project: Project) ->
     words = found.fate.explain(found.trace)
     assert conclusion(found).endswith(f" of the engine. {words.fix}")
     assert words.sentence not in conclusion(found), "that stands above"
-    assert found.would is None, "what its keys would have found nobody has looked at"

@@ -209,7 +209,7 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         score = idf * ((frequency * (K1 + 1)) / (frequency + K1 * weight))
         return TermScore(term, frequency, idf, score)
 
-    def figures(self, entry: Entry, query: str, threshold: float) -> Bm25Figures | None:
+    def figures(self, entry: Entry, query: str) -> Bm25Figures | None:
         """How the entry's score for a query comes about, None where the index has no such document.
 
         The very numbers of `search`, for any entry, whatever the threshold.
@@ -221,7 +221,6 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         scores = [self._term(term, place) for term in asked if term in self.doc_freqs[place]]
         return Bm25Figures(
             added(each.score for each in scores),
-            threshold,
             tuple(
                 TermFigures(each.term, each.frequency, self.document_count(each.term), each.idf, each.score)
                 for each in scores

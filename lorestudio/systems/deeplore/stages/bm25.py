@@ -69,5 +69,4 @@ def figures(ctx: Inputs, trace: Trace, entry: int) -> Bm25Figures | None:
     record, entries = trace.stage(BM25), ctx.index.vault.entries
     if record is None or record.status is not StageStatus.RAN or not 0 <= entry < len(entries):
         return None
-    threshold = ctx.settings.fuzzy_search_min_score or DEFAULT_THRESHOLD
-    return ctx.index.bm25.figures(entries[entry], scan_window(ctx).raw_tail(ctx.settings.scan_depth), threshold)
+    return ctx.index.bm25.figures(entries[entry], scan_window(ctx).raw_tail(ctx.settings.scan_depth))

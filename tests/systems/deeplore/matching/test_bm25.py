@@ -144,7 +144,7 @@ def test_a_query_finds_what_adding_up_every_document_finds(
                     scores.setdefault(place, 0.0)
             for place in scores:
                 if term in index.doc_freqs[place]:
-                    figures = index.figures(entries[place], term, threshold)
+                    figures = index.figures(entries[place], term)
                     assert figures is not None
                     scores[place] += figures.score
         best = sorted((place for place in scores if scores[place] >= threshold), key=lambda place: -scores[place])

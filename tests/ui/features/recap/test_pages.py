@@ -257,7 +257,7 @@ def test_neither_is_what_was_begun_for_a_version_or_a_scene(
 # ---- the prompt -----------------------------------------------------------------------------------------------------
 
 WALK = tuple(
-    WalkRow(place, "Ada", f"Recap {place}.", decision, None, after)
+    WalkRow(place, decision, after)
     for place, decision, after in (
         (4, WalkDecision.INCLUDED, 30), (3, WalkDecision.OVER_LIMIT, 90), (2, WalkDecision.EXCLUDED, None),
     )

@@ -17,7 +17,7 @@ from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.studio.replay.timeline_grid import TimelineGrid
 from lorestudio.trace.diff import InjectionChanges
 from lorestudio.trace.journey import FateState
-from lorestudio.trace.model import Phase, RunOutcome, Turn
+from lorestudio.trace.model import Phase
 from lorestudio.trace.timeline import Ending, TurnSummary
 from lorestudio.ui.features.timeline.drawing import (
     AXIS,
@@ -459,7 +459,7 @@ def test_cells_of_many_rows_are_drawn_as_those_of_few_are(theme: Theme) -> None:
     ending, turns = Ending(FateState.INJECTED, Phase.BUDGET, "fits"), []
     for column in range(2):
         found = {row: ending for row in range(rows) if row % 2 == column}
-        summary = TurnSummary(Turn(0, 0, 0), RunOutcome.INJECTED, 0, 0, None, MappingProxyType(found), {})
+        summary = TurnSummary(0, 0, None, MappingProxyType(found), {})
         grid.put(column, summary)
         turns.append(TimelineTurn(Generation(column), summary, None, InjectionChanges()))
     drawn_rows = tuple(grid.row_of(entry) for entry in range(rows))

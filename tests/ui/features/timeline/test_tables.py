@@ -59,7 +59,7 @@ def test_changes_are_listed_by_kind_and_none_is_left_out() -> None:
 
 def test_the_worst_cause_is_named_and_there_is_advice() -> None:
     worst = CauseTotal(CauseKind.DEPTH, "lore", tokens=90, depth=4, turns=2)
-    totals = CacheTotals(turns=3, tokens=300, kept=180, new=30, by_lore=90, causes=(worst,))
+    totals = CacheTotals(turns=3, tokens=300, kept=180, by_lore=90, causes=(worst,))
     assert "75% of the 120 prompt tokens" in totals_text(totals)
     assert "the worst: lore at depth 4 moves on with the chat (2 turns, 90 tokens)" in totals_text(totals)
     assert "depth 0" in advice((worst,))
@@ -82,7 +82,7 @@ def test_the_worst_cause_is_named_and_there_is_advice() -> None:
 def test_each_cause_has_words_and_what_to_do(cause: CauseTotal, words: str, cure: str) -> None:
     assert cause_text(cause).startswith(words)
     assert cure in advice((cause,))
-    totals = CacheTotals(turns=3, tokens=300, kept=180, new=30, by_lore=90, causes=(cause,))
+    totals = CacheTotals(turns=3, tokens=300, kept=180, by_lore=90, causes=(cause,))
     assert totals_text(totals).startswith("Lore and other placed texts made" if cause.host else "Lore made")
 
 
@@ -127,7 +127,7 @@ def test_causes_in_columns_with_their_share(qapp: object) -> None:
     one, two = (
         CauseTotal(CauseKind.ENTERED, name, tokens=tokens, turns=3) for name, tokens in (("Skarn", 90), ("Bell", 30))
     )
-    totals = CacheTotals(turns=3, tokens=300, kept=180, new=30, by_lore=90, causes=(one, two))
+    totals = CacheTotals(turns=3, tokens=300, kept=180, by_lore=90, causes=(one, two))
     table = place_table(columns=cause_columns(totals))
     table.set_rows(totals.causes)
     assert said(table, 0)[1:] == ["3", "90", f"{90 / totals.missed:.0%}"]
