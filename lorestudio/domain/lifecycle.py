@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -86,3 +88,14 @@ class Progress(Struct, frozen=True):
     total: int
     generation: Generation | None = None
     kept: int = 0
+
+
+@contextmanager
+def taking_turns(seconds: float) -> Iterator[None]:
+    """Let a thread that wants its turn wait so long for it; without a word, Python lets it wait 5 ms."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(seconds)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)

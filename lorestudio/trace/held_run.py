@@ -60,16 +60,6 @@ class WouldAlso(Struct, frozen=True):
         return next((cell for cell in self.cells if cell.stage == stage), None)
 
     @property
-    def stops(self) -> tuple[WouldCell, ...]:
-        """The later stages that would have stopped it too."""
-        return tuple(cell for cell in self.cells if cell.state is WouldState.STOP)
-
-    @property
-    def unknown(self) -> bool:
-        """Whether a model would have had a say."""
-        return any(cell.state is WouldState.NOT_ASKED for cell in self.cells)
-
-    @property
     def sentences(self) -> tuple[str, ...]:
         """What would have stood in its way, or that nothing would; what a model would say is left open."""
         told = [cell.sentence for cell in self.cells if cell.state in {WouldState.STOP, WouldState.NOT_ASKED}]

@@ -379,11 +379,6 @@ class Trace:
         """Tokens of all injections, outlets included."""
         return sum(injection.tokens for injection in self.injections)
 
-    @property
-    def duration_ms(self) -> float:
-        """Time spent in the stages."""
-        return sum(record.duration_ms for record in self.stages)
-
 
 FALSY_PRIORITY: Final = 50.0
 """What a priority of 0 counts as in the order that the budget sees (rules: deeplore 5.5)."""

@@ -102,11 +102,6 @@ class TurnSummary:
     by_origin: Mapping[BudgetOrigin, int] = field(default_factory=dict, repr=False)
     cut: int = 0
 
-    @property
-    def shortened(self) -> int:
-        """How many entries went in shortened."""
-        return sum(injection.truncated for injection in self.injected.values())
-
 
 def summarise(trace: Trace) -> TurnSummary:
     """The summary of a run. Linear in the entries that stages decided about."""

@@ -71,7 +71,6 @@ def test_the_same_obstacle_twice_is_told_once_and_a_model_is_left_open():
 
     assert [cell.state for cell in would.cells] == [WouldState.STOP, WouldState.NOT_ASKED, WouldState.STOP]
     assert len(would.sentences) == 2
-    assert would.unknown
 
 
 def test_nothing_in_its_way_is_said_too():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -54,20 +55,21 @@ def plan_property(
     if not trim(name):
         raise InputError("property", "no property is named.")
     planned = _planned(vaults, trim(name), dict.fromkeys(paths, change))
-    return _titled(planned, _title(trim(name), change, _amount(planned)))
+    return titled(planned, _title(trim(name), change, _amount(planned)))
 
 
 def plan_numbers(vaults: Sequence[VaultNotes], name: str, numbers: Mapping[Path, int]) -> Planned:
     """Give each of these notes its number, as priority or order. Raises InputError where no note is named."""
     planned = _planned(vaults, name, {path: SetValue(number) for path, number in numbers.items()})
-    return _titled(planned, f"Number {name} in {_amount(planned)}")
+    return titled(planned, f"Number {name} in {_amount(planned)}")
 
 
 def _amount(planned: Planned) -> str:
     return plural(planned.count, "# entry|# entries" if planned.entries else "# note|# notes")
 
 
-def _titled(planned: Planned, title: str) -> Planned:
+def titled(planned: Planned, title: str) -> Planned:
+    """The same under another title."""
     return replace(planned, changes=replace(planned.changes, title=title))
 
 
@@ -78,13 +80,21 @@ def _planned(
         raise InputError("notes", "no note is chosen.")
     if all(map(is_book_entry, changes)):
         return plan_edits(list(changes), lambda path, text: edited(text, name, changes[path]))
+    return plan_texts(
+        (path, home_of(vaults, path)[1], partial(edited, name=name, change=change)) for path, change in changes.items()
+    )
+
+
+def plan_texts(notes: Iterable[tuple[Path, str, Callable[[str], str]]]) -> Planned:
+    """Give each of these notes (path, name, what its text becomes) another text; the remarks name those that cannot
+    be changed.
+    """
     made: list[NoteFileChange] = []
     remarks: list[str] = []
-    for path, change in changes.items():
-        _, filename = home_of(vaults, path)
+    for path, filename, change in notes:
         try:
             text, _ = read_note(path)
-            after = edited(text, name, change)
+            after = change(text)
         except (VaultError, ValueError) as error:
             remarks.append(f"{filename}: {error}")
             continue

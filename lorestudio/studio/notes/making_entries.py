@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import ahocorasick
@@ -18,17 +19,14 @@ from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.batch_edit import ChangeItems, SetValue, property_edit
-from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.batch_edit import ChangeItems, SetValue, plan_texts, property_edit, titled
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.trace.wording import plural
-from lorestudio.vault.files import VaultError
 from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.links.mentions import is_word, lower_in_place, stands_alone
 from lorestudio.vault.links.targets import IndexedNote
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import apply_edits
-from lorestudio.vault.writer import read_note
 
 _LEAST_LETTERS: Final = 3
 """Of a name in a script with spaces; shorter ones stand in too many messages."""
@@ -123,20 +121,10 @@ def plan_entries(vaults: Mapping[str, VaultNotes], chosen: Sequence[PlainNote], 
     """
     if not chosen:
         raise InputError("notes", "no note is chosen.")
-    made: list[NoteFileChange] = []
-    remarks: list[str] = []
-    for one in chosen:
-        path = vaults[one.vault].path(one.filename)
-        try:
-            text, _ = read_note(path)
-            after = _as_entry(text, one, tag)
-        except (VaultError, ValueError) as error:
-            remarks.append(f"{one.filename}: {error}")
-            continue
-        if after != text:
-            made.append(NoteFileChange(path, text, after))
-    title = f"Make {plural(len(made), 'an entry of # note|entries of # notes')}"
-    return Planned(ChangeSet(title, tuple(made)), tuple(remarks))
+    planned = plan_texts(
+        (vaults[one.vault].path(one.filename), one.filename, partial(_as_entry, one=one, tag=tag)) for one in chosen
+    )
+    return titled(planned, f"Make {plural(planned.count, 'an entry of # note|entries of # notes')}")
 
 
 def _as_entry(text: str, one: PlainNote, tag: str) -> str:

@@ -137,13 +137,6 @@ class Trash:
             if run and item.run == run and item.path in paths:
                 self.remove(item)
 
-    def empty(self, vault: Path | None = None) -> int:
-        """Delete everything for good, of one vault or of all; returns how many notes. Raises SaveError."""
-        items = self.list(vault)
-        for item in items:
-            self.remove(item)
-        return len(items)
-
     def _vault_folder(self, vault: Path) -> Path:
         digest = text_digest(place_key(vault))[:8]
         return self._folder / f"{_UNUSUAL.sub('_', vault.name)[:60]}-{digest}"

@@ -6,7 +6,7 @@ They are kept between questions: only files that changed are read again.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -150,18 +150,11 @@ class FreshNotes:
         """Whether the notes were read before, so that the next question is quick."""
         return len(self._known) == len(self.folders)
 
-    def get(
-        self,
-        on_progress: Callable[[int, int], None] | None = None,
-        cancelled: Callable[[], bool] | None = None,
-    ) -> tuple[VaultNotes, ...]:
-        """All vaults, in order. Raises VaultError and Cancelled.
-
-        `on_progress` gets steps done and all steps of the vault that is being read.
-        """
+    def get(self) -> tuple[VaultNotes, ...]:
+        """All vaults, in order. Raises VaultError."""
         with self._guard:
             for folder in self.folders:
-                self._known[folder] = _look(folder, self._known.get(folder), on_progress, cancelled)
+                self._known[folder] = _look(folder, self._known.get(folder))
             return tuple(self._known[folder].notes for folder in self.folders)
 
     def take(self, done: ChangeSet) -> None:
@@ -171,13 +164,8 @@ class FreshNotes:
                 self._known[folder] = _changed(known, done)
 
 
-def _look(
-    folder: Path,
-    known: _KnownNotes | None,
-    on_progress: Callable[[int, int], None] | None,
-    cancelled: Callable[[], bool] | None,
-) -> _KnownNotes:
-    listing = list_folder(folder, cancelled=cancelled)
+def _look(folder: Path, known: _KnownNotes | None) -> _KnownNotes:
+    listing = list_folder(folder)
     files: dict[str, StampedText] = {}
     left_out = list(listing.left_out)
     for filename, place in listing.found:
@@ -196,7 +184,7 @@ def _look(
             index = index.changed(name, texts.get(name))
     else:
         notes = [NoteFile(filename, text) for filename, text in texts.items()]
-        index = LinkIndex.build(notes, beside, on_progress, cancelled)
+        index = LinkIndex.build(notes, beside)
     return _KnownNotes(VaultNotes(folder, index, tuple(left_out)), beside, files)
 
 

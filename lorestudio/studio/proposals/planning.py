@@ -355,9 +355,7 @@ def proposal_answers(
     return make_answers(source, record_of(project, records), connections, asked=asked, fresh=fresh)
 
 
-def proposals_cost(
-    tasks: Sequence[ProposalTask], source: Source, project: Project, records: Path, *, fresh: bool = False
-) -> CostEstimate:
+def proposals_cost(tasks: Sequence[ProposalTask], source: Source, project: Project, records: Path) -> CostEstimate:
     """What asking costs where the source is one that is paid or waited for; recorded answers are free.
 
     Reads the recording. Raises AnsweringError.
@@ -365,8 +363,7 @@ def proposals_cost(
     if not source.waits:
         return CostEstimate(exact=project.bills.exact)
     recorded = load_recorded(record_of(project, records))
-    known = None if fresh else recorded.holds
-    return estimate([task.request for task in tasks], project.bills, known)
+    return estimate([task.request for task in tasks], project.bills, recorded.holds)
 
 
 PAUSE_S: Final = 0.5

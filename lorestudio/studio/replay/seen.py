@@ -54,11 +54,6 @@ class SeenChats:
         self._lists: dict[int, tuple[tuple[int, ...], tuple[Message, ...]]] = {}
         self._newest: tuple[tuple[int, int], Sight, str] = ((-1, _TODAY), UNHIDDEN, "")
 
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """Sentences about regex scripts that could not do their work."""
-        return tuple(self._handed.problems) if self._handed is not None else ()
-
     def of(self, generation: Generation, speaker: str) -> SeenMessages:
         """What this generation sees where `speaker` is to speak."""
         positions, messages = self._visible(generation)

@@ -176,18 +176,15 @@ class TimelineGrid:
 
     # ---- for drawing ------------------------------------------------------------------------------------------------
 
-    def picture(
-        self, rows: Sequence[int], columns: Sequence[int], width: int, height: int | None = None
-    ) -> NDArray[np.uint8]:
-        """The codes of these rows and columns in at most `width` columns, and `height` rows where that is given.
+    def picture(self, rows: Sequence[int], columns: Sequence[int], width: int) -> NDArray[np.uint8]:
+        """The codes of these rows and columns in at most `width` columns.
 
         Where several cells share one, the outcome that matters most stands for them (an entry that went in once is
         seen from any distance).
         """
         codes = np.take(self._of(columns), np.asarray(rows, dtype=np.intp), axis=0)
-        down, across = codes.shape
-        high = down if height is None else max(1, height)
-        if (across <= width and down <= high) or not codes.size:
+        across = codes.shape[1]
+        if across <= width or not codes.size:
             return codes
         order = sorted(range(len(self.endings)), key=lambda place: _WEIGHT[self.endings[place].state])
         rank = np.zeros(256, dtype=np.uint8)
@@ -195,11 +192,7 @@ class TimelineGrid:
         for level, place in enumerate(order[:255], start=1):
             if place < 255:
                 rank[place + 1], back[level] = level, place + 1
-        ranks = np.take(rank, codes)
-        if across > width:
-            ranks = np.maximum.reduceat(ranks, _starts(across, max(1, width)), axis=1)
-        if down > high:
-            ranks = np.maximum.reduceat(ranks, _starts(down, high), axis=0)
+        ranks = np.maximum.reduceat(np.take(rank, codes), _starts(across, max(1, width)), axis=1)
         found: NDArray[np.uint8] = np.take(back, ranks)
         return found
 

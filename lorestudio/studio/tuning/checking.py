@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.comparison import Candidate, generation_of, run_candidate
 from lorestudio.studio.project.project import Project
@@ -72,18 +71,12 @@ class CheckedChat(Struct, frozen=True):
         return tuple(each for each in self.every if not each.judged.met)
 
 
-async def check(
-    project: Project,
-    expectations: Sequence[Expectation],
-    candidate: Candidate,
-    on_progress: Callable[[Progress], None] | None = None,
-    cancel: CancelToken | None = None,
-) -> CheckedChat:
+async def check(project: Project, expectations: Sequence[Expectation], candidate: Candidate) -> CheckedChat:
     """Run the project's chat and judge the expectations; offline, as every comparison.
 
-    Raises Cancelled, InputError and VaultError.
+    Raises InputError and VaultError.
     """
-    traces = await run_candidate(project, candidate, None, on_progress, cancel)
+    traces = await run_candidate(project, candidate)
     return checked(project, expectations, candidate.label, traces.values())
 
 

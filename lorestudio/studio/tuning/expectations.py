@@ -49,7 +49,7 @@ from lorestudio.vault.files import VaultError
 from lorestudio.vault.note.spelling import plain_is_safe
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 from lorestudio.vault.note.yaml_reading import too_deep
-from lorestudio.vault.writer import read_note, save_note
+from lorestudio.vault.writer import read_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +136,10 @@ class ReplyMark(Struct, frozen=True):
     number: int
     after: str
 
-    def find(self, chat: Chat) -> int | None:
-        """The index of the reply in a chat, None where none answers that message; of several the nearest one."""
-        return self.among(answers_of(chat))
-
     def among(self, answers: Mapping[str, Sequence[int]]) -> int | None:
-        """The same by the `answers_of` a chat."""
+        """The index of the reply by the `answers_of` a chat, None where none answers that message; of several the
+        nearest one.
+        """
         return min(answers.get(self.after, ()), key=lambda place: abs(place - self.number), default=None)
 
 
@@ -394,14 +392,14 @@ class Expectations(Struct, frozen=True):
     problems: tuple[str, ...] = ()
     digest: str | None = None
 
-    def with_added(self, expectation: Expectation, path: Path | str = FILE_NAME) -> Expectations:
+    def with_added(self, expectation: Expectation) -> Expectations:
         """With one more at the end; everything else stays to the letter. Raises InputError for an unreadable text."""
-        if _items(self.text, path) is None:
+        if _items(self.text, FILE_NAME) is None:
             lead = self.text if not self.text or self.text.endswith("\n") else self.text + "\n"
             lead += "" if any(line.startswith("expectations:") for line in lead.splitlines()) else "expectations:\n"
         else:
             lead = self.text if self.text.endswith("\n") else self.text + "\n"
-        return parse(lead + _spelled(expectation), path, self.digest)
+        return parse(lead + _spelled(expectation), FILE_NAME, self.digest)
 
     def with_names(self, renamed: Callable[[str], str], path: Path | str = FILE_NAME) -> Expectations:
         """With other names of notes; everything else stays to the letter. Raises InputError for an unreadable text."""
@@ -413,16 +411,16 @@ class Expectations(Struct, frozen=True):
                 edits.append(TextEdit(node.start_mark.index, node.end_mark.index, spelled))
         return parse(apply_edits(self.text, edits), path, self.digest)
 
-    def without(self, expectation: Expectation, path: Path | str = FILE_NAME) -> Expectations:
+    def without(self, expectation: Expectation) -> Expectations:
         """Without one of them, found by its line; everything else stays to the letter."""
         lines = self.text.splitlines(keepends=True)
-        items = _items(self.text, path)
+        items = _items(self.text, FILE_NAME)
         begins = [items.lc.item(place)[0] + 1 for place in range(len(items))] if items is not None else []
         after = next((line for line in begins if line > expectation.line), None)
         end = after - 1 if after is not None else len(lines)
         while after is not None and end > expectation.line and lines[end - 1].lstrip().startswith("#"):
             end -= 1  # a comment above the next one is about that
-        return parse("".join(lines[: expectation.line - 1] + lines[end:]), path, self.digest)
+        return parse("".join(lines[: expectation.line - 1] + lines[end:]), FILE_NAME, self.digest)
 
 
 def expectations_path(folders: Sequence[Path]) -> Path | None:
@@ -439,11 +437,6 @@ def load(path: Path) -> Expectations:
     except VaultError as error:
         raise InputError(path, str(error)) from error
     return parse(text, path, digest)
-
-
-def save(path: Path, expectations: Expectations) -> Expectations:
-    """Write them, if the file is as it was read. Raises VaultError, ChangedOnDisk among them."""
-    return parse(expectations.text, path, save_note(path, expectations.text, expectations.digest))
 
 
 def parse(text: str, path: Path | str = FILE_NAME, digest: str | None = None) -> Expectations:

@@ -21,7 +21,6 @@ from msgspec import Struct, field
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
-from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.domain.records import replace
 from lorestudio.studio.compare.comparison import Candidate, run_candidate
 from lorestudio.studio.project.project import Project
@@ -242,8 +241,6 @@ async def score_chat(
     project: Project,
     expectations: Sequence[Expectation],
     chosen: Sequence[Candidate],
-    on_progress: Callable[[Progress], None] | None = None,
-    cancel: CancelToken | None = None,
     judge_use: UseJudge | None = None,
 ) -> tuple[ScoredChat, ...]:
     """Run the project's chat with each candidate and score it; offline, as every comparison.
@@ -251,7 +248,7 @@ async def score_chat(
     The silver labels of all are the selections of the first run in which a model was asked. With `judge_use` it says
     what each reply of a run has used, and by whom. Raises what `run_candidate` and `judge_use` raise.
     """
-    runs = [(each.label, await run_candidate(project, each, None, on_progress, cancel)) for each in chosen]
+    runs = [(each.label, await run_candidate(project, each)) for each in chosen]
     found = scored(project, expectations, runs)
     if judge_use is None:
         return found

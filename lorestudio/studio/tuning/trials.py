@@ -15,7 +15,6 @@ import gc
 import hashlib
 import io
 import pickle
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -28,7 +27,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.lifecycle import CancelToken, Closing, heed, run_whole
+from lorestudio.domain.lifecycle import CancelToken, Closing, heed, run_whole, taking_turns
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
@@ -211,7 +210,9 @@ _PATIENCE_SECONDS: Final = 10
 """How long a scheduler may take to answer."""
 
 _TURN_SECONDS: Final = 0.1
-"""How long a worker's other threads may have to wait while it computes."""
+"""How long a worker's other threads may have to wait while it computes: Dask's ask for a turn some hundred times a
+second, to tell that it lives and to see what it does, which takes a tenth of the time.
+"""
 
 
 class Crew(Closing):
@@ -305,7 +306,7 @@ def _prepared(packed: Packed) -> PointRunner:
 def _scored(packed: Packed, number: int, point: Point) -> tuple[int, tuple[Scores, ...]]:
     """In a worker: the scores at a point."""
     runner = _prepared(packed)
-    with _uncollected(), _unhurried():
+    with _uncollected(), taking_turns(_TURN_SECONDS):
         return number, runner.scores(point)
 
 
@@ -319,16 +320,3 @@ def _uncollected() -> Iterator[None]:
     finally:
         if collecting:
             gc.enable()
-
-
-@contextmanager
-def _unhurried() -> Iterator[None]:
-    """Let a worker's other threads wait longer for their turn: Dask's ask for one some hundred times a second, to tell
-    that it lives and to see what it does, which takes a tenth of the time.
-    """
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(_TURN_SECONDS)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)

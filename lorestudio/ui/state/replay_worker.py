@@ -6,11 +6,9 @@ traces can show it while it fills.
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field as data_field
 from pathlib import Path
@@ -20,7 +18,7 @@ from msgspec import Struct, field
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.domain.lifecycle import Progress
+from lorestudio.domain.lifecycle import Progress, taking_turns
 from lorestudio.domain.records import replace
 from lorestudio.studio.project.answering import AnswerKind, Asked, ChatRequest, Connections, Question, make_answers
 from lorestudio.studio.project.project import Project
@@ -242,20 +240,6 @@ class Replay(Struct, eq=False):
             self.simulator.abandon()
 
 
-@contextmanager
-def _short_turns() -> Iterator[None]:
-    """Let threads take turns more often than every 5 ms.
-
-    Drawing needs many turns, and the window would wait for each while a replay computes.
-    """
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(TURN_SECONDS)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
-
-
 class Replayer:
     """Runs replays, one at a time, in a worker."""
 
@@ -266,7 +250,7 @@ class Replayer:
         self._keep_in, self._board = keep_in, board
         self._told: set[str] = set()  # remarks on lorebooks are said once
 
-    @_short_turns()
+    @taking_turns(TURN_SECONDS)
     def work(self, project: Project, replay: Replay, job: Job) -> Finished:
         """Make or take the simulator, ask what it costs, run, keep. Everything here may wait."""
         wanted = replay.wanted

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, fold, to_string, trim
-from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.vault import cleaning, front_matter
 from lorestudio.vault.files import NoteFile
 from lorestudio.vault.links.mentions import Mention, MentionIndex
 from lorestudio.vault.links.references import Excerpt, Reference, aliases, excerpt, references
 from lorestudio.vault.links.targets import FoundBy, IndexedNote, LinkTargets, NoteNames, Target, base_name
-
-_Item = TypeVar("_Item")
 
 
 class Backlink(Struct, frozen=True):
@@ -79,30 +75,26 @@ class LinkIndex:
         cls,
         files: Iterable[NoteFile],
         attachments: Iterable[str] = (),
-        on_progress: Callable[[int, int], None] | None = None,
-        cancelled: Callable[[], bool] | None = None,
         *,
         searched: bool = True,
     ) -> LinkIndex:
         """The index of these notes (others than `.md` are passed over); `attachments` are the vault's other files.
 
         Unless they are `searched`, the first who asks for mentions waits for that.
-        `on_progress` gets steps done and all steps; a note is one step when it is read and one when it is searched.
-        Raises Cancelled.
         """
-        listed = [file for file in files if file.filename.endswith(".md")]
         notes: dict[str, IndexedNote] = {}
         naming: dict[str, set[str]] = {}
-        for file in _steps(listed, 0, 2 * len(listed), on_progress, cancelled):
+        for file in files:
+            if not file.filename.endswith(".md"):
+                continue
             note = notes[file.filename] = index_note(file.filename, file.text)
             for name in note.naming:
                 naming.setdefault(name, set()).add(file.filename)
-        each = _steps(list(notes.values()), len(listed), 2 * len(listed), on_progress, cancelled)
         return cls(
             notes,
             LinkTargets([note.names for note in notes.values()], attachments),
             {name: frozenset(sources) for name, sources in naming.items()},
-            MentionIndex.build(notes.values(), each) if searched else None,
+            MentionIndex.build(notes.values(), notes.values()) if searched else None,
         )
 
     @classmethod
@@ -207,19 +199,3 @@ def _by_name(found: Iterable[Reference]) -> dict[str, tuple[Reference, ...]]:
         for key in {_key(name) for name in (reference.target, reference.deeplore_name) if name}:
             named[key] = (*named.get(key, ()), reference)
     return named
-
-
-def _steps(
-    items: Sequence[_Item],
-    done: int,
-    total: int,
-    on_progress: Callable[[int, int], None] | None,
-    cancelled: Callable[[], bool] | None,
-) -> Iterator[_Item]:
-    """The items one by one, with word of how far it is. Raises Cancelled."""
-    for count, item in enumerate(items, done + 1):
-        if cancelled is not None and cancelled():
-            raise Cancelled
-        yield item
-        if on_progress is not None:
-            on_progress(count, total)

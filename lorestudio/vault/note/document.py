@@ -270,25 +270,19 @@ class NoteDocument:
         raw = write_value(take_apart(found.raw), found.name, value, self._list_style)
         return self._checked(self._replacing(found, raw), {**_values(self.text), found.name: value}, found.name)
 
-    def remove(self, name: str, line: int | None = None) -> TextEdit:
-        """The edit that takes a property out; of one name written several times, all, or the one in `line`.
+    def remove(self, name: str) -> TextEdit:
+        """The edit that takes a property out, also where it is written several times.
 
         Of the last property a blank line stays. Raises ValueError where there is none, and where DeepLore would then
         read what stands below it as part of another property.
         """
-        found = self._occurrences(name, line)
+        found = self._occurrences(name)
         edit = joined(self.text, [TextEdit(one.start, one.end, "") for one in found])
         if self._block is not None and not edit.text and (edit.start, edit.end) == (self._block.start, self._block.end):
             # Between two fences with nothing between them DeepLore would see no end and read on into the body.
             edit = TextEdit(edit.start, edit.end, "\r\n" if found[-1].raw.endswith("\r\n") else "\n")
         values = _values(self.text)
-        if line is None:
-            values.pop(found[0].name, None)
-        elif _is_read(found[0]):
-            left = [other for other in self._occurrences(name, None) if other.line != line]
-            values = {key: left[-1].value if key == found[0].name and left else value for key, value in values.items()}
-            if not left:
-                del values[found[0].name]
+        values.pop(found[0].name, None)
         return self._checked(edit, values, found[0].name)
 
     def rename(self, name: str, new: str) -> TextEdit:
@@ -297,7 +291,7 @@ class NoteDocument:
         Raises ValueError where there is no such property, the new name is taken, or DeepLore cannot read it.
         """
         _check_name(new)
-        found = self._occurrences(name, None)
+        found = self._occurrences(name)
         other = self.find(new)
         if other is not None and other.name != found[0].name:
             raise ValueError(f"“{name}” was not renamed: there is “{other.name}” in line {other.line} already.")
@@ -373,18 +367,11 @@ class NoteDocument:
     def _reading_of(self, found: NoteProperty) -> YamlReading | None:
         return self._readings.of(found)
 
-    def _occurrences(self, name: str, line: int | None) -> list[NoteProperty]:
+    def _occurrences(self, name: str) -> list[NoteProperty]:
         found = self.find(name)
         if found is None:
             raise ValueError(f"There is no property “{name}” in this note.")
-        same_name = [
-            other for other in self.properties if other.name == found.name and _is_read(other) is _is_read(found)
-        ]
-        if line is not None:
-            same_name = [other for other in same_name if other.line == line]
-            if not same_name:
-                raise ValueError(f"There is no property “{name}” in line {line} of this note.")
-        return same_name
+        return [other for other in self.properties if other.name == found.name and _is_read(other) is _is_read(found)]
 
     def _insertion(self, name: str, value: Json) -> TextEdit:
         _check_name(name)

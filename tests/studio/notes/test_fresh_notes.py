@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import MOST_CHANGES, FreshNotes
 from lorestudio.vault.files import VaultError
@@ -87,8 +86,6 @@ def test_a_note_that_cannot_be_read_is_told(folder: Path) -> None:
     assert [note.filename for note in FreshNotes([folder]).get()[0].left_out] == ["bad.md"]
 
 
-def test_a_folder_that_is_gone_is_said_and_reading_can_be_cancelled(folder: Path, tmp_path: Path) -> None:
+def test_a_folder_that_is_gone_is_said(tmp_path: Path) -> None:
     with pytest.raises(VaultError, match="nowhere"):
         FreshNotes([tmp_path / "nowhere"]).get()
-    with pytest.raises(Cancelled):
-        FreshNotes([folder]).get(cancelled=lambda: True)

@@ -92,13 +92,6 @@ def test_what_matters_most_stands_for_several_columns() -> None:
     assert made.picture([0], range(4), 4).shape == (1, 4)
 
 
-def test_rows_that_share_a_pixel_show_what_matters_most() -> None:
-    made = grid(turn(e0=REFUSED, e1=CUT, e2=IN, e3=CUT))
-    rows = [made.row_of(entry) or 0 for entry in range(4)]
-    picture = made.picture(rows, [0], 1, 2)
-    assert [made.endings[code - 1] for code in picture[:, 0]] == [CUT, IN]
-
-
 def test_without_rows_there_is_an_empty_picture() -> None:
     assert TimelineGrid(3).picture([], range(3), 2).size == 0
     assert TimelineGrid(0).rows(RowOrder.FIRST, NAMES.__getitem__) == ()

@@ -44,7 +44,9 @@ def test_a_refine_key_was_missing_and_the_budget_would_not_have_had_room(demo):
     would = asked(demo, 8, "Storm Glass")
 
     assert would.stopped_by == ""
-    assert [(cell.stage, cell.phase) for cell in would.stops] == [("budget", Phase.BUDGET)]
+    assert [(cell.stage, cell.phase) for cell in would.cells if cell.state is WouldState.STOP] == [
+        ("budget", Phase.BUDGET)
+    ]
     (sentence,) = would.sentences
     assert sentence.startswith("would also be cut by the budget: needs ")
 
@@ -53,7 +55,7 @@ def test_what_the_first_gate_stopped_the_second_one_would_stop_again(demo):
     would = asked(demo, 11, "The Founding of the Post")
 
     assert would.stopped_by == "contextual gating (selection)"
-    assert "contextual gating" in [cell.stage for cell in would.stops]
+    assert "contextual gating" in [cell.stage for cell in would.cells if cell.state is WouldState.STOP]
 
 
 def test_nothing_is_behind_the_budget_and_nothing_is_asked_of_what_went_in(demo):
@@ -90,8 +92,9 @@ def test_a_model_is_asked_what_it_was_asked_in_the_real_run(mode):
             assert end.state in WENT_IN or end.phase is Phase.BUDGET
             continue
         asked_about += 1
-        assert would.unknown is (end.state is not FateState.REMOVED or end.phase is Phase.MATCH or "pre" in end.stage)
-        if would.unknown:
+        unknown = any(cell.state is WouldState.NOT_ASKED for cell in would.cells)
+        assert unknown is (end.state is not FateState.REMOVED or end.phase is Phase.MATCH or "pre" in end.stage)
+        if unknown:
             assert any("have to be chosen by the AI first" in sentence for sentence in would.sentences)
     assert asked_about > 5
 

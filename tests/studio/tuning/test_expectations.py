@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
@@ -27,17 +26,15 @@ from lorestudio.studio.tuning.expectations import (
     Should,
     TurnOutcome,
     answered,
+    answers_of,
     judge,
-    load,
     parse,
-    save,
     turn_outcome,
 )
 from lorestudio.systems.base import System
 from lorestudio.systems.deeplore.counts import COUNTS
 from lorestudio.systems.registry import KINDS, kind_of, system_of
 from lorestudio.trace.model import Phase, Trace
-from lorestudio.vault.writer import ChangedOnDisk
 from tests.examples import examples
 from tests.systems.test_invariants import WORLDS
 from tests.systems.worlds import World, changed, entry, run_world, trace_of, world
@@ -102,7 +99,7 @@ def test_a_reply_is_known_by_the_message_that_it_answers() -> None:
     mark = ReplyMark("story", 3, answered(CHAT, 3))
     assert met(Should.IN, "Lamp", reply=mark) is True
     moved = replace(CHAT, messages=(Message("U", "Once.", is_user=True), Message("A", "So."), *CHAT.messages))
-    assert mark.find(moved) == 5
+    assert mark.among(answers_of(moved)) == 5
     expected = Expectation(Should.IN, ("Lamp",), reply=mark)
     (found,) = judge([expected], moved, "branch", INDEX, [replace(OUTCOME, message=5)])
     assert (found.expectation, found.called.sentence) == (expected, "Lamp should be in (reply #5 of branch)")
@@ -221,16 +218,6 @@ def test_what_is_written_is_read_again(
     one = Expectation(should, tuple(notes), whenever="" if of_reply else whenever, reply=mark, because=why)
     found = Expectations().with_added(one).with_added(one)
     assert "constants" in notes or found.every == (one, one)
-
-
-def test_saving_compares_with_what_was_read(tmp_path: Path) -> None:
-    path = tmp_path / "lorestudio-expectations.yaml"
-    first = save(path, load(path).with_added(Expectation(Should.IN, ("Lamp.md",))))
-    assert load(path) == first
-    path.write_text(first.text + "# by hand\n", encoding="utf-8")
-    with pytest.raises(ChangedOnDisk):
-        save(path, first.with_added(Expectation(Should.OUT, ("Bell.md",))))
-    assert path.read_text(encoding="utf-8").endswith("# by hand\n")
 
 
 def test_a_file_nested_fifty_thousand_levels_deep_is_refused_at_once() -> None:

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
-from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.vault.files import NoteFile
 from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.links.mentions import MentionOf
@@ -94,14 +91,3 @@ def test_many_new_names_are_found_too() -> None:
     ]  # fmt: skip
     assert changed.changed("B.md", "").mentions("B.md") == ()
     assert [mention.of for mention in changed.mentions("B.md")] == [MentionOf.KEY] * 3
-
-
-def test_progress_counts_reading_and_searching() -> None:
-    seen: list[tuple[int, int]] = []
-    LinkIndex.build([NoteFile("A.md", "a"), NoteFile("B.md", "b")], (), lambda done, total: seen.append((done, total)))
-    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
-
-
-def test_cancelled() -> None:
-    with pytest.raises(Cancelled):
-        LinkIndex.build([NoteFile("A.md", "a")], cancelled=lambda: True)

@@ -473,7 +473,6 @@ def test_a_name_written_several_times() -> None:
     document = NoteDocument(text)
     assert document.find("x").value == 3
     assert apply_edits(text, [document.remove("x")]) == note("a: 0", "# c")
-    assert apply_edits(text, [document.remove("x", line=4)]) == note("x: 1", "a: 0", "# c", "x: 3")
     assert apply_edits(text, [document.rename("x", "y")]) == text.replace("x:", "y:")
     assert apply_edits(text, [document.alike("x")]) == note("a: 0", "# c", "x: 3")
     assert [(problem.kind, problem.line) for problem in document.problems] == [
