@@ -44,7 +44,6 @@ from lorestudio.studio.proposals.planning import (
     proposals_cost,
     record_of,
 )
-from lorestudio.systems.asking import Asking
 from lorestudio.vault.front_matter import parse, split
 from tests.studio.proposal_world import BELL, CROWN, DAWNKEEP, SKARN, Saying, messages, project_at, titles
 
@@ -61,7 +60,7 @@ GOOD_DRAFT = json.dumps(
 
 def run(project, plan: ProposalPlan, answers) -> tuple[list[Proposal], ProposalsEnded]:
     made: list[Proposal] = []
-    maker = Maker(Asking(answers), Judge.of(project))
+    maker = Maker(answers, Judge.of(project))
     ended = asyncio.run(maker.run(plan.tasks, lambda _place, proposal: made.append(proposal)))
     return made, ended
 
@@ -412,7 +411,7 @@ def test_a_stopped_batch_keeps_what_is_done_and_goes_on_with_the_rest(tmp_path: 
             assert asking is not None
             asking.cancel()
 
-    maker = Maker(Asking(answers), Judge.of(project))
+    maker = Maker(answers, Judge.of(project))
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(maker.run(plan.tasks, take))
     assert [item.after for item in made] == ["One.", "Two."]
@@ -434,11 +433,11 @@ def test_live_answers_are_asked_for_half_a_second_apart(tmp_path: Path) -> None:
             times.append(time.monotonic())
             return await super().answer(request)
 
-    maker = Maker(Asking(Clocked("One.", live=True)), Judge.of(project))
+    maker = Maker(Clocked("One.", live=True), Judge.of(project))
     asyncio.run(maker.run(tasks, lambda *_: None))
     assert times[1] - times[0] >= PAUSE_S
     times.clear()
-    maker = Maker(Asking(Clocked("One.", live=False)), Judge.of(project))
+    maker = Maker(Clocked("One.", live=False), Judge.of(project))
     asyncio.run(maker.run(tasks, lambda *_: None))
     assert times[1] - times[0] < PAUSE_S
 

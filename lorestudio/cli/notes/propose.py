@@ -44,7 +44,6 @@ from lorestudio.studio.proposals.planning import (
     proposals_cost,
     record_of,
 )
-from lorestudio.systems.asking import Asking
 from lorestudio.trace.wording import plural
 
 
@@ -284,7 +283,7 @@ def _ask(
 ) -> tuple[list[Proposal], ProposalsEnded]:
     """Ask with a progress bar on the error stream. After Ctrl+C what was answered is on record already."""
     made: list[Proposal] = []
-    maker = Maker(Asking(asked.source, merged=project.settings.ai_force_user_role), Judge.of(project))
+    maker = Maker(asked.source, Judge.of(project), project.settings.ai_force_user_role)
     with progress_bar(TextColumn("Asking"), BarColumn(), MofNCompleteColumn(), quiet=quiet) as bar:
         task = bar.add_task("", total=len(plan.tasks))
 

@@ -32,7 +32,6 @@ from lorestudio.studio.tuning.expectations import TurnOutcome
 from lorestudio.studio.tuning.scores import METRICS, Scores
 from lorestudio.studio.tuning.scoring import EntryUse, ScoredChat, metric_words, pooled, score_chat
 from lorestudio.studio.tuning.use_judge import judged_use, use_cost, use_questions
-from lorestudio.systems.asking import Asking
 from lorestudio.trace.wording import plural
 
 _SHOWN: Final = 12
@@ -83,7 +82,7 @@ async def _used(
     """What a model says that replies have used, after the cost was told and agreed to."""
     questions = use_questions(project.chat or Chat(), project.index, outcomes, asked.model)
     agree(asked, partial(use_cost, questions, project), yes=yes)
-    return await judged_use(Asking(asked.source), questions), asked.source.label
+    return await judged_use(asked.source, questions), asked.source.label
 
 
 def _chat_json(each: ScoredChat) -> dict[str, Json]:

@@ -27,7 +27,7 @@ from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.messages import AnswerSource, ChatRequest
+from lorestudio.llm.messages import AnswerSource, ChatRequest, as_sent
 from lorestudio.settings.deeplore import INHERIT, DeepLoreSettings, tool_model
 from lorestudio.studio.notes.book_entries import is_book_entry, parsed_entry, read_text
 from lorestudio.studio.notes.vault_notes import aliases_of
@@ -45,7 +45,6 @@ from lorestudio.studio.proposals.model import (
     is_locked,
     is_locked_itself,
 )
-from lorestudio.systems.asking import Asking
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import VaultError, default_folder
@@ -396,10 +395,11 @@ class ProposalsEnded(Struct, frozen=True):
 
 
 class Maker(Struct, frozen=True):
-    """Asks and judges. `clock` is in seconds."""
+    """Asks and judges. With `merged` everything goes as one user message; `clock` is in seconds."""
 
-    asking: Asking
+    answers: AnswerSource
     judge: Judge
+    merged: bool = False
     clock: Callable[[], float] = time.monotonic
 
     async def run(self, tasks: Sequence[ProposalTask], on_proposal: Callable[[int, Proposal], None]) -> ProposalsEnded:
@@ -413,19 +413,18 @@ class Maker(Struct, frozen=True):
         ready_at = -float("inf")
         for place, task in enumerate(tasks):
             await asyncio.sleep(max(0, ready_at - self.clock()))
-            asked = await self.asking.ask(task.request)
-            if asked.reply is not None:
-                failures = 0
-                if asked.reply.live:
-                    ready_at = self.clock() + PAUSE_S
-                proposal = await asyncio.to_thread(self.judge.answered, task, asked.reply)
-                on_proposal(place, proposal)
+            try:
+                reply = await self.answers.answer(as_sent(task.request, merged=self.merged))
+            except LlmError as error:
+                on_proposal(place, self.judge.failed(task, _told(error)))
+                failures += error.kind not in (ErrorKind.ABORTED, ErrorKind.NO_RECORDED_ANSWER)
+                if error.kind in _HOPELESS or failures >= FAILURES_IN_A_ROW:
+                    return ProposalsEnded(place + 1, len(tasks) - place - 1, error.text)
                 continue
-            error = asked.error or LlmError(ErrorKind.UNKNOWN)
-            on_proposal(place, self.judge.failed(task, _told(error)))
-            failures += error.kind not in (ErrorKind.ABORTED, ErrorKind.NO_RECORDED_ANSWER)
-            if error.kind in _HOPELESS or failures >= FAILURES_IN_A_ROW:
-                return ProposalsEnded(place + 1, len(tasks) - place - 1, error.text)
+            failures = 0
+            if reply.live:
+                ready_at = self.clock() + PAUSE_S
+            on_proposal(place, await asyncio.to_thread(self.judge.answered, task, reply))
         return ProposalsEnded(len(tasks))
 
 

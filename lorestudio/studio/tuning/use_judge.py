@@ -12,11 +12,10 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import values_in
 from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
 from lorestudio.studio.project.answering import load_recorded
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tuning.expectations import TurnOutcome
-from lorestudio.systems.asking import Asking
 
 _SYSTEM: Final = (
     "You judge which background notes a reply of a role-play has made use of. A note was used where the reply states, "
@@ -72,7 +71,7 @@ def use_cost(questions: Sequence[UseQuestion], project: Project) -> CostEstimate
     return estimate([each.request for each in questions], project.bills, recorded.holds)
 
 
-async def judged_use(asking: Asking, questions: Sequence[UseQuestion]) -> dict[Generation, frozenset[int]]:
+async def judged_use(answers: AnswerSource, questions: Sequence[UseQuestion]) -> dict[Generation, frozenset[int]]:
     """Ask about each reply, one after the other: the entries that it used.
 
     Raises LlmError where a question fails or its answer is not what was asked for. Answers are recorded by their
@@ -80,10 +79,7 @@ async def judged_use(asking: Asking, questions: Sequence[UseQuestion]) -> dict[G
     """
     found = {}
     for question in questions:
-        asked = await asking.ask(question.request)
-        if asked.reply is None:
-            raise asked.error or LlmError(ErrorKind.UNKNOWN)
-        found[question.generation] = _read(question, asked.reply)
+        found[question.generation] = _read(question, await answers.answer(question.request))
     return found
 
 

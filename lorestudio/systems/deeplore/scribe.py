@@ -27,9 +27,8 @@ from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats import notepad
 from lorestudio.exchange.chats.notepad import TakenNotes, tidied
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, as_sent
 from lorestudio.settings.deeplore import DeepLoreSettings, tool_model
-from lorestudio.systems.asking import Asking, ToolAnswer
 from lorestudio.systems.base import NotedReply, WrittenNote
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.writer import save_note
@@ -243,34 +242,39 @@ _EMPTY: Final = "The model answered with nothing, so nothing was stored. {advice
 
 
 async def take_notes(
-    chat: Chat, controls: ChatControls, place: int, asking: Asking, settings: DeepLoreSettings
+    chat: Chat, controls: ChatControls, place: int, answers: AnswerSource, settings: DeepLoreSettings
 ) -> NotedReply:
     """Ask what is to be noted from the reply at `place`, and take its asides out of it."""
     message = chat.messages[place]
     own = notepad.notes_of(message)
     known = notepad.withdrawn(controls.notepad, own)
-    asked = await asking.ask(extraction_request(known, message.text, settings))
-    if asked.reply is None or not trim(asked.reply.text):
-        return NotedReply(message, "", _why_nothing(asked), fine=False)
-    taken, visible = answered_notes(asked.reply.text), without_asides(message.text)
+    reply = await _answer(answers, extraction_request(known, message.text, settings), settings)
+    if isinstance(reply, str):
+        return NotedReply(message, "", reply, fine=False)
+    taken, visible = answered_notes(reply.text), without_asides(message.text)
     if taken or visible.removed:
         message = notepad.with_notes(message, visible.text, taken or own)
     said = "Took notes from the reply." if taken else "There was nothing to note."
-    return NotedReply(message, taken, _with_remarks(said, asked.reply), fine=True)
+    return NotedReply(message, taken, _with_remarks(said, reply), fine=True)
 
 
 async def write_note(
-    chat: Chat, controls: ChatControls, focus: str, asking: Asking, settings: DeepLoreSettings, vault: Path | None
+    chat: Chat,
+    controls: ChatControls,
+    focus: str,
+    answers: AnswerSource,
+    settings: DeepLoreSettings,
+    vault: Path | None,
 ) -> WrittenNote:
     """Have a session note written. `focus` is what to pay attention to; a `vault` gets the note as a file."""
     told = transcript(chat.messages, settings.scribe_scan_depth)
     if not trim(told):
         return WrittenNote("", "There is no conversation to write a session note about.", fine=True)
-    asked = await asking.ask(summary_request(told, controls.scribe_summary, focus, settings))
-    if asked.reply is None or not trim(asked.reply.text):
-        return WrittenNote("", _why_nothing(asked), fine=False)
-    note = SessionNote(chat.character_name, datetime.now().astimezone(), trim(asked.reply.text))
-    said = _with_remarks("Wrote a session note.", asked.reply)
+    reply = await _answer(answers, summary_request(told, controls.scribe_summary, focus, settings), settings)
+    if isinstance(reply, str):
+        return WrittenNote("", reply, fine=False)
+    note = SessionNote(chat.character_name, datetime.now().astimezone(), trim(reply.text))
+    said = _with_remarks("Wrote a session note.", reply)
     written = WrittenNote(note.text, said, fine=True, kept=stored(note, len(chat.messages)))
     if vault is None:
         return written
@@ -281,13 +285,14 @@ async def write_note(
     return replace(written, said=f"{said} It is in “{path.name}”.", file=path)
 
 
-def _why_nothing(asked: ToolAnswer) -> str:
-    if asked.reply is not None:
-        return _EMPTY.format(advice=asked.reply.advice_on_empty)
-    error = asked.error or LlmError(ErrorKind.UNKNOWN)
-    if error.kind is ErrorKind.ABORTED:
-        return "It was stopped before the answer came; nothing was changed."
-    return error.text
+async def _answer(answers: AnswerSource, request: ChatRequest, settings: DeepLoreSettings) -> ChatReply | str:
+    """The answer, or a sentence on why there is none."""
+    try:
+        reply = await answers.answer(as_sent(request, merged=settings.ai_force_user_role))
+    except LlmError as error:
+        stopped = error.kind is ErrorKind.ABORTED
+        return "It was stopped before the answer came; nothing was changed." if stopped else error.text
+    return reply if trim(reply.text) else _EMPTY.format(advice=reply.advice_on_empty)
 
 
 def _with_remarks(text: str, reply: ChatReply) -> str:

@@ -23,7 +23,6 @@ from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.rules import NEW, OLD, changed_rules, with_rule
 from lorestudio.systems import ideas
-from lorestudio.systems.asking import Asking
 from lorestudio.systems.base import (
     NOTHING_GIVEN,
     Carried,
@@ -322,7 +321,7 @@ class DeepLoreSystem(System):
         self, chat: Chat, controls: ChatControls, focus: str = "", vault: Path | None = None
     ) -> WrittenNote:
         """A session note, due or not, the scribe switched on or not."""
-        return await write_note(chat, controls, focus, self._asking, self.settings, vault)
+        return await write_note(chat, controls, focus, self.answers, self.settings, vault)
 
     def last_note(self, chat: Chat, controls: ChatControls) -> LastNote:
         """The session scribe's (rules: deeplore-tools 2.2)."""
@@ -335,11 +334,7 @@ class DeepLoreSystem(System):
         wanted = self.settings.ai_notepad_enabled and self.settings.ai_notepad_mode == "extract"
         if not wanted or not trim(chat.messages[place].text):
             return None
-        return await take_notes(chat, controls, place, self._asking, self.settings)
-
-    @property
-    def _asking(self) -> Asking:
-        return Asking(self.answers, merged=self.settings.ai_force_user_role)
+        return await take_notes(chat, controls, place, self.answers, self.settings)
 
     def options(self, situation: ideas.Situation, moment: Moment, state: State) -> tuple[Option, ...]:
         """What can concern the stage that stopped the entry, or what brought it in."""

@@ -13,16 +13,15 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Message, transcript
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import trim
+from lorestudio.domain.javascript import Json, trim
 from lorestudio.domain.lifecycle import Stopped
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import AiState
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest, as_sent
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.asking import on_record
 from lorestudio.systems.ledger import Ledger
-from lorestudio.trace.model import Breaker, BreakerState
+from lorestudio.trace.model import AiCall, Breaker, BreakerState
 
 FAILURES_TO_OPEN = 2
 COOLDOWN_MS = 30_000
@@ -124,6 +123,49 @@ async def ask(state: RunState, ctx: Inputs, request: ChatRequest) -> ChatReply:
         if reply is not None or (error is not None and error.kind not in _NEVER_ASKED):
             duration_ms = 1000 * (ctx.moment.timer() - begun)
             state.ai_calls.append(on_record(request, label, duration_ms, merged=merged, reply=reply, error=error))
+
+
+def on_record(
+    request: ChatRequest,
+    source: str,
+    duration_ms: float,
+    *,
+    merged: bool,
+    reply: ChatReply | None = None,
+    error: LlmError | None = None,
+) -> AiCall:
+    """The call as a trace keeps it; `source` names who was asked where the reply does not.
+
+    Kind and status of an error decide whether the circuit breaker counts it, so they are kept with its message, and so
+    is what to do about it.
+    """
+    details: dict[str, Json] = {"merged_into_user": merged}
+    if request.reasoning_effort:
+        details["reasoning_effort"] = request.reasoning_effort
+    if error is not None:
+        details |= {"error_kind": error.kind.value, "error_status": error.status, "advice": error.advice}
+    if reply is not None:
+        details |= {
+            "input_tokens": reply.usage.input,
+            "output_tokens": reply.usage.output,
+            "notes": reply.notes,
+            "live": reply.live,
+        }
+        if reply.value is not None:
+            details["value"] = reply.value
+    return AiCall(
+        kind=request.kind,
+        system=request.system,
+        user=request.user,
+        max_tokens=request.max_tokens,
+        json_schema=request.json_schema is not None,
+        model=request.model,
+        reply="" if reply is None else reply.text,
+        error="" if error is None else error.message or str(error),
+        source=(reply.source if reply is not None else "") or source,
+        duration_ms=duration_ms,
+        details=details,
+    )
 
 
 def give_probe_back(state: RunState, ctx: Inputs, ledger: Ledger) -> None:

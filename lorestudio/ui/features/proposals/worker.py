@@ -26,7 +26,6 @@ from lorestudio.studio.proposals.model import (
     Value,
 )
 from lorestudio.studio.proposals.planning import Guard, Maker, ProposalsEnded, proposal_answers, proposals_cost
-from lorestudio.systems.asking import Asking
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.replay_worker import Withdrawn
@@ -225,7 +224,7 @@ class Proposing(QObject):
         def work(job: Job) -> ProposalsEnded:
             asked = Asked(job, lambda question: job(Withdrawn(question)))
             answers, _ = proposal_answers(source, project, session.connections, tools.records, asked, fresh=fresh)
-            maker = Maker(Asking(answers, merged=project.settings.ai_force_user_role), judge)
+            maker = Maker(answers, judge, project.settings.ai_force_user_role)
 
             return job.run(lambda: maker.run(tasks, lambda place, proposal: job((wanted[place], proposal))))
 
