@@ -67,6 +67,18 @@ def move_keyboard(window: QWidget, *, forward: bool) -> bool:
 
     Qt goes in the order in which parts were made, and here they are made when they are first wanted.
     """
+    found = stops(window)
+    if not found:
+        return False
+    if forward:
+        found[0].setFocus(Qt.FocusReason.TabFocusReason)
+    else:
+        found[-1].setFocus(Qt.FocusReason.BacktabFocusReason)
+    return True
+
+
+def stops(window: QWidget) -> list[QWidget]:
+    """What Tab comes to in a window, as parts lie; it begins after what has the keyboard now."""
     parts = list(_parts(window))
     now = QApplication.focusWidget()
     if now in parts:
@@ -75,14 +87,7 @@ def move_keyboard(window: QWidget, *, forward: bool) -> bool:
     wanted = Qt.FocusPolicy.StrongFocus
     if QApplication.styleHints().tabFocusBehavior() is Qt.TabFocusBehavior.TabFocusAllControls:
         wanted = Qt.FocusPolicy.TabFocus
-    stops = [each for each in parts if each.focusPolicy() & wanted == wanted and each.focusProxy() is None]
-    if not stops:
-        return False
-    if forward:
-        stops[0].setFocus(Qt.FocusReason.TabFocusReason)
-    else:
-        stops[-1].setFocus(Qt.FocusReason.BacktabFocusReason)
-    return True
+    return [each for each in parts if each.focusPolicy() & wanted == wanted and each.focusProxy() is None]
 
 
 def _parts(whole: QWidget) -> Iterator[QWidget]:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QTextDocument
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QShowEvent, QTextDocument
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.domain.resources import VERSION
+from lorestudio.ui.shell.qt import stops
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.layouts import column, label, named, resize_for_letters, text_view
@@ -39,6 +40,13 @@ class Dialog(QDialog):
         self.setWindowTitle(title)
         if size is not None:
             resize_for_letters(self, *size)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: the keyboard begins at the topmost part, not at what was made first, which may be Cancel."""
+        super().showEvent(event)
+        found = stops(self)
+        if found and self.focusWidget() is None:
+            found[0].setFocus()
 
     def lost(self) -> str:
         """What of a person's would be lost if it were closed now, as a sentence; empty where nothing would."""
@@ -115,7 +123,6 @@ def ask_obsidian(parent: QWidget, answered: Callable[[str, str], None]) -> QDial
     form.addRow(tr("Key"), key)
     hint = tr("The Local REST API plugin shows both in its settings. Add /Name to name the vault.")
     form.addRow(label(dialog, hint))
-    address.setFocus()  # it would be the button, which was made first
     dialog.accepted.connect(lambda: answered(address.text().strip(), key.text()))
     dialog.open()
     return dialog
@@ -129,7 +136,6 @@ def ask_name(parent: QWidget, title: str, name: str, start: str, answered: Calla
     dialog, form = Dialog(parent, title), QFormLayout()
     column(form, dialog.answers(tr("OK")), of=dialog)
     form.addRow(name, line)
-    line.setFocus()  # it would be the button, which was made first
     dialog.accepted.connect(lambda: answered(line.text().strip()) if line.text().strip() else None)
     dialog.open()
     return dialog

@@ -6,7 +6,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QDialog, QFileDialog
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QWidget,
+)
 
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
@@ -26,8 +39,24 @@ def studio(make_window: Callable[..., MainWindow], tmp_path: Path) -> MainWindow
     return window
 
 
+def fillable(dialog: QDialog) -> list[QWidget]:
+    """What can be typed into, chosen or looked through in a dialog."""
+    kinds = (QLineEdit, QPlainTextEdit, QComboBox, QAbstractSpinBox, QAbstractItemView)
+    parts = [each for kind in kinds for each in dialog.findChildren(kind) if each.isVisible() and each.isEnabled()]
+    return [
+        each
+        for each in parts
+        if not (isinstance(each, QAbstractItemView) and each.model().rowCount() == 0)
+        and not (isinstance(each, QLineEdit | QPlainTextEdit) and each.isReadOnly())
+        and each.focusPolicy() is not Qt.FocusPolicy.NoFocus
+    ]
+
+
 def dialogs(window: MainWindow) -> Iterator[tuple[str, QDialog]]:
-    """Each dialog that an action opens, but Qt's own, with the action; it is closed afterwards, and must be gone."""
+    """Each dialog that an action opens, but Qt's own, with the action; Escape closes it, and it must be gone.
+
+    The keyboard is in it, and Enter does not close it at once while there is anything to fill in or to choose.
+    """
     for name, action in window.commands.table.items():
         if not action.title.endswith("…") or not window.commands.actions[name].isEnabled():
             continue
@@ -35,8 +64,14 @@ def dialogs(window: MainWindow) -> Iterator[tuple[str, QDialog]]:
         settle(window)
         for dialog in QApplication.topLevelWidgets():
             if isinstance(dialog, QDialog) and dialog.isVisible():
-                if not isinstance(dialog, QFileDialog):
-                    yield name, dialog
-                dialog.close()
+                if isinstance(dialog, QFileDialog):
+                    dialog.close()
+                    continue
+                first = QApplication.focusWidget()
+                assert dialog.isAncestorOf(first), name
+                acts = isinstance(first, QPushButton) and not first.text().endswith("…")
+                assert not (acts and fillable(dialog)), name
+                yield name, dialog
+                QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
         drain()
         assert window.findChildren(QDialog) == [], name  # what is closed does not stay behind

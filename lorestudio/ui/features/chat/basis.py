@@ -57,7 +57,6 @@ class BasisDialog(Dialog):
         column((area, 1), self.answers(self.accepted_button), of=self)
         self._show_rows(message)
         self._show_known()
-        self.fields[0].focus_target().setFocus()
 
     def _add_setting(self, form: QFormLayout, declaration: Declaration) -> None:
         field = make_field(declaration, self)

@@ -46,7 +46,6 @@ class RangeDialog(Dialog):
         for box in (self.first, self.last):
             box.valueChanged.connect(self._explain)
         self._explain()
-        self.first.setFocus()
         self.first.selectAll()
 
     def accept(self) -> None:

@@ -191,7 +191,6 @@ class RenameDialog(PlanDialog):
             self.key.setCurrentIndex(self.key.findData(OldKey.KEEP))
         self.key.currentIndexChanged.connect(self.changed)
         self.title.textChanged.connect(self.changed)
-        self.title.setFocus()
         self.preview()
 
     def plan(self) -> Plan | None:
@@ -224,7 +223,6 @@ class MoveDialog(PlanDialog):
         self.folder.selectAll()
         self.add_field(tr("To folder"), self.folder, tr("Folder"))
         self.folder.textChanged.connect(self.changed)
-        self.folder.setFocus()
         self.view.say(self.nothing_yet())
 
     def plan(self) -> Plan | None:

@@ -85,7 +85,6 @@ class FolderDialog(Dialog):
         self.model.set_rows(rows)
         self.list.select_places([0] if rows else [], 0)
         self._settle()
-        self.field.setFocus()
 
     def accept(self) -> None:
         """Qt: open what is chosen, where it can be opened."""

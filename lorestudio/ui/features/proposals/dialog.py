@@ -218,6 +218,8 @@ class ProposalsDialog(Dialog):
         place = self.model.place_of(id(before)) if before is not None else -1
         if self.work.rows:
             self.choose(max(0, place))
+            if before is None:
+                self.table.setFocus()  # until now there was nothing but the button that closes the dialog
         else:
             self.detail.show_row(None, self._nothing())
 
