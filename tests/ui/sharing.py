@@ -92,19 +92,18 @@ def _content(widget: QWidget) -> Look:  # noqa: PLR0911 - a line for each kind
 
 
 def looks_of(window: MainWindow) -> Counter[Look]:
-    """What a person sees of a window, its actions included; not what the clock decides, as when the notes are checked.
-
-    Neither the button in a line that comes and goes slowly.
-    """
+    """What a person sees of a window, its actions included; not what the clock decides, as when notes are checked."""
     checks, counted = window.context.layout.docks["problems"], window.context.status.problems
-    found: Counter[Look] = Counter()
-    for widget in window.findChildren(QWidget):
-        left_out = widget is counted or isinstance(widget.parentWidget(), QLineEdit) or checks.isAncestorOf(widget)
-        if widget.isVisible() and not left_out:
-            found[_look(widget)] += 1
+    found = looks_in(window, lambda widget: widget is counted or checks.isAncestorOf(widget))
     for name, action in window.context.commands.actions.items():
         found[name, action.text(), action.isEnabled(), action.isChecked(), action.shortcut().toString()] += 1
     return found
+
+
+def looks_in(whole: QWidget, left_out: Callable[[QWidget], bool] = lambda _widget: False) -> Counter[Look]:
+    """What a person sees of the parts of a widget, but for buttons in a line, which come and go slowly."""
+    parts = [each for each in whole.findChildren(QWidget) if each.isVisible() and not left_out(each)]
+    return Counter(_look(each) for each in parts if not isinstance(each.parentWidget(), QLineEdit))
 
 
 def held_by(window: MainWindow) -> Held:
@@ -281,10 +280,10 @@ class SharedWindow:
         return False
 
     def _wait(self, window: MainWindow) -> None:
-        """Until it has done what it does soon: some panes wait for a pause before they follow."""
+        """Until it has done what it does soon."""
         clock = QElapsedTimer()
         clock.start()
-        while _is_due(window) and not clock.hasExpired(2 * SOON_MS):
+        while is_due(window) and not clock.hasExpired(2 * SOON_MS):
             self._settle(window)
 
     def _put_back(self, window: MainWindow, lent: _Lent) -> None:
@@ -332,9 +331,10 @@ class SharedWindow:
         return any(each.popup() is item for each in self.window.findChildren(QCompleter))
 
 
-def _is_due(window: MainWindow) -> bool:
+def is_due(window: MainWindow, soon_ms: int = SOON_MS) -> bool:
+    """Whether it does something soon: some panes wait for a pause before they follow."""
     timers = [*window.findChildren(QTimer), *window.session.findChildren(QTimer)]
-    return any(timer.isActive() and timer.isSingleShot() and timer.interval() <= SOON_MS for timer in timers)
+    return any(timer.isActive() and timer.isSingleShot() and timer.interval() <= soon_ms for timer in timers)
 
 
 def _in_sight(window: MainWindow) -> int:

@@ -103,6 +103,7 @@ class GraphView(QGraphicsView):
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         theme.changed.connect(self._paint)
         self._paint()
+        self._tell()
 
     # ---- what is shown ----------------------------------------------------------------------------------------------
 

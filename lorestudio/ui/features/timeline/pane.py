@@ -483,6 +483,7 @@ class TimelinePane(Pane):
         project, feed = self._session.project, self.feed
         if project is None or project.chat is None:
             self.content = MapContent()
+            self.note_changed.emit("")
             self._say(tr("No chat yet"), tr("Open a chat to see which notes went into its replies, turn by turn."))
             return
         chosen = self._selection.generation

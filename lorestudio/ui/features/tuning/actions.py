@@ -328,10 +328,12 @@ class TuningFeature(Feature):
             self.context.expected.take(None)
             text = tr("Open the folder with your notes, and say what should be in the prompt.")
             self._tell(lambda pane: pane.show_nothing(tr("No vault"), text))
+            self._expect_nothing()
             return
         if path is None:
             text = tr("Expectations are kept in a file of the vault's folder, and nothing of this project has one.")
             self._tell(lambda pane: pane.show_nothing(tr("Nothing to keep them in"), text))
+            self._expect_nothing()
             return
         if self._seen == (project, simulator):
             return
@@ -349,6 +351,10 @@ class TuningFeature(Feature):
             failed=lambda error: self._failed((project, simulator), error),
             owner=self,
         )
+
+    def _expect_nothing(self) -> None:
+        self._expected = Expectations()
+        self.score()
 
     def _found(self, seen: tuple[Project, Simulator | None], expected: Expectations, found: CheckedChat) -> None:
         self._seen, self._expected, self.checked = seen, expected, found
