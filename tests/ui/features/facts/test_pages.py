@@ -132,6 +132,7 @@ def test_a_search_lists_what_it_found_by_similarity_until_it_is_left(page: Memor
     assert (similar.isVisible(), page.strip.isVisible()) == (False, False)
     page.show_hits(Hits("cord", {}), "")
     assert page.empty.title.text() == "Nothing found"
+    assert page.empty.text.text() == "No memory has a vector to compare."
     page.empty.pressed.emit("all")
     assert told[3:] == ["cleared"]
 

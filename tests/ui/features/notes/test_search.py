@@ -80,6 +80,7 @@ def test_a_bad_expression_is_explained(window) -> None:
     pane.regex.setChecked(True)
     find(window, "(")
     assert "not well formed at character" in pane.state.text()
+    assert (pane.empty.title.text(), pane.empty.text.text()) == ("Not searched", pane.state.text())
     assert pane.empty.isVisible()
 
 

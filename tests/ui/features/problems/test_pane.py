@@ -652,6 +652,7 @@ def test_a_filter_that_hides_all_says_so(filled: Stage) -> None:
     pane = filled.pane
     pane.head.words.setText("nowhere to be found")
     assert (pane.empty.title.text(), pane.focus_target()) == ("Nothing found", pane.head.words)
+    assert pane.empty.text.text() == "No problem has all these words and this severity."
     assert pane.head.told.startswith("0 shown of ")
     pane.head.words.setText("")
     assert pane.focus_target() is pane.tree

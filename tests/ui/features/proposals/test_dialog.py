@@ -490,6 +490,7 @@ def test_a_refusal_ends_the_batch_with_the_reason(window, wait, client) -> None:
     wait()
     assert len(client.asked) == 1
     assert states(dialog) == {"Bell": "failed", "Dawnkeep": "waiting", "Crown": "left out"}
+    assert dialog.bar.label.text().startswith("The rest was not asked: ")
     assert "refused the key" in dialog.bar.label.text()
     choose(dialog, "Bell")
     assert "refused the key" in dialog.detail.words.text()

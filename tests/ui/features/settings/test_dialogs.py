@@ -621,7 +621,7 @@ def test_an_import_says_what_kind_of_file_it_is(open_window, qtbot, tmp_path) ->
 # ---- the chat's choices ----------------------------------------------------------------------------------------------
 
 
-def test_a_chats_choices_go_into_its_file_and_nothing_else_does(open_window, qtbot, chat) -> None:
+def test_a_chats_choices_go_into_its_file_and_nothing_else_does(open_window, qtbot, chat, tmp_path) -> None:
     before = chat.read_bytes()
     window = open_window()
     controls = window.session.project.controls
@@ -638,6 +638,8 @@ def test_a_chats_choices_go_into_its_file_and_nothing_else_does(open_window, qtb
     dialog.write.click()
     settle(window, qtbot)
     written = chat.read_bytes()
+    (copy,) = [each for each in tmp_path.rglob("*") if each.is_file() and each != chat and each.read_bytes() == before]
+    assert window.bars.texts == [f"The chat file was written. As it was: {copy.name}"]
     assert written.split(b"\n")[1:] == before.split(b"\n")[1:]
     assert json.loads(written.split(b"\n")[0])["chat_metadata"] == {
         "deeplore_pins": ["Gate", {"title": "Bell", "vaultSource": None}],

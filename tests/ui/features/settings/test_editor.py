@@ -133,6 +133,7 @@ def test_the_list_keeps_its_setting_and_says_when_nothing_is_there(view, model) 
     )
     QTest.keyClicks(view.search, "no such words")
     assert view.nothing.title.text() == "No setting has these words"
+    assert view.nothing.text.text().startswith("Words are looked for in titles, helps, DeepLore's keys and stages.")
     view.nothing.pressed.emit("all")
     assert (view.tree.isVisible(), view.search.text(), view.changed_only.isChecked()) == (True, "", False)
     assert model.setting(view.tree.currentIndex()) == NAMED["max_entries"]

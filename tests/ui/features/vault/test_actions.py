@@ -490,6 +490,7 @@ def test_undo_leaves_a_file_alone_that_somebody_changed_since(window, vault) -> 
     (vault / "Skarn.md").write_text("Theirs\n", encoding="utf-8")
     undo(window)
     box = dialog_of(QMessageBox)
+    assert (box.windowTitle(), box.informativeText()) == ("Undo", "What was changed since stays as it is.")
     assert "Skarn.md" in box.text()
     next(button for button in box.buttons() if button.text() == "Undo the other 1 file").click()
     settle(window)
