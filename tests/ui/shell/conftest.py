@@ -15,7 +15,9 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFileDialog,
+    QLayout,
     QLineEdit,
+    QMessageBox,
     QPlainTextEdit,
     QPushButton,
     QWidget,
@@ -39,6 +41,17 @@ def studio(make_window: Callable[..., MainWindow], tmp_path: Path) -> MainWindow
     return window
 
 
+def unplaced(whole: QWidget) -> list[QWidget]:
+    """The parts of a widget that its layouts, or those of its parts, have no place for."""
+    parts = [each for each in whole.findChildren(QWidget) if not each.isWindow()]
+    return [each for each in parts if (room := each.parentWidget().layout()) is not None and not _has(room, each)]
+
+
+def _has(layout: QLayout, part: QWidget) -> bool:
+    items = [layout.itemAt(place) for place in range(layout.count())]
+    return any(each.widget() is part or (each.layout() is not None and _has(each.layout(), part)) for each in items)
+
+
 def fillable(dialog: QDialog) -> list[QWidget]:
     """What can be typed into, chosen or looked through in a dialog."""
     kinds = (QLineEdit, QPlainTextEdit, QComboBox, QAbstractSpinBox, QAbstractItemView)
@@ -55,7 +68,8 @@ def fillable(dialog: QDialog) -> list[QWidget]:
 def dialogs(window: MainWindow) -> Iterator[tuple[str, QDialog]]:
     """Each dialog that an action opens, but Qt's own, with the action; Escape closes it, and it must be gone.
 
-    The keyboard is in it, and Enter does not close it at once while there is anything to fill in or to choose.
+    Every part has a place. The keyboard is in it, and Enter does not close it at once while there is anything to fill
+    in or to choose.
     """
     for name, action in window.commands.table.items():
         if not action.title.endswith("…") or not window.commands.actions[name].isEnabled():
@@ -67,6 +81,7 @@ def dialogs(window: MainWindow) -> Iterator[tuple[str, QDialog]]:
                 if isinstance(dialog, QFileDialog):
                     dialog.close()
                     continue
+                assert isinstance(dialog, QMessageBox) or unplaced(dialog) == [], name
                 first = QApplication.focusWidget()
                 assert dialog.isAncestorOf(first), name
                 acts = isinstance(first, QPushButton) and not first.text().endswith("…")

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QScrollArea, QTabWidget, QTe
 
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.conftest import drain
+from tests.ui.shell.conftest import unplaced
 from tests.ui.worlds import make_project
 
 
@@ -32,6 +33,11 @@ def path_of(widget: QWidget) -> str:
         found.append(at.accessibleName() or type(at).__name__)
         at = at.parentWidget()
     return " < ".join(found)
+
+
+def test_every_part_of_a_pane_has_a_place_in_it(window: MainWindow) -> None:
+    panes = [dock.pane for dock in window.docks.values()]
+    assert [path_of(each) for pane in panes for each in unplaced(pane)] == []
 
 
 def test_pages_within_a_pane_have_flat_tabs(window: MainWindow) -> None:
