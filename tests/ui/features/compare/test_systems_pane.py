@@ -31,7 +31,7 @@ from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.registry import Registered
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.model import Turn
-from lorestudio.ui.features.compare import systems_pane
+from lorestudio.ui.features.compare import systems, systems_pane
 from lorestudio.ui.features.compare.systems import ComparedSystems, total_columns, turn_columns
 from lorestudio.ui.features.compare.systems_pane import FILLS, TokenChart, draw_line, swatch
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL
@@ -518,6 +518,28 @@ def test_a_kept_comparison_of_other_inputs_says_so(
     settled(qtbot, second)
     assert pane.state.text() == ""
     assert set(decisions) == {"hybrid", "world-info"}
+
+
+@pytest.mark.long
+def test_nothing_is_run_for_a_kept_comparison_that_cannot_be_read(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    first = start(make_window, tmp_path, qtbot, "deeplore")
+    first.run("systems.compare")
+    settled(qtbot, first)
+    first.close()
+    decisions.clear()
+    second = start(make_window, tmp_path, qtbot, "deeplore")
+
+    def locked(_folder: Path) -> None:
+        raise OSError("The file is locked")
+
+    monkeypatch.setattr(systems, "ComparisonStore", locked)
+    second.features.systems.show_page()
+    settled(qtbot, second)
+    pane = second.features.systems.compare
+    assert (pane.found, decisions, second.bars.texts) == (None, [], ["The file is locked"])
 
 
 def test_where_nothing_was_kept_comparing_runs(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -209,6 +211,17 @@ def test_a_swipe_that_is_looked_at_takes_the_place_of_the_other(window: MainWind
     commands(window).jump(Generation(4, 1), None)
     assert pane.content.generations[1] == Generation(4, 1)
     assert pane.map.chosen[1] == 1
+
+
+@pytest.mark.parametrize(("took", "rests"), [(0.0, pane_module.REFRESH_MS), (0.1, 800), (9.0, 2000)])
+def test_a_map_that_takes_long_is_filled_less_often(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, took: float, rests: int
+) -> None:
+    """It rests eight times as long as it worked, but two seconds at most."""
+    pane, clock = pane_of(window), itertools.count(1000.0, took)
+    monkeypatch.setattr(pane_module, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    pane._replaced()
+    assert pane._refresh.interval() == rests
 
 
 def test_rows_are_sorted_and_filtered(window: MainWindow) -> None:

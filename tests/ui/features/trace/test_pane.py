@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
-from lorestudio.domain.state import EngineState
+from lorestudio.domain.state import EngineState, EntryRule
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.journey import PHASES
@@ -469,3 +471,17 @@ def test_what_is_tried_out_takes_the_place_of_the_sentence_shown_or_not(
         window.preview.try_settings(None)
     settle(window)
     assert sentence in pane.summary.accessibleDescription()
+
+
+def test_rows_say_what_the_last_change_has_done(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
+    project = replace(make_project(tmp_path), settings=DeepLoreSettings(enabled=True))
+    window = make_window(project, make_simulator=Simulator)
+    settle(window)
+    window.selection.choose_message(5, Generation(5))
+    settle(window)
+    model = window.trace.model
+    assert (model.change(SKARN), model.change(DAWNKEEP)) == (None, None)
+    controls = replace(window.session.project.controls, blocks=(EntryRule("Skarn"),))
+    window.session.parts.adjust("Block Skarn", controls=controls)
+    settle(window)
+    assert (model.change(SKARN).words, model.change(DAWNKEEP)) == ("− left", None)
