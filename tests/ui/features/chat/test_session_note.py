@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.records import replace
+from lorestudio.exchange.problems import InputError
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.studio.project.answering import Source
@@ -142,6 +143,17 @@ def test_what_fails_is_said_and_changes_nothing(window: MainWindow, writer: Writ
     settle(window)
     assert any("It took too long." in text for text in window.bars.texts)
     assert chat_of(window) == before
+
+
+def test_who_cannot_be_asked_is_said(window: MainWindow, writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_given: object) -> None:
+        raise InputError("chat.json", "its recording is gone")
+
+    monkeypatch.setattr(session_note, "make_answers", refuse)
+    dialog_of(window).accept()
+    settle(window)
+    assert window.bars.texts == ["No session note: chat.json: its recording is gone"]
+    assert writer.asked == []
 
 
 def test_a_note_for_a_chat_that_was_left_is_dropped(window: MainWindow, writer: Writer, qtbot: QtBot) -> None:
