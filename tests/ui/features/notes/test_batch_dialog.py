@@ -11,6 +11,7 @@ from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import open_project
 from lorestudio.ui.features.notes.batch_dialog import BatchDialog, Operation, ValueKind
 from tests.ui.conftest import drain, settle
+from tests.ui.shell.conftest import unplaced
 from tests.ui.vaults import NOTES, choose, contents, open_vault, write_vault
 
 
@@ -145,6 +146,7 @@ def test_it_tells_what_the_notes_have(make_alone) -> None:
     assert dialog.windowTitle() == "Change a property of 4 notes"
     assert dialog.state.text() == "Choose a property of the 4 notes:"
     assert dialog.name.hasFocus() or dialog.name.lineEdit().hasFocus()
+    assert unplaced(dialog) == []
     rows = {one.name: one for one in dialog.properties.rows}
     value, inside = dialog.properties.columns[1], dialog.properties.columns[2]
     assert (inside.words(rows["keys"]), value.words(rows["keys"])) == ("3 of 4", "differs: 3 values")
