@@ -18,12 +18,16 @@ from lorestudio.trace.wording import is_list, number_words, plural, quoted
 
 
 class ScoreNode(Struct, frozen=True):
-    """One line: what it is about, its value as text, how it came about, and the lines that it is made of."""
+    """One line: what it is about, its value as text, how it came about, and the lines that it is made of.
+
+    `entry` is the entry that the line leads to, None where it leads nowhere.
+    """
 
     title: str
     value: str = ""
     description: str = ""
     details: tuple[ScoreNode, ...] = ()
+    entry: int | None = None
 
 
 class TermFigures(Struct, frozen=True):
@@ -86,8 +90,15 @@ def _matches(trace: Trace, entry: int) -> ScoreNode | None:
     for record in trace.stages:
         for verdict in record.verdicts:
             if verdict.entry == entry and record.phase is Phase.MATCH and record.name != trace.words.score_stage:
-                label = trace.words.label(verdict.reason)
-                found.append(ScoreNode(record.name, label, explain(verdict, trace).sentence))
+                source = verdict.details.get("source_id")
+                found.append(
+                    ScoreNode(
+                        record.name,
+                        trace.words.label(verdict.reason),
+                        explain(verdict, trace).sentence,
+                        entry=source if isinstance(source, int) else None,
+                    )
+                )
     return ScoreNode("Match", plural(len(found), "# decision|# decisions"), details=tuple(found)) if found else None
 
 
@@ -219,7 +230,7 @@ def _order(trace: Trace, record: StageRecord, entry: int) -> ScoreNode | None:
             ref = trace.entries.get(other) if isinstance(other, int) else None
             title = ref.title if ref is not None else str(other)
             reason = _tie(order[place], order[at], names)
-            details.append(ScoreNode(word, title, reason))
+            details.append(ScoreNode(word, title, reason, entry=other if isinstance(other, int) else None))
     return ScoreNode(record.name, f"{place + 1} of {len(order)}", f"by {', then '.join(names)}", tuple(details))
 
 
@@ -267,6 +278,7 @@ def _number(value: Json) -> float:
 class Similarity(Struct, frozen=True):
     """One candidate: its score, its place in the order of all scores from 1, whether it was taken, and why not."""
 
+    entry: int
     title: str
     score: float
     rank: int
@@ -310,6 +322,7 @@ def similarities(trace: Trace) -> Similarities | None:
     scored.sort(key=lambda each: -each[0])
     entries = tuple(
         Similarity(
+            verdict.entry,
             trace.title(verdict.entry),
             score,
             rank,

@@ -168,6 +168,7 @@ class WalkRow(Struct, frozen=True):
     """One message of the walk: what was decided, and the tokens collected with its recap."""
 
     index: int
+    recap: str
     decision: WalkDecision
     after: int | None
 
@@ -219,6 +220,7 @@ def prompt_at(session: RecapSession, message: int) -> PromptAt:
     chat = chat_until(session.chat, min(message, len(session.chat.messages)))
     done = refreshed(chat, around, size)
     trace = recap_trace(done, session.settings, around.counter, context_size=size, turn=Turn(message, 0, 0))
+    recaps = {row.index: row.recap for row in message_rows(done.chat)}
     found = done.inclusion
     steps = found.steps if found is not None else ()
     current = done.storage.store.get()
@@ -229,7 +231,7 @@ def prompt_at(session: RecapSession, message: int) -> PromptAt:
         placed.tokens if placed is not None else 0,
         PLACE_WORDS[done.place],
         current.number if current is not None and placed is not None else None,
-        tuple(WalkRow(step.index, step.decision, step.after) for step in steps),
+        tuple(WalkRow(step.index, recaps[step.index], step.decision, step.after) for step in steps),
         found.tokens if found is not None else 0,
         found.limit if found is not None else None,
         done.hiding.visible_start or 0,

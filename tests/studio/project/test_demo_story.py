@@ -13,7 +13,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, NoteProblem, Position
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
-from lorestudio.exchange.chats.notepad import turned
+from lorestudio.studio.chat.editing import choose_swipe
 from lorestudio.studio.project.problems import ProblemFinder
 from lorestudio.studio.project.project import DEMO_SEED, Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
@@ -80,9 +80,7 @@ def at(replayed: Simulator) -> Ask:
 def with_swipe(demo: Project, message: int, swipe: int, reply: int) -> Reply:
     """A reply of the chat in which another swipe of an earlier message is active."""
     assert demo.chat is not None
-    messages = list(demo.chat.messages)
-    messages[message] = turned(messages[message], swipe - 1)
-    simulator = Simulator(replace(demo, chat=replace(demo.chat, messages=tuple(messages))))
+    simulator = Simulator(replace(demo, chat=choose_swipe(demo.chat, message, swipe - 1)))
     return Reply(asyncio.run(simulator.generate(Generation(reply))))
 
 

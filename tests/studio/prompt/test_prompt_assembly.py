@@ -225,7 +225,6 @@ def test_in_a_group_characters_are_named_and_one_is_asked() -> None:
         character_name="Mina",
     )
     prompt = assemble(trace(message=2), chat, BARE)
-    assert prompt.group
     assert shown(prompt) == [
         (SYSTEM, "Write Hob."),
         (SYSTEM, "[Start a new group chat. Group members: Mina, Hob]"),

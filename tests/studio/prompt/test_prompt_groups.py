@@ -67,7 +67,6 @@ def test_of_swapped_cards_the_speakers_is_in_the_prompt() -> None:
         (SYSTEM, "Hob itches."),
         (SYSTEM, "[Write the next reply only as Hob.]"),
     ]
-    assert prompt.group
     assert prompt.speaker == "Hob"
 
 

@@ -9,7 +9,7 @@ from weakref import ref
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.exchange.chats.notepad import turned
+from lorestudio.studio.chat.editing import choose_swipe
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline import TimelineMaker, generation_before
 from lorestudio.trace.diff import compare
@@ -45,7 +45,7 @@ def test_swipes_of_a_reply_are_compared_with_the_reply_before_and_sent_after_eac
 
 def test_the_active_swipe_is_the_one_the_chat_went_on_from() -> None:
     assert generation_before(CHAT, SECOND) == FIRST
-    swiped = replace(CHAT, messages=(CHAT.messages[0], turned(CHAT.messages[1], 1), *CHAT.messages[2:]))
+    swiped = choose_swipe(CHAT, 1, 1)
     assert generation_before(swiped, SECOND) == OTHER
     assert generation_before(CHAT, OTHER) is None
     assert generation_before(None, Generation(0)) is None

@@ -104,8 +104,8 @@ def test_orders_say_what_decided_between_neighbours(fuzzy: Simulator) -> None:
         order = node(priority.details, "requires and excludes")
         assert order.value == f"{place + 1} of {len(record.left)}"
         for neighbour in order.details:
-            other = record.left[place + (1 if neighbour.title == "before" else -1)]
-            mine, theirs = counted[entry], counted[other]
+            assert neighbour.entry is not None
+            mine, theirs = counted[entry], counted[neighbour.entry]
             if mine == theirs:
                 assert "title decides" in neighbour.description
             else:

@@ -583,7 +583,7 @@ def comparison(tokens: tuple[tuple[int, ...], ...] = TOKENS) -> Comparison:
     turns = []
     for place, both in enumerate(tokens):
         shares = tuple(PromptShare((), each) for each in both)
-        turns.append(TurnComparison(Turn(2 * place, 0, place), shares, nothing, (nothing,) * 2))
+        turns.append(TurnComparison(Turn(2 * place, 0, place), shares, (nothing,) * 2))
     return Comparison(("Old", "New"), tuple(turns), (), {}, ())
 
 
@@ -834,7 +834,7 @@ def test_columns_of_runs_are_as_wide_as_their_names_within_limits(qapp: object) 
     names = ("A", "A name of middling length", "A name of a run that is by far too long for a column of its own")
     nothing: frozenset[Any] = frozenset()
     shares = tuple(PromptShare((), 1200) for _ in names)
-    turns = (TurnComparison(Turn(4, 0, 1), shares, nothing, (nothing,) * 3),)
+    turns = (TurnComparison(Turn(4, 0, 1), shares, (nothing,) * 3),)
     columns = turn_columns(Comparison(names, turns, (), {}, ()), metrics)
     middling = metrics.horizontalAdvance(names[1]) + 28
     assert 84 < middling < 190

@@ -257,7 +257,7 @@ def test_neither_is_what_was_begun_for_a_version_or_a_scene(
 # ---- the prompt -----------------------------------------------------------------------------------------------------
 
 WALK = tuple(
-    WalkRow(place, decision, after)
+    WalkRow(place, f"Recap {place}.", decision, after)
     for place, decision, after in (
         (4, WalkDecision.INCLUDED, 30), (3, WalkDecision.OVER_LIMIT, 90), (2, WalkDecision.EXCLUDED, None),
     )
@@ -278,6 +278,7 @@ def test_what_a_reply_is_given(theme: Theme, qtbot: QtBot) -> None:
     assert (page.bar.isHidden(), page.bar.maximum(), page.bar.value()) == (False, 50, 30)
     assert column(page, 1) == ["Fits", "Does not fit", "Left out"]
     assert column(page, 2) == ["30 of 50", "90 of 50", ""]
+    assert column(page, 3) == ["Recap 4.", "Recap 3.", "Recap 2."]
     assert at_the_right(page.model) == [0, 2]
     assert page.text.toPlainText() == "Of late."
     page.view.choose(WALK[1].index)

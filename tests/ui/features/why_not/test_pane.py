@@ -384,7 +384,7 @@ def test_the_threshold_is_drawn_through_all_rows(hybrid: MainWindow, theme: Them
 
 # ---- similarities alone ---------------------------------------------------------------------------------------------
 
-BARS = Similarities(0.5, 1, (
+BARS = Similarities(0.5, (
     Similarity(1, "Skarn", 0.75, 1, True, "Taken"), Similarity(2, "Bell", 0.25, 2, False, "Below the threshold"),
     Similarity(3, "Crown", -0.25, 3, False, "Below the threshold"),
 ))  # fmt: skip
