@@ -852,7 +852,7 @@ def test_settings_that_a_command_brings_take_the_place_of_ones_own_and_that_is_s
         looking.stop()
         window, known = windows[0], windows[0].session.choices.systems
         try:
-            found.extend((window.context.bars.texts, known["world-info"].depth))
+            found.extend((window.welcome.isVisible(), window.context.bars.texts, known["world-info"].depth))
             window.context.run("adjust.undo")
             found.append(known["world-info"].depth)
         finally:
@@ -866,7 +866,8 @@ def test_settings_that_a_command_brings_take_the_place_of_ones_own_and_that_is_s
     project = make_project(tmp_path / "vault")
     assert ui_app.run(project, settings_file=tmp_path / "w.ini", folder=tmp_path, systems=systems) == 0
     drain()
-    texts, *depths = found
+    start, texts, *depths = found
+    assert start is False
     assert ["settings of World Info are SillyTavern's from now on" in text for text in texts] == [True]
     assert depths == [7, 9]
 
