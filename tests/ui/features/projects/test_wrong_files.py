@@ -24,7 +24,7 @@ HEADER = {"user_name": "U", "character_name": "C"}
         ("cards.json", CARDS, True, "“AI Dungeon”", ["Import lorebooks…"]),
         ("book.json", BOOK, True, "a lorebook, and no chat", ["Open lorebook…", "Import lorebooks…"]),
         ("chat.jsonl", HEADER, False, "a chat, and no vault", ["Open chat…"]),
-        ("null.jsonl", None, True, "only “null”", ["Details"]),
+        ("null.jsonl", None, True, "only “null”", []),
         (
             "settings.json",
             {"power_user": {}},

@@ -137,8 +137,8 @@ def test_the_bench_asks_the_chosen_system(window, qtbot) -> None:
     qtbot.waitUntil(lambda: bench_titles(window) == {"Tower"})
     assert pane.result.trace.system == "world-info"
     pane.behind.click()
-    end = len(window.session.project.chat.messages)
-    qtbot.waitUntil(lambda: pane.result is not None and pane.result.message == end)
+    after = len(window.session.project.chat.messages) + 1
+    qtbot.waitUntil(lambda: pane.result is not None and pane.result.trace.turn.message == after)
     assert bench_titles(window) == {"Tower"}
     window.session.replays.configure({"world-info": WorldInfoSettings(depth=3)})
     qtbot.waitUntil(lambda: bench_titles(window) == {"Gate", "Tower"})
