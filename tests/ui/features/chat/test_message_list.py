@@ -16,6 +16,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.records import replace
 from lorestudio.ui.features.chat.delegate import _AVATAR, _EDGE, _GAP
 from lorestudio.ui.features.chat.message_list import MessageList
+from lorestudio.ui.features.chat.reply import EndKeeper
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.conftest import drain
 from tests.ui.worlds import make_project
@@ -58,6 +59,19 @@ def test_rows_in_sight_have_their_true_height_and_follow_each_other(view: Messag
     rects = [view.visualRect(view.model().index(row, 0)) for row in range(first, last + 1)]
     assert [rect.height() for rect in rects] == [true_height(view, row) for row in range(first, last + 1)]
     assert all(one.bottom() + 1 == other.top() for one, other in pairwise(rects))
+
+
+def test_where_nothing_moves_slowly_the_end_is_kept_at_once(view: MessageList) -> None:
+    bar, keeper = view.verticalScrollBar(), EndKeeper(view)
+    view.hide()
+    bar.setValue(bar.maximum())
+    keeper.start()
+    bar.setMaximum(bar.maximum() + 500)
+    assert bar.value() == bar.maximum()
+    bar.setValue(bar.value() - 200)
+    bar.setMaximum(bar.maximum() + 500)
+    assert (bar.maximum() - bar.value(), keeper.following) == (700, False)
+    keeper.stop()
 
 
 def test_a_guess_goes_on_in_another_line_where_the_room_beside_the_picture_ends(view: MessageList) -> None:

@@ -95,6 +95,8 @@ def test_a_line_of_the_numbers_leads_to_its_entry(make_window: Callable[..., Mai
     window.run("why.scores")
     settle(window)
     tree, model = window.why.scores.tree, window.why.scores.model
+    for place, most in ((0, 190), (1, 170)):  # nothing is cut off that would have room
+        assert tree.columnWidth(place) >= min(most, tree.sizeHintForColumn(place)) > 40
     before = model.index(0, 0, model.index(0, 0, model.index(1, 0)))  # below the order of matches
     assert (before.data(), before.data(ENTRY_ID)) == ("before", 1)
     tree.setCurrentIndex(before)
