@@ -521,6 +521,8 @@ def test_the_state_of_the_queue_is_said_while_there_is_something_to_say(pane: Re
         (True, "At work: 2 done, 0 left."),
     ]
     assert pane.asked.text() == "stand-in"
+    assert pane.asked.accessibleName() == "Recaps are written by: the stand-in"
+    assert pane.asked.toolTip().startswith("the stand-in. ")
 
 
 def test_the_keyboard_that_came_early_goes_to_the_rows_when_they_come(pane: RecapPane) -> None:
