@@ -59,6 +59,14 @@ def opened(window: MainWindow, path: Path, qtbot: QtBot) -> MainWindow:
     return window
 
 
+def test_the_edit_of_a_message_that_is_gone_meanwhile_changes_nothing(opened: MainWindow, qtbot: QtBot) -> None:
+    before = texts(opened)
+    opened.chat.delegate.edited.emit(len(before), "Late.")
+    opened.chat.delegate.edited.emit(len(before) - 1, "In time.")
+    settle(opened, qtbot)
+    assert texts(opened) == [*before[:-1], "In time."]
+
+
 def settle(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: window.session.jobs.idle and not window.session.busy, timeout=20_000)
 
