@@ -239,6 +239,50 @@ def test_a_chat_of_sillytavern_brings_its_books_which_are_only_read(start, tmp_p
     assert session.project.changed_in == []
 
 
+def test_a_group_keeps_its_members_and_their_lorebooks_when_it_is_opened_again(start, tmp_path, monkeypatch) -> None:
+    user = tmp_path / "SillyTavern" / "data" / "default-user"
+    lines = [{"user_name": "Wren", "character_name": "", "chat_metadata": {}}]
+    lines += [{"name": name, "is_user": name == "Wren", "mes": "Hm."} for name in ("Wren", "Mina", "Hob")]
+    group = {"id": "9", "name": "The inn", "members": ["Mina.png", "Hob.png"], "chats": ["g1"], "chat_id": "g1"}
+    texts = {
+        "group chats/g1.jsonl": "\n".join(map(json.dumps, lines)) + "\n",
+        "groups/9.json": json.dumps(group),
+        "settings.json": json.dumps({
+            "world_info_settings": {"world_info": {"charLore": [{"name": "Hob", "extraBooks": ["Cellar"]}]}},
+        }),
+    }  # fmt: skip
+    for member, book in (("Mina", "Letters"), ("Hob", "Cellar")):
+        world = book if member == "Mina" else ""
+        card = {"spec": "chara_card_v2", "data": {"name": member, "extensions": {"world": world}}}
+        entry = {"uid": 0, "comment": book, "constant": True, "content": f"{book}.", "position": 0, "order": 1}
+        texts |= {
+            f"characters/{member}.png": json.dumps(card),
+            f"worlds/{book}.json": json.dumps({"entries": {"0": entry}}),
+        }
+    (user / "chats").mkdir(parents=True)
+    for name, text in texts.items():
+        (user / name).parent.mkdir(parents=True, exist_ok=True)
+        (user / name).write_text(text)
+    answer_file_dialog(monkeypatch, tmp_path / "SillyTavern")
+    press(start, "sillytavern.open")
+    settle(start)
+    (dialog,) = shown(FolderDialog)
+    dialog.field.setText("g1")
+    dialog.accept()
+    settle(start)
+    session = start.session
+
+    def lore() -> list[list[str]]:
+        return [[each.title for each in session.runs.trace(run).injections] for run in session.generations]
+
+    assert lore() == [["Letters"], ["Cellar"], ["Cellar"]]  # the next one is Hob's again, as SillyTavern draws by lot
+    start.run("project.close")
+    settle(start)
+    QTest.mouseClick(start.welcome._recent.itemAt(0).widget(), Qt.MouseButton.LeftButton)
+    settle(start)
+    assert lore() == [["Letters"], ["Cellar"], ["Cellar"]]
+
+
 @pytest.mark.parametrize("own", [True, False])
 def test_that_sillytaverns_settings_take_the_place_of_ones_own_is_said(start, tmp_path, monkeypatch, own: bool) -> None:
     user = tmp_path / "SillyTavern" / "data" / "default-user"
