@@ -159,7 +159,10 @@ def _speaking(scene: Scene) -> dict[str, Scene]:
 
 def surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
     """What a scan is told beside the messages. Raises InputError for a line of a setting that cannot be read."""
-    cast = {name: _surroundings(own, settings) for name, own in _speaking(scene).items()}
+    cast = {
+        name: replace(_surroundings(own, settings), muted=scene.cast[name].muted)
+        for name, own in _speaking(scene).items()
+    }
     return replace(_surroundings(scene, settings), cast=cast)
 
 

@@ -264,7 +264,7 @@ class Surroundings:
     unless `only_these` count; `tags` are its tags, None where nobody knows them. `extras` are texts of card and
     persona; `macros` stand for themselves without braces, in lower case; in those that are `filled` macros are filled
     in, too. `variables` are the chat's. `reply_tokens` is how much of the context is kept for the reply. `cast` is
-    what holds where a member of a group speaks, by name.
+    what holds where a member of a group speaks, by name; that one may be `muted`.
     """
 
     note: AuthorsNote = field(default_factory=AuthorsNote)
@@ -278,6 +278,7 @@ class Surroundings:
     variables: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     reply_tokens: int = 0
     cast: Mapping[str, Surroundings] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    muted: bool = False
 
     def spoken_by(self, name: str) -> Surroundings:
         """What holds where that one speaks."""

@@ -124,7 +124,6 @@ class WorldInfoSystem(System):
     def scenario_fields(self) -> Mapping[str, Json]:
         """The lorebooks, and what is told of card and persona."""
         around = self.around
-        heard = around.macros.get("groupnotmuted", "").split(", ")
         found: dict[str, Json] = {
             "user": around.macros.get("user", ""),
             "persona": around.filled.get("persona", ""),
@@ -136,7 +135,7 @@ class WorldInfoSystem(System):
                 name: {
                     "avatar": "".join(f"{each}.png" for each in own.characters),
                     "card": {"name": name, **_card_texts(own)},
-                    **({} if name in heard else {"muted": True}),
+                    **({"muted": True} if own.muted else {}),
                 }
                 for name, own in around.cast.items()
             },

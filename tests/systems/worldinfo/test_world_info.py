@@ -199,6 +199,16 @@ def test_a_members_card_and_lorebooks_count_where_that_one_speaks(tmp_path: Path
     assert export_turn(simulator, simulator.generations[-1]).differing == ()
 
 
+def test_a_scenario_mutes_who_is_muted_whatever_names_have_in_them(tmp_path: Path) -> None:
+    here, settings = of_a_group(tmp_path)
+    members = (member("Ott, the elder", "ott"), replace(member("Tom", "tom"), muted=True))
+    group = GroupChat(GroupFields(members=tuple(each.avatar for each in members)), members)
+    here = replace(here, setup=PromptSetup(group=group))
+    cast = world_info_system(settings, here.scene()).scenario_fields()["cast"]
+    assert isinstance(cast, dict)
+    assert {name: each.get("muted", False) for name, each in cast.items()} == {"Ott, the elder": False, "Tom": True}
+
+
 def test_a_lorebook_of_two_members_is_scanned_for_both_and_read_once(tmp_path: Path) -> None:
     here, settings = of_a_group(tmp_path)
     settings = settings.model_copy(
