@@ -116,7 +116,8 @@ def _with_texts(book: Lorebook, notes: Mapping[tuple[str, str], NoteText]) -> Lo
             except ValueError as error:
                 raise VaultError(str(error)) from None
             pairs.append((native_entry(changed, entry.name), changed))
-    return replace(book, entries=tuple(entry for entry, _ in pairs), raws=tuple(raw for _, raw in pairs))
+    raws = tuple(raw for _, raw in pairs)
+    return replace(book, entries=tuple(entry for entry, _ in pairs), raws=raws, spoils=_spoil(raws))
 
 
 def in_play(books: Sequence[Lorebook]) -> BooksInPlay:
@@ -288,7 +289,7 @@ def read_lorebook(document: Json, name: str = "", role: BookRole = BookRole.GLOB
     raws = [found[key] for key in key_order(found)]
     entries = tuple(native_entry(raw, key) for key, raw in zip(key_order(found), raws, strict=True))
     remarks = (*_about_book(form), *_about_entries(raws, entries))
-    return Lorebook(name, entries, role, place, remarks, tuple(raws), any(_no_text(raw, "content") for raw in raws))
+    return Lorebook(name, entries, role, place, remarks, tuple(raws), _spoil(raws))
 
 
 def edited(book: Lorebook, changes: Mapping[str, Raw | None]) -> Lorebook:
@@ -301,7 +302,7 @@ def edited(book: Lorebook, changes: Mapping[str, Raw | None]) -> Lorebook:
     known = {entry.name for entry in book.entries}
     new = {uid: change for uid, change in changes.items() if uid not in known and change is not None}
     found |= {str(len(found) + place): {**NEW_ENTRY, "uid": uid, **raw} for place, (uid, raw) in enumerate(new.items())}
-    return read_lorebook({"entries": found}, book.name, book.role, book.place)
+    return replace(read_lorebook({"entries": found}, book.name, book.role, book.place), owners=book.owners)
 
 
 def _form(document: Json) -> _BookForm:
@@ -402,6 +403,10 @@ def _named(entries: Sequence[BookEntry]) -> str:
 
 def _title(entry: BookEntry) -> str:
     return f"“{entry.comment or ', '.join(entry.keys) or f'entry {entry.uid}'}”"
+
+
+def _spoil(raws: Iterable[Raw]) -> bool:
+    return any(_no_text(raw, "content") for raw in raws)
 
 
 def _no_text(raw: Raw, field: str) -> bool:

@@ -311,7 +311,8 @@ class World(Struct, frozen=True):
     """The entries in the order they are offered to the budget, and how traces call them.
 
     `entries` are by uid, those of `silent` books among them: of members of a group who do not speak. `books` is None
-    where the entries are the vault's notes. `digest` tells one set of entries from another.
+    where the entries are the vault's notes. `digest` tells one set of entries from another. Where a content that is no
+    text `stops` SillyTavern's scan, none of them is offered.
     """
 
     book: tuple[BookEntry, ...]
@@ -321,6 +322,7 @@ class World(Struct, frozen=True):
     books: BooksInPlay | None = None
     digest: str = ""
     silent: tuple[Lorebook, ...] = ()
+    stops: tuple[str, ...] = ()
 
 
 def world_of(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook, ...] | None, known: Known) -> World:
@@ -332,9 +334,10 @@ def world_of(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook,
     world = known.of(books, by, lambda: (counter, _of_books(moment, settings, books)))[1]
     playing = world.books.used if world.books is not None else ()
     silent = tuple(book for book in playing if book.owners and moment.character not in book.owners)
-    if not silent:
+    stops = tuple(book.name for book in playing if book.spoils and book not in silent)
+    if not silent and not stops:
         return world
-    return known.of(books, (*by, *(book.name for book in silent)), lambda: _without(world, silent))
+    return known.of(books, (*by, *(book.name for book in silent)), lambda: _without(world, silent, stops))
 
 
 class Decision(Struct, frozen=True):
@@ -404,8 +407,7 @@ def _place_in_book(entry: Entry) -> tuple[bool, str, float]:
 def _of_books(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook, ...]) -> World:
     known = books if settings.newer else tuple(book for book in books if book.role is not BookRole.PERSONA)
     playing = in_play(known)
-    spoilt = any(book.spoils for book in playing.used)  # SillyTavern stops at the first content that is no text
-    listed = () if spoilt else in_order(playing.used, InsertionStrategy(settings.character_strategy))
+    listed = in_order(playing.used, InsertionStrategy(settings.character_strategy))
     every = listed if settings.newer else tuple(map(of_1_12, listed))
     index = index_of(every, moment.counter)
     told = "\n".join(f"{entry.uid} {entry.digest}" for entry in every)
@@ -414,10 +416,10 @@ def _of_books(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook
     return World(every, Watch(every), index, entries, playing, digest)
 
 
-def _without(world: World, silent: tuple[Lorebook, ...]) -> World:
+def _without(world: World, silent: tuple[Lorebook, ...], stops: tuple[str, ...]) -> World:
     names = {book.name for book in silent}
-    book = tuple(entry for entry in world.book if entry.world not in names)
-    return replace(world, book=book, watch=Watch(book), silent=silent)
+    book = () if stops else tuple(entry for entry in world.book if entry.world not in names)
+    return replace(world, book=book, watch=Watch(book), silent=silent, stops=stops)
 
 
 def _macros(moment: Moment, around: Surroundings, variables: Mapping[str, str]) -> Macros:

@@ -236,9 +236,11 @@ class _WorldInfoRun:
         ]
         details: dict[str, Json] = {"books": books, "remarks": " ".join(self.system.remarks)}
         owners = {book.name: sorted(book.owners) for book in world.silent}
-        for entry in world.index.entries if owners else ():
+        for entry in world.index.entries if owners or world.stops else ():
             if entry.vault in owners:
                 ledger.refuse(entry, "wi_silent", owners=owners[entry.vault], speaker=self.moment.character)
+            elif world.stops:
+                ledger.refuse(entry, "wi_stopped", books=list(world.stops))
         return ledger.close((), note="wi_books" if books else "wi_no_books", details=details)
 
     def _tell_similar(self, ledger: Ledger) -> StageRecord:

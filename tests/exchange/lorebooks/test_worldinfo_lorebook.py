@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lorestudio.exchange.lorebooks.entry import BookError, BookPlace, Extra
-from lorestudio.exchange.lorebooks.reading import BookRole, load_lorebook, read_lorebook
+from lorestudio.exchange.lorebooks.reading import BookRole, edited, load_lorebook, read_lorebook, with_texts
+from lorestudio.vault.edited_vaults import NoteText
 
 
 def remarks(entry: dict[str, object]) -> str:
@@ -146,3 +148,6 @@ def test_a_content_or_group_that_is_no_text_is_told_with_what_sillytavern_does()
         "“Mill”: “group” is no text; SillyTavern fails where the entry comes in. Write it between quotation marks.",
     ]
     assert not read_lorebook({"entries": {"0": {"uid": 0, "content": 0}}}).spoils
+    whole = edited(replace(book, owners=frozenset({"hob"})), {"0": {"content": "A crane."}})
+    assert (whole.spoils, whole.owners) == (False, {"hob"})
+    assert not with_texts([book], [NoteText(book.name, "uid 0", "---\n---\nA crane.")])[0].spoils

@@ -219,6 +219,20 @@ def test_a_lorebook_of_two_members_is_scanned_for_both_and_read_once(tmp_path: P
     assert all("The mill." in lines_of(trace) for trace in asyncio.run(Simulator(here, system).replay()))
 
 
+def test_a_content_that_is_no_text_stops_the_scans_of_whom_its_lorebook_belongs_to(tmp_path: Path) -> None:
+    here, settings = of_a_group(tmp_path)
+    world(tmp_path, "Quay", {"constant": True, "content": "The quay."}, {"constant": True, "content": ["no text"]})
+    system = kind_of("world-info").make(settings, here.scene())
+    simulator = Simulator(here, system)
+    first, second, *_ = asyncio.run(simulator.replay())
+    assert lines_of(first) == set()
+    fates = Journeys(first)
+    told = {first.entries[fate.entry].vault: fate.reason for fate in map(fates.fate, fates.rows)}
+    assert told == {"All": "wi_stopped", "Quay": "wi_stopped", "Mill": "wi_silent", "Den": "wi_silent"}
+    assert "The mill." in lines_of(second)
+    assert export_turn(simulator, simulator.generations[0]).differing == ()
+
+
 def test_cards_of_a_group_are_joined_for_the_scan_as_for_the_prompt(tmp_path: Path) -> None:
     here, settings = of_a_group(tmp_path, mode=1)
     traces = asyncio.run(Simulator(here, kind_of("world-info").make(settings, here.scene())).replay())
