@@ -608,9 +608,9 @@ class ScannedBooks(Struct, frozen=True):
     """How a system scans lorebooks.
 
     `files` gives those that settings name, `naming` the settings that name others; `in_play` reads all that a scene has
-    by them, and says in sentences which are not there (raises InputError); `index` holds the entries of books as they
-    are scanned without notes; `checked` has what the checks see of those of a scene, the last number being the size of
-    the context, 0 where nobody knows it.
+    by them, none where the vault is scanned, and says in sentences which are not there (raises InputError); `index`
+    holds the entries of books as they are scanned without notes; `checked` has what the checks see of those of a scene,
+    the last number being the size of the context, 0 where nobody knows it.
     """
 
     files: Callable[[Any], tuple[BookFile, ...]]

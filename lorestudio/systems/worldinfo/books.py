@@ -87,13 +87,19 @@ def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSys
     embedder = embedder_named(settings.embedder) if settings.vectors else None
     vectors = KnownVectors(embedder) if embedder is not None else None
     around = surroundings(scene, settings)
-    in_place = {book.name for book in scene.books} >= set(scene.index.vaults)  # of the vault, whose notes they are then
-    extra = (file for each in (scene, *_speaking(scene).values()) for file in _extra_files(settings, each))
-    no_books = not scene.books and not book_files(settings) and not any(extra)
-    if (settings.source == VAULT and not (scene.books and in_place)) or (settings.source == BY_BOOKS and no_books):
+    if not _scans_books(settings, scene):
         return WorldInfoSystem(settings, None, around, vectors)
     books, missing = _read_books(settings, scene)
     return WorldInfoSystem(settings, books, around, vectors, (*_remarks(books), *missing))
+
+
+def _scans_books(settings: WorldInfoSettings, scene: Scene) -> bool:
+    """Whether lorebooks are scanned, and not the vault."""
+    if settings.source == VAULT:  # but for books in its place, whose notes it shows
+        return bool(scene.books) and {book.name for book in scene.books} >= set(scene.index.vaults)
+    extra = (file for each in (scene, *_speaking(scene).values()) for file in _extra_files(settings, each))
+    without_vault = not scene.index.vaults
+    return settings.source != BY_BOOKS or without_vault or bool(scene.books or book_files(settings)) or any(extra)
 
 
 def _read_books(settings: WorldInfoSettings, scene: Scene) -> tuple[tuple[Lorebook, ...], tuple[str, ...]]:
@@ -339,7 +345,7 @@ def _remarks(books: tuple[Lorebook, ...]) -> Iterator[str]:
 
 
 def _in_play(settings: WorldInfoSettings, scene: Scene) -> tuple[tuple[Lorebook, ...], tuple[str, ...]]:
-    books, missing = _read_books(settings, scene)
+    books, missing = _read_books(settings, scene) if _scans_books(settings, scene) else ((), ())
     return in_play(books).used, missing
 
 

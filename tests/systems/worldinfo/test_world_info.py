@@ -53,7 +53,8 @@ def project(folder: Path, card: dict[str, Any] | None = None, **metadata: Any) -
     chat = Chat((Message("Wren", "a kite", is_user=True),), "Wren", "Ottoline", metadata)
     found = parse_card(json.dumps({"spec": "chara_card_v2", "data": card}).encode(), "card") if card else None
     setup = PromptSetup(card=found, card_path=folder / "ottoline_v2.png", persona=Persona(text="A rider."))
-    return Project((), VaultIndex(()), DeepLoreSettings(), chat, folder / "Chats" / "a.jsonl", setup=setup)
+    index = VaultIndex((), vaults=("Lore",))
+    return Project((), index, DeepLoreSettings(), chat, folder / "Chats" / "a.jsonl", setup=setup)
 
 
 def names(settings: WorldInfoSettings, of: Project) -> list[tuple[str, str]] | None:
@@ -67,6 +68,9 @@ def test_the_vault_is_scanned_until_a_lorebook_is_named(tmp_path: Path) -> None:
     assert names(WorldInfoSettings(), here) is None
     assert names(WorldInfoSettings(book=file, source=VAULT), here) is None
     assert names(WorldInfoSettings(book=file), project(tmp_path)) == [("Eldoria", "global")]
+    without = replace(here, index=VaultIndex(()))  # then there is nothing but what chat and card name
+    assert names(WorldInfoSettings(), without) == [("Quay", "character")]
+    assert names(WorldInfoSettings(source=VAULT), without) is None
 
 
 def test_files_by_role_one_a_line(tmp_path: Path) -> None:

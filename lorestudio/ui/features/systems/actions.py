@@ -170,9 +170,9 @@ class SystemsFeature(Feature):
         context = self.context
         system, scanned = next((name, kind.books) for name, kind in KINDS.items() if kind.books is not None)
         project = self._session.project
-        opened = [book.name for book in project.books] if project is not None and project.of_books else []
+        scene = project.scene() if project is not None else None
         dialog = self.books = BooksDialog(
-            context.theme, self._session.jobs, scanned, self._known(system), context.window, opened
+            context.theme, self._session.jobs, scanned, self._known(system), context.window, scene
         )
         dialog.accepted_settings.connect(partial(self._take_books, system))
         dialog.finished.connect(partial(self._closed, "books", dialog))

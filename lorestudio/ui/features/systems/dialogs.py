@@ -11,14 +11,15 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QFormLayout, QLabel, QLineEdit, QPushButton, QWidget
 
-from lorestudio.exchange.lorebooks.reading import BookFile, BookRole, LookedAt, added_file, look_at
+from lorestudio.exchange.lorebooks.reading import BookFile, BookRole, LookedAt, Lorebook, added_file, look_at
 from lorestudio.settings.declaration import Section, Value, declared
 from lorestudio.settings.deeplore import same
 from lorestudio.settings.worldinfo import BOOKS, BY_BOOKS, VAULT
-from lorestudio.systems.base import ScannedBooks
+from lorestudio.systems.base import ScannedBooks, Scene
 from lorestudio.ui.features.settings.editor import SettingEditor, SettingsTree, SettingsView
 from lorestudio.ui.features.settings.trial import Trial
-from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.jobs import Jobs, Newest
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
@@ -53,8 +54,9 @@ _STRATEGIES: Final = {0: "Evenly, by order", 1: "The character's first", 2: "Glo
 class BooksDialog(Dialog):
     """Changes a copy of the settings. `accepted_settings` carries it once the person wants it.
 
-    Files are read by a worker, when the dialog is opened and whenever one is added. `opened` are the names of the
-    lorebooks that stand in the place of a vault, which are scanned whatever is listed.
+    Files are read by a worker, when the dialog is opened and whenever one is added. Behind those listed stand the
+    lorebooks that are scanned besides, since the `scene` has them: its chat, cards and persona, or what is open, name
+    them. They are looked for anew after each change.
     """
 
     accepted_settings = Signal(object)  # Section
@@ -66,25 +68,29 @@ class BooksDialog(Dialog):
         scanned: ScannedBooks,
         settings: Section,
         parent: QWidget,
-        opened: Sequence[str] = (),
+        scene: Scene | None = None,
     ) -> None:
         super().__init__(parent, tr("Lorebooks of World Info"), (760, 560))
-        self._jobs, self._scanned, self._settings, self._opened = jobs, scanned, settings, opened
+        self._jobs, self._scanned, self._settings, self._scene = jobs, scanned, settings, scene
         self.books: list[LookedAt] = [LookedAt(file) for file in scanned.files(settings)]
+        self.besides: list[LookedAt] = []
+        self._missing: tuple[str, ...] = ()
+        self._searches = Newest(jobs)
         self._reading = 0
         columns = (
             Column("Lorebook", _name, tip=lambda each: each.file.path),
-            Column("Role", lambda each: tr(_ROLES[each.file.role]), width=110),
+            Column("Role", _role, width=150, tip=_role),
             Column("Entries", lambda each: str(len(each.book.entries)) if each.book is not None else "", width=80),
             Column("Remarks", _remarks, icon=lambda each: ("error", "error") if each.problem else None, width=150),
         )
         self.model = RecordTable(columns, theme=theme, parent=self)
         self.list = RecordView(theme, self.model, tr("Lorebooks"), self)
         self._build()
-        self._fill(0)
+        self._fill(self._listed(0))
         files = [each.file for each in self.books]
         if files:
             self._start(lambda: [look_at(file) for file in files], self._looked)
+        self._search()
 
     @property
     def settings(self) -> Section:
@@ -110,7 +116,8 @@ class BooksDialog(Dialog):
         place = self._place()
         if place >= 0:
             del self.books[place]
-            self._fill(min(place, len(self.books) - 1))
+            self._fill(self._listed(min(place, len(self.books) - 1)))
+            self._search()
 
     def set_role(self, role: BookRole) -> None:
         """Say whose the chosen book is."""
@@ -118,7 +125,8 @@ class BooksDialog(Dialog):
         if place >= 0 and self.books[place].file.role is not role:
             before = self.books[place]
             self.books[place] = LookedAt(BookFile(before.file.path, role), before.book, before.problem)
-            self._fill(place)
+            self._fill(self.books[place])
+            self._search()
 
     def accept(self) -> None:
         """Qt: hand the settings over and close."""
@@ -153,7 +161,8 @@ class BooksDialog(Dialog):
         remove.activated.connect(self.remove)
         self.list.chosen.connect(lambda _book: self._show_chosen())
         self.role.activated.connect(lambda place: self.set_role(BookRole(self.role.itemData(place))))
-        self.source.currentIndexChanged.connect(lambda _place: self._tell())
+        self.source.currentIndexChanged.connect(lambda _place: self._search())
+        self.worlds.textChanged.connect(lambda _text: self._search())
 
     def _form(self) -> QFormLayout:
         values = self._settings.model_dump()
@@ -209,34 +218,61 @@ class BooksDialog(Dialog):
             read = by_path.get(each.file.path)
             if read is not None:
                 self.books[place] = LookedAt(each.file, read.book, read.problem)
-        self._fill(max(0, self._place()))
+        self._fill(self._listed(max(0, self._place())))
 
     def _added(self, found: Sequence[LookedAt]) -> None:
         known = {each.file.path for each in self.books}
         self.books += (each for each in found if each.file.path not in known)
-        self._fill(len(self.books) - 1)
+        self._fill(self._listed(-1))
+        self._search()
+
+    def _search(self) -> None:
+        """Look which lorebooks are scanned beside those that are listed, as things stand here."""
+        scene, settings, scanned = self._scene, self.settings, self._scanned
+        self._tell()
+        if scene is not None:
+            self._searches.start(
+                tr("Looking for lorebooks"),
+                lambda _report: scanned.in_play(settings, scene),
+                done=self._found,
+                failed=lambda error: self._found(((), (sentence_of(error),))),
+                owner=self,
+            )
+
+    def _found(self, found: tuple[tuple[Lorebook, ...], tuple[str, ...]]) -> None:
+        books, self._missing = found
+        listed = {str(Path(each.file.path).expanduser()) for each in self.books}
+        chosen = self.list.current
+        self.besides = [LookedAt(BookFile(book.place, book.role), book) for book in books if book.place not in listed]
+        same = (each for each in self.besides if chosen is not None and each.file == chosen.file)
+        self._fill(chosen if self._place() >= 0 else next(same, self._listed(0)))
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 
-    def _place(self) -> int:
-        return next(iter(self.list.selected_places()), -1)
+    def _listed(self, place: int) -> LookedAt | None:
+        return self.books[place] if self.books else None
 
-    def _fill(self, chosen: int) -> None:
-        self.model.set_rows(self.books)
-        self.list.choose(id(self.books[chosen]) if 0 <= chosen < len(self.books) else None)
+    def _place(self) -> int:
+        """Where the chosen one is listed; -1 if it is not, or none is chosen."""
+        return next((place for place, each in enumerate(self.books) if each is self.list.current), -1)
+
+    def _fill(self, chosen: LookedAt | None) -> None:
+        self.model.set_rows([*self.books, *self.besides])
+        self.list.choose(id(chosen) if chosen is not None else None)
         self._show_chosen()
 
     def _show_chosen(self) -> None:
-        each = self.list.current
+        each, listed = self.list.current, self._place() >= 0
         for widget in (self.remove_button, self.role):
-            widget.setEnabled(each is not None)
-        if each is None and self.books:
+            widget.setEnabled(listed)
+        if each is None and self.model.rows:
             text = tr("Choose a lorebook in the list to read what of it has no effect here.")
         elif each is None:
             text = tr("No lorebook is listed. “Use a lorebook file…” adds one; what of it has no effect is told here.")
         elif each.book is not None:
             told = each.book.remarks or (tr("Everything in it has its effect here."),)
-            text = "\n".join([each.file.path, *told])
+            named = tr("Scanned besides: the chat, a card, the persona or what is open names it, and no list here.")
+            text = "\n".join([each.file.path, *(() if listed else (named,)), *told])
         else:
             text = each.problem or tr("{path} is being read…", path=each.file.path)
         if each is not None:
@@ -251,23 +287,29 @@ class BooksDialog(Dialog):
         elif broken:
             name = Path(broken[0].file.path).name
             text = tr("{name} cannot be used. Remove it from the list, or mend the file and add it again.", name=name)
-        elif self._opened and not self.books:
-            names = ", ".join(self._opened)
-            text = tr("The lorebooks that are open are scanned: {names}. A file that you add is scanned besides.",
-                      names=names)  # fmt: skip
-        elif self.source.currentData() == VAULT:
+        elif self.source.currentData() == VAULT and not self.besides:
             text = tr("The vault's notes are scanned; the list is kept for another time.")
-        elif not self.books and self.source.currentData() == BY_BOOKS:
+        elif not self.model.rows and self.source.currentData() == BY_BOOKS:
             text = tr("No lorebook is listed, so the vault's notes are scanned. Add a file to scan it in their place.")
         else:
-            total = sum(len(each.book.entries) for each in self.books if each.book is not None)
+            total = sum(len(each.book.entries) for each in self.model.rows if each.book is not None)
             text = tr("{entries} in the lorebooks that are listed.", entries=count(total, "entry", "entries"))
+        if self._missing and not broken:
+            more = len(self._missing) - 1
+            told = tr("{sentence} (and {n} more)", sentence=self._missing[0], n=more) if more else self._missing[0]
+            text = f"{text}\n{told}"
+        self.state.setToolTip(plain("\n".join(self._missing)))
         self.state.setText(text)
         self.apply.setEnabled(not broken and not self._reading)
 
 
 def _name(each: LookedAt) -> str:
     return each.book.name if each.book is not None else Path(each.file.path).name
+
+
+def _role(each: LookedAt) -> str:
+    role, owners = tr(_ROLES[each.file.role]), each.book.owners if each.book is not None else ()
+    return tr("{role} ({names})", role=role, names=", ".join(sorted(owners))) if owners else role
 
 
 def _remarks(each: LookedAt) -> str:

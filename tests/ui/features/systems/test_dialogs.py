@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
+from lorestudio.domain.chat import Chat
 from lorestudio.exchange.character_card import parse_card
 from lorestudio.exchange.lorebooks.reading import BookFile, BookRole
-from lorestudio.settings.worldinfo import BOOKS, WorldInfoSettings
+from lorestudio.settings.worldinfo import BOOKS, VAULT, WorldInfoSettings
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
@@ -52,16 +56,62 @@ def rows(dialog: BooksDialog) -> list[list[str]]:
     return dialog.model.texts()[1:]
 
 
-def test_lorebooks_that_are_open_are_said_to_be_scanned(
+def test_lorebooks_that_are_scanned_without_being_listed_stand_there_with_whose_they_are(
     make_window: Callable[..., MainWindow], qtbot: QtBot, tmp_path: Path
 ) -> None:
     """With none in the list it said that the vault's notes are scanned, and there was no vault."""
-    window = make_window(open_project([lorebook(tmp_path / "Eldoria.json")]), make_simulator=Simulator)
+    project = open_project([lorebook(tmp_path / name) for name in ("Eldoria.json", "Mill.json")])
+    first, second = project.books
+    mine = replace(second, role=BookRole.CHARACTER, owners=frozenset({"Tom", "Hob"}))
+    window = make_window(project.with_books([first, mine]), make_simulator=Simulator)
     settled(qtbot, window)
     dialog = opened(window)
-    assert "are scanned: Eldoria." in dialog.state.text()
-    dialog.add([lorebook(tmp_path / "Tavern.json")])
+    dialog.source.setCurrentIndex(dialog.source.findData(VAULT))  # the lorebooks stand in its place
     settled(qtbot, window)
+    open_there = [["Eldoria", "Global", "1", ""], ["Mill", "Character (Hob, Tom)", "1", ""]]
+    assert rows(dialog) == open_there
+    assert dialog.state.text() == "2 entries in the lorebooks that are listed."
+    dialog.list.selectRow(1)
+    assert dialog.about.toPlainText().splitlines()[:2] == [
+        str(tmp_path / "Mill.json"),
+        "Scanned besides: the chat, a card, the persona or what is open names it, and no list here.",
+    ]
+    assert not dialog.remove_button.isEnabled()
+    assert not dialog.role.isEnabled()
+    QTest.keyClick(dialog.list, Qt.Key.Key_Delete)
+    assert rows(dialog) == open_there
+    dialog.add([lorebook(tmp_path / "Tavern.json"), tmp_path / "Eldoria.json"])
+    settled(qtbot, window)
+    listed = [["Tavern", "Global", "1", ""], ["Eldoria", "Global", "1", ""]]
+    assert rows(dialog) == [*listed, open_there[1]]
+    dialog.list.selectRow(1)
+    QTest.keyClick(dialog.list, Qt.Key.Key_Delete)
+    assert rows(dialog)[0] == listed[0]
+    settled(qtbot, window)
+    assert rows(dialog) == [listed[0], *open_there]
+    assert book_files(dialog.settings) == (BookFile(str(tmp_path / "Tavern.json"), BookRole.GLOBAL),)
+    dialog.close()
+
+
+def test_lorebooks_that_a_chat_names_and_that_are_not_there_are_told(
+    make_window: Callable[..., MainWindow], qtbot: QtBot, tmp_path: Path
+) -> None:
+    chat = Chat(metadata={"world_info": "Tavern"})
+    window = make_window(replace(make_project(tmp_path / "vault"), chat=chat), make_simulator=Simulator)
+    dialog = opened(window)
+    settled(qtbot, window)
+    assert "vault's notes are scanned" in dialog.state.text()
+    dialog.source.setCurrentIndex(dialog.source.findData(BOOKS))
+    settled(qtbot, window)
+    first, second = dialog.state.text().splitlines()
+    assert first == "0 entries in the lorebooks that are listed."
+    assert "“Tavern”, which is not scanned" in second
+    assert second in dialog.state.toolTip()
+    lorebook(tmp_path / "Tavern.json")
+    dialog.worlds.setFocus()
+    QTest.keyClicks(dialog.worlds, str(tmp_path))
+    settled(qtbot, window)
+    assert (rows(dialog), dialog.state.toolTip()) == ([["Tavern", "Chat", "1", ""]], "")
     assert dialog.state.text() == "1 entry in the lorebooks that are listed."
     dialog.close()
 
