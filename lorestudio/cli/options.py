@@ -183,6 +183,9 @@ OfflineAnswersOption = Annotated[
 """The same for commands that ask no provider."""
 
 YesOption = Annotated[bool, typer.Option("--yes", help="Ask the provider without asking you first.")]
+AskAgainOption = Annotated[
+    bool, typer.Option("--ask-again", help="Ask the provider also for what it answered before, and record that.")
+]
 DoItOption = Annotated[bool, typer.Option("--yes", help="Do it without asking you first.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 ProfileOption = Annotated[

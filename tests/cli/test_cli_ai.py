@@ -131,6 +131,13 @@ def test_asked_once_then_free_and_exact(lorestudio: Run, vault: Path, chat: Path
     assert again.stderr == f"No calls to a provider are needed. {asked} answers already recorded.\n"
     table = lorestudio(*command[:-1], "--answers", "recorded")
     assert "chosen (recorded from Local · small)" in told(table)
+    with provider(choosing("Lamp")) as server:
+        with_profile(lorestudio, server.port, "--replace")
+        fresh = lorestudio(*command, "--answers", "Local", "--ask-again", "--yes")
+        assert len(server.calls) > 0
+    assert f"{asked} calls to the provider" in fresh.stderr
+    assert decisions(fresh) != decisions(live)
+    assert decisions(lorestudio(*command, "--answers", "recorded")) == decisions(fresh)
     assert f"{asked} questions answered by recorded from Local · small ({asked})" in told(table)
     assert "Tokens spent: 0 sent, 0 received." in told(table)
 
@@ -420,6 +427,11 @@ def test_the_scribe_writes_a_note(lorestudio: Run, vault: Path, chat: Path) -> N
     assert (again.exit_code, again.stdout) == (0, f"{NOTE}\n")
     assert "No calls to a provider are needed. 1 answer already recorded." in again.stderr
     assert lorestudio(*command, "recorded", "--focus", "the tide").stdout == f"{NOTE}\n"
+    with provider(reply(completion("Another note."))) as server:
+        with_profile(lorestudio, server.port, "--replace")
+        other = lorestudio(*command, "Local", "--focus", "the tide", "--yes", "--ask-again")
+    assert (other.exit_code, other.stdout) == (0, "Another note.\n")
+    assert "1 call to the provider: ≈ " in other.stderr
 
 
 def test_the_scribe_saves_its_note_into_the_vault(lorestudio: Run, vault: Path, chat: Path) -> None:

@@ -17,6 +17,7 @@ from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import RulesOption, command, command_group, rules_named
 from lorestudio.cli.notes.notes import change_log
 from lorestudio.cli.options import (
+    AskAgainOption,
     JsonOption,
     NeededChat,
     SettingsOption,
@@ -44,7 +45,11 @@ from lorestudio.studio.proposals.planning import (
     proposals_cost,
     record_of,
 )
+from lorestudio.studio.proposals.reading import one_line, shortened
 from lorestudio.trace.wording import plural
+
+_SHOWN: Final = 600
+"""So much of an answer that cannot be used is shown, as it came; in code units."""
 
 
 def print_proposals(project: Project, made: Sequence[Proposal], plan: ProposalPlan) -> None:
@@ -53,6 +58,8 @@ def print_proposals(project: Project, made: Sequence[Proposal], plan: ProposalPl
         echo(f"{proposal.title} ({_file(project, proposal.path)})")
         if proposal.problem:
             echo(f"  no proposal: {proposal.problem}")
+            if proposal.reply.strip():
+                echo(f"  the answer: {shortened(one_line(proposal.reply), _SHOWN)}")
         if proposal.reasoning:
             echo(f"  {proposal.reasoning}")
         for remark in proposal.remarks:
@@ -152,6 +159,7 @@ class ProposalOptions:
         bool, typer.Option("--accept-all", help="Write every proposal that nothing speaks against, without asking.")
     ] = False
     yes: YesOption = False
+    ask_again: AskAgainOption = False
     as_json: JsonOption = False
 
     def project(self) -> Project:
@@ -248,12 +256,12 @@ def propose_summaries(
 def _run(project: Project, make_plan: Callable[[Guard, str], ProposalPlan], wanted: ProposalOptions) -> None:
     """Plan for a model, tell the cost, ask, show, and write what is accepted."""
     guard, records = Guard(NoteLocks(default_locks()).load()), default_records()
-    asked = answering(wanted.answers, project, record_of(project, records))
+    asked = answering(wanted.answers, project, record_of(project, records), fresh=wanted.ask_again)
     plan = make_plan(guard, asked.model)
     say_all(project.problems)
     if plan.tasks and asked.profile is not None:
         source = Source.named(wanted.answers)
-        cost = partial(proposals_cost, plan.tasks, source, project, records)
+        cost = partial(proposals_cost, plan.tasks, source, project, records, fresh=wanted.ask_again)
         agree(asked, cost, yes=wanted.yes, kept=f"in {records}")
     made, ended = _ask(project, asked, plan, quiet=wanted.as_json)
     accepted: list[Proposal] = []

@@ -14,6 +14,7 @@ from rich.progress import Progress as ProgressBar
 from lorestudio.cli.answering import agree, answering
 from lorestudio.cli.options import (
     AnswersOption,
+    AskAgainOption,
     ChatOptions,
     FixedOption,
     SizeOption,
@@ -157,6 +158,7 @@ def replay(
     answers: AnswersOption = AnswerKind.STAND_IN.value,
     fixed_switches: FixedOption = None,
     yes: YesOption = False,
+    ask_again: AskAgainOption = False,
     messages: Annotated[
         str | None,
         typer.Option("--messages", metavar="A-B", help="Only the replies from message A to B; A- is to the end."),
@@ -170,12 +172,13 @@ def replay(
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     project = with_chosen(replace(given.project(), context_size=context_size), chosen)
     project = with_fixed(project, fixed_switches)
-    asked = answering(answers, project)
+    asked = answering(answers, project, fresh=ask_again)
     if kind is not None:
         by = replace(by, assignments=[*(by.assignments or ()), f"generation_type={kind}"])
     decides = by.made(project, asked)
     if decides.asks_model:
-        agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)
+        path, model = project.chat_path, asked.model
+        agree(asked, lambda: asyncio.run(live_cost(project, path, model, fresh=ask_again)), yes=yes)
     wanted = MessageRange.parse(messages, "--messages") if messages is not None else MessageRange()
     simulator = Simulator(project, decides)
     report, documents = ReplayReport(project), list[Json]()

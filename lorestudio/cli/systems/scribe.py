@@ -11,6 +11,7 @@ import typer
 from lorestudio.cli.answering import agree, answering
 from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.options import (
+    AskAgainOption,
     NeededChat,
     SettingsOption,
     TokenizerOption,
@@ -42,6 +43,7 @@ def scribe(
     ] = None,
     tokenizer: TokenizerOption = "",
     yes: YesOption = False,
+    ask_again: AskAgainOption = False,
 ) -> None:
     """Have a session note written about the end of a chat, or notes taken from a reply. The chat stays as it is."""
     if answers == AnswerKind.STAND_IN.value:
@@ -49,11 +51,11 @@ def scribe(
     project = open_project(vault, chat, settings, rules=rules_named(rules), tokenizer=tokenizer)
     say_all(project.problems)
     if reply is not None:
-        _take_notes(project, reply, answers, yes=yes)
+        _take_notes(project, reply, answers, yes=yes, fresh=ask_again)
         return
     folder = _note_folder(project) if save else None
-    asked = answering(answers, project)
-    agree(asked, lambda: asyncio.run(note_cost(project, focus)), yes=yes)
+    asked = answering(answers, project, fresh=ask_again)
+    agree(asked, lambda: asyncio.run(note_cost(project, focus, fresh=ask_again)), yes=yes)
     system = system_of(project.scene(asked.source))
     note = asyncio.run(system.write_note(project.chat or Chat(), project.controls, focus, folder))
     if note is None:
@@ -65,15 +67,15 @@ def scribe(
         raise typer.Exit(FAILED)
 
 
-def _take_notes(project: Project, reply: int, answers: str, *, yes: bool) -> None:
+def _take_notes(project: Project, reply: int, answers: str, *, yes: bool, fresh: bool) -> None:
     """What a model notes from a reply. Raises InputError where the settings do not have it asked, or it is no reply."""
     if not asks_for_notes(project.settings):
         raise InputError("--reply", "the AI notepad is not on, or not in extract mode. Set aiNotepadMode to extract.")
     chat = project.chat or Chat()
     if reply not in chat.replies:
         raise InputError("--reply", f"#{reply} is no reply of the chat's.")
-    asked = answering(answers, project)
-    agree(asked, lambda: asyncio.run(taking_cost(project, reply)), yes=yes)
+    asked = answering(answers, project, fresh=fresh)
+    agree(asked, lambda: asyncio.run(taking_cost(project, reply, fresh=fresh)), yes=yes)
     noted = asyncio.run(system_of(project.scene(asked.source, asked.model)).take_notes(chat, project.controls, reply))
     if noted is None:
         raise InputError("--reply", f"there is nothing in #{reply} to take notes from.")

@@ -354,15 +354,17 @@ def proposal_answers(
     return make_answers(source, record_of(project, records), connections, asked=asked, fresh=fresh)
 
 
-def proposals_cost(tasks: Sequence[ProposalTask], source: Source, project: Project, records: Path) -> CostEstimate:
-    """What asking costs where the source is one that is paid or waited for; recorded answers are free.
+def proposals_cost(
+    tasks: Sequence[ProposalTask], source: Source, project: Project, records: Path, *, fresh: bool = False
+) -> CostEstimate:
+    """What asking costs where the source is one that is paid or waited for; recorded answers are free unless `fresh`.
 
     Reads the recording. Raises AnsweringError.
     """
     if not source.waits:
         return CostEstimate(exact=project.bills.exact)
-    recorded = load_recorded(record_of(project, records))
-    return estimate([task.request for task in tasks], project.bills, recorded.holds)
+    recorded = None if fresh else load_recorded(record_of(project, records)).holds
+    return estimate([task.request for task in tasks], project.bills, recorded)
 
 
 PAUSE_S: Final = 0.5

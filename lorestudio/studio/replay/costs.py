@@ -40,12 +40,12 @@ async def live_cost(project: Project, chat: Path | None, model: str, *, fresh: b
     return _priced(collector, project, recorded)
 
 
-async def note_cost(project: Project, focus: str = "") -> CostEstimate:
-    """What one session note about the project's chat costs with a provider; a recorded one is free.
+async def note_cost(project: Project, focus: str = "", *, fresh: bool = False) -> CostEstimate:
+    """What one session note about the project's chat costs with a provider; a recorded one is free unless `fresh`.
 
     Raises AnsweringError where the recording is unreadable.
     """
-    recorded = await _recorded(project.chat_path)
+    recorded = None if fresh else await _recorded(project.chat_path)
     collector = _collector(recorded)
     system = system_of(project.scene(collector))
     # The stand-in writes none; the question is what is wanted.
@@ -53,9 +53,9 @@ async def note_cost(project: Project, focus: str = "") -> CostEstimate:
     return _priced(collector, project, recorded)
 
 
-async def taking_cost(project: Project, place: int) -> CostEstimate:
+async def taking_cost(project: Project, place: int, *, fresh: bool = False) -> CostEstimate:
     """The same of notes taken from one reply."""
-    recorded = await _recorded(project.chat_path)
+    recorded = None if fresh else await _recorded(project.chat_path)
     collector = _collector(recorded)
     await system_of(project.scene(collector)).take_notes(project.chat or Chat(), project.controls, place)
     return _priced(collector, project, recorded)

@@ -157,6 +157,31 @@ def test_a_provider_is_asked_only_after_the_cost_was_told(lorestudio: Run, harbo
     assert "summary: A lamp that shows the way." in (harbour / "Lamp.md").read_text(encoding="utf-8")
 
 
+def test_an_answer_that_cannot_be_used_is_shown_and_asked_for_again_on_demand(
+    lorestudio: Run, harbour: Path, chat: Path
+) -> None:
+    command = ("propose", "keys", harbour, "--note", "Lamp", "--chat", chat, "--answers", "Local", "--yes")
+    with provider(
+        reply(completion(f"Sure:\n  {'keys ' * 200}")), reply(completion(json.dumps({"keys": ["lamp", "wick", "oil"]})))
+    ) as server:
+        lorestudio("profiles", "add", "Local", "--url", server.url, "--model", "tiny")
+        first = lorestudio(*command)
+        assert (first.exit_code, len(server.calls)) == (1, 1)
+        (answer,) = [line for line in first.stdout.splitlines() if line.startswith("  the answer: ")]
+        assert "Sure:" in answer
+        assert "keys keys" in answer
+        assert len(answer) < 650
+        assert lorestudio(*command).stdout == first.stdout
+        assert len(server.calls) == 1
+        second = lorestudio(*command, "--ask-again")
+        assert "1 call to the provider" in second.stderr
+        assert (second.exit_code, len(server.calls)) == (0, 2)
+        assert "+keys: [lamp, wick, oil]" in second.stdout
+        assert "the answer:" not in second.stdout
+        assert lorestudio(*command).stdout == second.stdout  # what came last is what is on record
+        assert len(server.calls) == 2
+
+
 def test_a_refused_key_ends_the_batch_with_the_reason(lorestudio: Run, harbour: Path) -> None:
     (harbour / "Gull.md").write_text("---\ntags: [lorebook]\n---\nA gull.\n", encoding="utf-8")
     with provider(reply('{"error": {"message": "bad key"}}', "401 Unauthorized")) as server:
