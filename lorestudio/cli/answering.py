@@ -40,12 +40,18 @@ def connections() -> Connections:
 
 
 def answering(
-    name: str, project: Project, beside: Path | None = None, *, fresh: bool = False, option: str = OPTION
+    name: str,
+    project: Project,
+    beside: Path | None = None,
+    *,
+    fresh: bool = False,
+    keeps_asking: bool = False,
+    option: str = OPTION,
 ) -> Answering:
     """The source called `name`: stand-in, recorded, or a profile, whose answers are recorded beside the chat.
 
-    `beside` is another file that they lie beside. With `fresh`, a provider is asked again for what it answered before.
-    `option` is the one that named the source.
+    `beside` is another file that they lie beside; `fresh` and `keeps_asking` are those of `make_answers`. `option` is
+    the one that named the source.
 
     Raises InputError, AnsweringError or SettingsError, all before anything is sent. Lines of the recording that cannot
     be read are told.
@@ -66,7 +72,7 @@ def answering(
         if source.kind is AnswerKind.RECORDED and len(recorded.models) > 1:
             others = ", ".join(recorded.models[:-1])
             say(f"answers of {recorded.models[-1]} are used, the model asked last; also recorded: {others}.")
-    answers, model = make_answers(source, beside, known, fresh=fresh)
+    answers, model = make_answers(source, beside, known, fresh=fresh, keeps_asking=keeps_asking)
     return Answering(answers, model, profile)
 
 

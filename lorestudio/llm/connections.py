@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import platformdirs
 from msgspec import Struct, field
@@ -58,14 +58,42 @@ class Connections(Struct, frozen=True):
         return profile
 
 
+MOST_FAILURES: Final = 3
+
+Found = TypeVar("Found")
+
+
+class Patience:
+    """Has a provider asked until it failed three times in a row; each further question fails at once."""
+
+    def __init__(self) -> None:
+        self._failures = 0
+        self._last: LlmError | None = None
+
+    async def ask(self, question: Callable[[], Awaitable[Found]]) -> Found:
+        """What the question brings. Raises LlmError."""
+        if self._last is not None and self._failures >= MOST_FAILURES:
+            raise self._last.given_up()
+        try:
+            found = await question()
+        except LlmError as error:
+            if error.kind is not ErrorKind.ABORTED:
+                self._failures, self._last = self._failures + 1, error
+            raise
+        self._failures = 0
+        return found
+
+
 class LiveAnswers(Struct, frozen=True):
     """A provider is asked, now and at a cost.
 
-    With `on_text` the reply is streamed, and `on_text` gets each piece as it arrives, on the event loop.
+    With `on_text` the reply is streamed, and `on_text` gets each piece as it arrives, on the event loop. Without
+    `patience` it is asked however often it failed.
     """
 
     client: HttpChatClient
     on_text: Callable[[str], None] | None = None
+    patience: Patience | None = None
     name: str = "live"
 
     @property
@@ -75,6 +103,11 @@ class LiveAnswers(Struct, frozen=True):
 
     async def answer(self, request: ChatRequest) -> ChatReply:
         """The provider's reply. Raises LlmError; cancelling closes the connection."""
+        if self.patience is None:
+            return await self._asked(request)
+        return await self.patience.ask(lambda: self._asked(request))
+
+    async def _asked(self, request: ChatRequest) -> ChatReply:
         if self.on_text is None:
             return await self.client.complete(request)
         async with self.client.stream(request) as stream:

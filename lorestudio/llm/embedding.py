@@ -11,9 +11,10 @@ import logging
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Protocol, TypeAlias
 
 import numpy as np
@@ -178,17 +179,26 @@ def _prepare(lines: sqlite3.Connection) -> None:
     lines.execute(_READ, ("", "")).fetchone()
 
 
-async def cached_vectors(texts: Sequence[str], embedder: Embedder, cache: VectorCache) -> dict[str, Vector]:
-    """The vectors of all texts, asked for only where they are not known; kept batch by batch.
+async def cached_vectors(
+    texts: Sequence[str], embedder: Embedder, cache: VectorCache, known: Mapping[str, Vector] = MappingProxyType({})
+) -> dict[str, Vector]:
+    """The vectors of all texts, asked for only where they are neither `known` nor in the cache; kept batch by batch.
 
-    Raises LlmError; what came before is kept.
+    Known ones that are longer or shorter than those that come are of a model that the server had before: they are asked
+    for again. Raises LlmError; what came before is kept.
     """
     different = list(dict.fromkeys(texts))
-    known = cache.find(embedder.model_id, different)
-    missing = [text for text in different if text not in known]
-    for start in range(0, len(missing), BATCH):
-        batch = missing[start : start + BATCH]
+    here = {text: known[text] for text in different if text in known}
+    here |= cache.find(embedder.model_id, [text for text in different if text not in here])
+    missing = [text for text in different if text not in here]
+    made: dict[str, Vector] = {}
+    while missing:
+        batch, missing = missing[:BATCH], missing[BATCH:]
         vectors = tuple(zip(batch, await embedder.embed(batch), strict=True))
         cache.keep(embedder.model_id, vectors)
-        known.update(vectors)
-    return known
+        made.update(vectors)
+        others = [text for text, vector in here.items() if len(vector) != len(vectors[0][1])]
+        missing += others
+        for text in others:
+            del here[text]
+    return here | made

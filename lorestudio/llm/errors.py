@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Mapping
+from copy import copy
 from enum import StrEnum
 from typing import Final
 
@@ -183,6 +184,13 @@ class LlmError(Exception):
         named = _NAMED_STATUS.search(self.message)
         status = self.status or (int(named[1]) if named else None)
         return not (status in (401, 403, 429) or _REFUSED.search(self.message))
+
+    def given_up(self) -> LlmError:
+        """The same failure, of a question that was not even put."""
+        told = copy(self)
+        told.message = f"{self.message or self.sentence} (it failed several times in a row and is not asked any more)"
+        told.args = (told.text,)
+        return told
 
     def __repr__(self) -> str:
         return f"LlmError({self.kind.value!r}, status={self.status}, message={self.message!r})"

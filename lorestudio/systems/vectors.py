@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.connections import Connections, default_profiles_path
+from lorestudio.llm.connections import Connections, Patience, default_profiles_path
 from lorestudio.llm.embedding import Embedder, HashEmbedder, Vector, VectorCache, cached_vectors, default_path
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.profiles import Api
@@ -56,6 +56,7 @@ class KnownVectors:
         self.is_free = isinstance(embedder, HashEmbedder)
         """Whether nobody has to be asked for them."""
         self._file = cache_file or default_path()
+        self._patience = Patience()
 
     def made(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """The vectors that these texts have already. Waits for the disk; nobody is asked."""
@@ -66,15 +67,23 @@ class KnownVectors:
         return {text: self._known[text] for text in dict.fromkeys(texts) if text in self._known}
 
     async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        """The vectors of texts, made where they are not known. Raises LlmError; what came before it is kept."""
-        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if missing:
-            cache = await asyncio.to_thread(VectorCache, self._file)
-            try:
-                self._known.update(await cached_vectors(missing, self._embedder, cache))
-            finally:
-                cache.close()
+        """The vectors of texts, made where they are not known. Raises LlmError; what came before it is kept.
+
+        After three failures in a row nobody is asked any more.
+        """
+        wanted = list(dict.fromkeys(texts))
+        if any(text not in self._known for text in wanted):
+            made = await asyncio.to_thread(self.made, wanted)
+            if len(made) < len(wanted):
+                await self._patience.ask(lambda: self._made_anew(wanted))
         return self._known
+
+    async def _made_anew(self, wanted: Sequence[str]) -> None:
+        cache = await asyncio.to_thread(VectorCache, self._file)
+        try:
+            self._known.update(await cached_vectors(wanted, self._embedder, cache, self._known))
+        finally:
+            cache.close()
 
 
 class MadeVectors:

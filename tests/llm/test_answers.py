@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from lorestudio.domain.records import replace
-from lorestudio.llm.connections import LiveAnswers, TypedAnswers
+from lorestudio.llm.connections import LiveAnswers, Patience, TypedAnswers
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.http.client import client_for
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, TokenUsage
@@ -45,6 +45,47 @@ def test_live_answers_whole_and_streamed() -> None:
             assert (streamed.text, pieces) == ("ab", ["a", "b"])
 
     asyncio.run(scenario())
+
+
+def test_a_provider_that_failed_three_times_in_a_row_is_asked_no_more() -> None:
+    no, yes = reply({"error": {"message": "out of order"}}, "500 Internal Server Error"), reply(completion("yes"))
+
+    async def told(source: AnswerSource) -> str:
+        try:
+            return (await source.answer(REQUEST)).text
+        except LlmError as error:
+            return error.message
+
+    async def scenario() -> None:
+        async with Server(no, no, yes, no, no, no, yes) as server:
+            source = LiveAnswers(server.client(), patience=Patience())
+            heard = [await told(source) for _ in range(8)]
+            failed = heard[0]
+            assert "out of order" in failed
+            assert heard == [failed, failed, "yes", *[failed] * 3, *[heard[-1]] * 2]
+            assert heard[-1] == f"{failed} (it failed several times in a row and is not asked any more)"
+            assert len(server.calls) == 6
+            assert await told(LiveAnswers(server.client(), patience=Patience())) == "yes"  # when it is begun anew
+        async with Server(no) as server:
+            keeps_asking = LiveAnswers(server.client())
+            assert {await told(keeps_asking) for _ in range(5)} == {failed}
+            assert len(server.calls) == 5
+
+    asyncio.run(scenario())
+
+
+def test_being_stopped_is_no_failure_of_the_provider() -> None:
+    patience, asked = Patience(), 0
+
+    async def question() -> str:
+        nonlocal asked
+        asked += 1
+        raise LlmError(ErrorKind.ABORTED)
+
+    for _ in range(5):
+        with pytest.raises(LlmError):
+            asyncio.run(patience.ask(question))
+    assert asked == 5
 
 
 def test_a_stream_that_comes_all_at_once_leaves_turns_to_others() -> None:

@@ -8,7 +8,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from lorestudio.llm.embedding import HashEmbedder, VectorCache, cached_vectors, embeddings_address, hashed
+from lorestudio.llm.embedding import BATCH, HashEmbedder, VectorCache, cached_vectors, embeddings_address, hashed
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.http.embedding import HttpEmbedder
 from lorestudio.llm.profiles import Profile
@@ -132,6 +132,7 @@ def test_failures_have_a_kind_and_advice(behaviour, kind):
         '{"embedding": "1"}',
         '{"index": "1", "embedding": [1]}',
         '{"index": 0, "embedding": [1]}',
+        '{"embedding": [1, 2]}',
     ],
 )
 def test_a_reply_with_something_else_in_place_of_a_vector_is_refused(second):
@@ -173,6 +174,35 @@ def test_vectors_are_asked_for_once(tmp_path):
             found = asyncio.run(cached_vectors(["a", "bb", "a"], embedder, cache))
             assert {text: vector.tolist() for text, vector in found.items()} == {"a": [1], "bb": [2]}
     assert embedder.asked == ["a", "bb"]
+
+
+class Longer(Counting):
+    """The same server with another model, whose vectors are longer."""
+
+    async def embed(self, texts):
+        return tuple(np.append(vector, 0.0) for vector in await super().embed(texts))
+
+
+def test_vectors_of_the_model_that_a_server_had_before_are_made_again(tmp_path):
+    later = Longer()
+    with VectorCache(tmp_path / "vectors.sqlite") as cache:
+        before = asyncio.run(cached_vectors(["a", "bb"], Counting(), cache))
+        found = asyncio.run(cached_vectors(["a", "bb", "ccc"], later, cache, {"a": before["a"]}))
+        assert {text: vector.tolist() for text, vector in found.items()} == {"a": [1, 0], "bb": [2, 0], "ccc": [3, 0]}
+        assert sorted(later.asked) == ["a", "bb", "ccc"]
+        assert {len(vector) for vector in cache.find("counting", ["a", "bb", "ccc"]).values()} == {2}
+
+
+def test_a_server_whose_vectors_are_never_of_one_length_is_asked_once_for_each_text(tmp_path):
+    class Growing(Counting):
+        async def embed(self, texts):
+            await super().embed(texts)
+            return tuple(np.ones(len(self.asked)) for _ in texts)
+
+    growing, texts = Growing(), [f"t{place}" for place in range(BATCH + 1)]
+    with VectorCache(tmp_path / "vectors.sqlite") as cache:
+        asyncio.run(cached_vectors(texts, growing, cache))
+    assert growing.asked == texts
 
 
 def test_what_came_before_a_failure_is_kept(tmp_path):

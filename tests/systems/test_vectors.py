@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lorestudio.llm import embedding
-from lorestudio.llm.embedding import HashEmbedder, hashed
+from lorestudio.llm.embedding import HashEmbedder, Vector, hashed
+from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.systems.vectors import KnownVectors
 
 
@@ -21,6 +23,39 @@ def test_what_the_stand_in_made_is_not_made_again(tmp_path: Path, monkeypatch: p
     again = asyncio.run(KnownVectors(HashEmbedder(), file).of(["the tide", "a lamp", "new"]))
     assert made == ["a lamp", "the tide", "new"]
     assert all(np.array_equal(first[text], again[text]) for text in first)
+
+
+class Silent:
+    """A server that answers about the texts of `known` only."""
+
+    model_id = label = "silent"
+
+    def __init__(self, *known: str) -> None:
+        self.known, self.asked = known, 0
+
+    async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
+        self.asked += 1
+        if set(texts) - set(self.known):
+            raise LlmError(ErrorKind.TIMED_OUT, "Request timed out (30s)")
+        return tuple(np.ones(2) for _ in texts)
+
+
+def test_after_three_failures_nobody_is_asked_any_more_and_what_is_known_is_found(tmp_path: Path) -> None:
+    """A replay of a long chat waited for each reply as long as a provider may take."""
+    file, silent = tmp_path / "vectors.sqlite", Silent("a", "b")
+    asyncio.run(KnownVectors(Silent("a"), file).of(["a"]))
+    vectors = KnownVectors(silent, file)
+    told = []
+    for place in range(6):
+        with pytest.raises(LlmError) as caught:
+            asyncio.run(vectors.of(["a", f"new {place}"]))
+        told.append(caught.value.message)
+    assert silent.asked == 3
+    assert told[:3] == ["Request timed out (30s)"] * 3
+    assert all("is not asked any more" in message for message in told[3:])
+    assert "a" in asyncio.run(vectors.of(["a"]))
+    assert silent.asked == 3
+    assert "b" in asyncio.run(KnownVectors(silent, file).of(["b"]))  # a replay that is begun anew
 
 
 def test_a_text_is_the_sum_of_its_words() -> None:

@@ -206,7 +206,7 @@ def run(
 ) -> None:
     """Make what is due: recaps of messages and scenes, scene breaks, the running recap. Ctrl+C stops; run goes on."""
     empty = Project((), VaultIndex(), DeepLoreSettings())
-    asked = answering(answers, empty, real_path(given.chat), fresh=True)
+    asked = answering(answers, empty, real_path(given.chat), fresh=True, keeps_asking=True)
     session = given.session(asked)
     session.hold()
     try:

@@ -116,7 +116,7 @@ class HttpEmbedder:
 
 
 def _vectors(body: Json, count: int) -> tuple[Vector, ...] | None:
-    """The vectors of a reply in the order of the texts, None where there are not as many as texts."""
+    """The vectors of a reply in the order of the texts, None where there are not as many, or not all of one length."""
     data = body.get("data") if isinstance(body, Mapping) else None
     if not isinstance(data, list) or len(data) != count:
         return None
@@ -130,4 +130,6 @@ def _vectors(body: Json, count: int) -> tuple[Vector, ...] | None:
         if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
             return None
         placed[index] = np.array(values, dtype=np.float64)
-    return tuple(placed[place] for place in range(count)) if sorted(placed) == list(range(count)) else None
+    if sorted(placed) != list(range(count)) or len({len(vector) for vector in placed.values()}) > 1:
+        return None
+    return tuple(placed[place] for place in range(count))

@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from lorestudio.llm.connections import Connections, LiveAnswers, TypedAnswers, default_profiles_path
+from lorestudio.llm.connections import Connections, LiveAnswers, Patience, TypedAnswers, default_profiles_path
 from lorestudio.llm.cost import CostEstimate
 from lorestudio.llm.errors import AnsweringError, ErrorKind, LlmError
 from lorestudio.llm.keys import Keys
@@ -173,11 +173,13 @@ def make_answers(
     asked: Asked | None = None,
     *,
     fresh: bool = False,
+    keeps_asking: bool = False,
 ) -> tuple[AnswerSource, str]:
     """The answer source of a choice, and the model that its requests name ("" where there is none). Waits for the disk.
 
     A provider's and a person's answers are recorded beside the chat file where there is one; with `fresh`, what is
-    recorded is asked again. Recorded answers alone are those of the model that was asked last, because a request that
+    recorded is asked again. A provider that failed three times in a row is asked no more, except for who `keeps_asking`
+    and waits in between. Recorded answers alone are those of the model that was asked last, because a request that
     names another model is another request. `observer` and `asked` are for those who look on, and for typed answers.
     Raises AnsweringError or SettingsError.
     """
@@ -189,7 +191,8 @@ def make_answers(
         made, model = recorded, recorded.models[-1] if recorded.models else ""
     elif source.kind is AnswerKind.PROVIDER:
         profile = connections.find(source.profile)
-        made = LiveAnswers(connections.client(profile), observer.heard if observer is not None else None)
+        patience = None if keeps_asking else Patience()
+        made = LiveAnswers(connections.client(profile), observer.heard if observer is not None else None, patience)
         name, model = f"{name}:{profile.name}:{profile.url}", profile.model
     elif source.kind is AnswerKind.TYPED:
         if asked is None:

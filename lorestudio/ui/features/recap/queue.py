@@ -138,7 +138,7 @@ class RecapQueue(QObject):
         )
 
         async def work() -> _Begun:
-            answers, model = make_answers(source, path, connections, None, put, fresh=source.waits)
+            answers, model = make_answers(source, path, connections, None, put, fresh=source.waits, keeps_asking=True)
             session.use(settings, answers, model, room)
             session.hold()
             try:

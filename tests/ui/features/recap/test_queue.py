@@ -233,7 +233,11 @@ def test_the_queue_is_held_until_it_is_worked_on_or_given_up(
         return SimpleNamespace(calls=calls, sentence=f"{calls} requests.")
 
     monkeypatch.setattr(queueing, "recap_cost", recap_cost)
-    monkeypatch.setattr(queueing, "make_answers", lambda *_all, **_more: ("answers", "small"))
+    def make_answers(*_all: object, keeps_asking: bool, **_more: object) -> tuple[str, str]:
+        assert keeps_asking  # the queue waits and tries again by itself
+        return "answers", "small"
+
+    monkeypatch.setattr(queueing, "make_answers", make_answers)
     session = noted.open = Held(paused=paused)
     session.more = (ONE,) * more
     noted.session.choice.source = Source(kind, "Remote")
