@@ -169,11 +169,12 @@ def own_pattern(source: str, flags: str = "") -> Pattern:
 
 
 _TOKEN: Final = re.compile(
-    r"\\(?:[pPN]\{[^}]*\}|[gkL]<[^>]*>|U[\da-fA-F]{8}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|\d{1,3}|.|$)|\[\^?\]?(?:\\.|[^\]\\])*\]"
+    r"\\(?:[pPN]\{[^}]*\}|[gkL]<[^>]*>|U[\da-fA-F]{8}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|\d{1,3}|.|$)|(?P<class>(?P<own>\(\?-i:)?\[\^?\]?(?:\\.|[^\]\\])*\](?(own)\)))"
     r"|\((?:\?(?:\(\w*\)|P?[<=>&](?:\w+>?)?))?|(?P<times>\{\s*(?P<least>\d+)\s*(?:,\s*\d*\s*)?\})|.",
     re.DOTALL | re.ASCII,
 )
-"""What an expression is made of: escapes, classes, openings of groups with their names, repetitions, characters."""
+"""What an expression is made of: escapes, classes (also those that heed case), openings of groups with their names,
+repetitions, characters."""
 
 _LONG_NUMBER: Final = 9
 _CLASS_OF_ONE: Final = 100
@@ -202,9 +203,9 @@ def compile_guarded(expression: str, flags: int = 0) -> regex.Pattern[str]:
 
 def _counted(tokens: Iterable[re.Match[str]]) -> Iterator[str]:
     """The tokens, a class that comes several times in a row once with its number: each takes its time by itself."""
-    for text, same in groupby(token[0] for token in tokens):
+    for (text, inside), same in groupby((token[0], token["class"]) for token in tokens):
         times = sum(1 for _ in same)
-        if times > _ALIKE and text[0] == "[" and "[" not in text[1:]:
+        if times > _ALIKE and inside and inside.count("[") == 1:
             yield from (text, f"{{{times - 1}}}", text)  # the last one may be repeated by what follows
         else:
             yield from repeat(text, times)
@@ -233,7 +234,7 @@ def _size(tokens: Iterable[re.Match[str]]) -> int:
             more = int(token["least"] or 1)
             sizes[-1] += last * more
             last *= more + 1
-        elif text[0] == "(":
+        elif text[0] == "(" and not token["class"]:
             sizes.append(1)
         elif text == ")" and len(sizes) > 1:
             last = sizes.pop()

@@ -283,3 +283,16 @@ def test_a_class_that_follows_itself_means_what_is_written(
 def test_a_class_that_follows_itself_thousands_of_times_is_compiled_with_its_number() -> None:
     assert len(compile_guarded("[a-c]" * 5_000 + "+").pattern) < 50
     assert compile_guarded("[[:alpha:]" * 30 + "]").search("{") is None  # one class
+    assert len(compile_guarded("(?-i:[a-c])" * 5_000 + "+").pattern) < 60
+    assert len(compile_guarded("(?-i:[a-c]b)" * 30).pattern) == len("(?-i:[a-c]b)") * 30
+
+
+@pytest.mark.parametrize(("escape", "fits", "not_so"), [("w", "sſK_", "é"), ("s", "\ufeff\t ", "x"), ("W", "é!", "ſ")])
+def test_escapes_that_follow_each_other_find_as_many_characters_with_i_and_u(
+    escape: str, fits: str, not_so: str
+) -> None:
+    pattern = compile_pattern("^(?:" + f"\\{escape}" * 30 + "{2})$", "iu")
+    many = (fits * 31)[:31]
+    assert pattern.search(many) is not None
+    assert pattern.search(many[:-1]) is None
+    assert pattern.search(many[:15] + not_so + many[16:]) is None

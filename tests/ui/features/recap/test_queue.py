@@ -233,6 +233,7 @@ def test_the_queue_is_held_until_it_is_worked_on_or_given_up(
         return SimpleNamespace(calls=calls, sentence=f"{calls} requests.")
 
     monkeypatch.setattr(queueing, "recap_cost", recap_cost)
+
     def make_answers(*_all: object, keeps_asking: bool, **_more: object) -> tuple[str, str]:
         assert keeps_asking  # the queue waits and tries again by itself
         return "answers", "small"
