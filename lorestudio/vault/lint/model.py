@@ -42,7 +42,10 @@ class Severity(StrEnum):
     @property
     def rank(self) -> int:
         """0 for the worst."""
-        return list(Severity).index(self)
+        return _RANKS[self]
+
+
+_RANKS: Final = {severity: place for place, severity in enumerate(Severity)}
 
 
 class CheckGroup(StrEnum):
