@@ -282,7 +282,6 @@ class ShortcutsDialog(Dialog):
 
     def _fill(self) -> None:
         self.model.set_rows((*(one for one in self.now if one.shortcuts), *self._fixed, *_without(self.now)))
-        self._settle()
 
     def _is_changed(self, action: Action) -> bool:
         return action.id in self.chosen

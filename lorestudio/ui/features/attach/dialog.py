@@ -475,7 +475,6 @@ class LiveCaptureDialog(Dialog):
             same=number(same),
         )
         self.bar.say(text, "good" if turns and same == len(turns) else "neutral")
-        self._settle()
 
     def _reply_of(self, capture: Capture) -> Generation | None:
         found = self._found.get(capture.id)

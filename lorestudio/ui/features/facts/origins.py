@@ -211,7 +211,6 @@ class PassagePage(RowsPage):
         if (passage, busy) != (self._reading, self._busy):
             self._reading, self._busy = passage, busy
             self.model.touch_all()
-            self._show(self.view.current)
 
     def _go(self, row: PassageRow) -> None:
         self.jump.emit(row.first)

@@ -331,7 +331,6 @@ class TrashDialog(Dialog):
         self.items.set_rows(items)
         if items and not self.chosen:
             self.table.select_places([0], 0)
-        self._settle()
 
     def _settle(self) -> None:
         self.back.setEnabled(bool(self.chosen))

@@ -84,7 +84,6 @@ class FolderDialog(Dialog):
         self.list.pressed.connect(lambda _row: self.accept())
         self.model.set_rows(rows)
         self.list.select_places([0] if rows else [], 0)
-        self._settle()
 
     def accept(self) -> None:
         """Qt: open what is chosen, where it can be opened."""
@@ -96,7 +95,6 @@ class FolderDialog(Dialog):
     def _filter(self, text: str) -> None:
         self.model.set_filter(text)
         self.list.select_places([0] if self.model.rowCount() else [], 0)
-        self._settle()
 
     def _settle(self) -> None:
         row: FolderThing | None = self.list.current

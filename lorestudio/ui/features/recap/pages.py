@@ -175,7 +175,6 @@ class RunningPage(RowsPage):
         self.model.set_rows(picture.running.versions if picture is not None else ())
         if self.view.current is None or before != self._current:
             self.view.choose(self._current)
-        self._show()
 
     def _show(self) -> None:
         row = self.view.current
@@ -253,7 +252,6 @@ class RecapPromptPage(RowsPage):
             self.bar.setRange(0, max(int(limit), 1))
             self.bar.setValue(min(prompt.collected, max(int(limit), 1)))
         self.say(" ".join(_prompt_sentences(prompt)))
-        self._explain(self.view.current)
 
     def _total(self, row: WalkRow) -> str:
         if row.after is None:

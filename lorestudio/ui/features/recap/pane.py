@@ -108,7 +108,6 @@ class QueuePage(RowsPage):
         ]
         self.model.set_rows([*waiting, *over[:LOGGED]])
         self._keep_time()
-        self._show()
 
     def _show(self) -> None:
         row: QueueRow | None = self.view.current

@@ -246,6 +246,7 @@ class BooksDialog(Dialog):
         self.besides = [LookedAt(BookFile(book.place, book.role), book) for book in books if book.place not in listed]
         same = (each for each in self.besides if chosen is not None and each.file == chosen.file)
         self._fill(chosen if self._place() >= 0 else next(same, self._listed(0)))
+        self._tell()
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 
@@ -259,7 +260,6 @@ class BooksDialog(Dialog):
     def _fill(self, chosen: LookedAt | None) -> None:
         self.model.set_rows([*self.books, *self.besides])
         self.list.choose(id(chosen) if chosen is not None else None)
-        self._show_chosen()
 
     def _show_chosen(self) -> None:
         each, listed = self.list.current, self._place() >= 0

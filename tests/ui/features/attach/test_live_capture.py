@@ -234,7 +234,7 @@ def test_the_models_choices_are_kept_and_replayed(make_window: Any, tmp_path: Pa
     dialog.tabs.setCurrentIndex(1)
     dialog.keep_answers.click()
     dialog.compare.click()
-    qtbot.waitUntil(dialog.compare.isEnabled)
+    qtbot.waitUntil(dialog.compare.isEnabled, timeout=20_000)
     dialog.close()
     window.session.replays.choose(source=Source(AnswerKind.RECORDED))
     settle(window)
