@@ -48,7 +48,10 @@ class RowState(StrEnum):
 
 
 class Row(Struct, eq=False):
-    """A note, or a passage, with what was proposed for it. `note` says why nothing is or was."""
+    """A note, or a passage, with what was proposed for it. `note` says why nothing is or was.
+
+    `turns` counts its edits and decisions: what was judged before the newest one is out of date.
+    """
 
     title: str
     filename: str
@@ -57,6 +60,7 @@ class Row(Struct, eq=False):
     proposal: Proposal | None = None
     note: str = ""
     edited: bool = False
+    turns: int = 0
 
     @property
     def open(self) -> bool:
@@ -128,7 +132,6 @@ class Proposing(QObject):
         self._judge: Judge | None = None
         self._asks: Job | None = None
         self._token = CancelToken()
-        self._serial = 0
         self._wanted: list[Row] = []
         self._is_stale = False
         self._last: tuple[ChangeSet, tuple[Row, ...]] | None = None
@@ -309,11 +312,11 @@ class Proposing(QObject):
         judge, proposal = self._judge, row.proposal
         if judge is None or proposal is None or row.state is RowState.ACCEPTED:
             return
-        self._serial += 1
-        serial = self._serial
+        row.turns += 1
+        turn = row.turns
 
         def done(edited: Proposal) -> None:
-            if serial == self._serial and row.proposal is proposal:
+            if turn == row.turns and row.proposal is proposal:
                 row.proposal, row.state, row.note, row.edited = edited, RowState.PROPOSED, edited.problem, True
                 self.row_changed.emit(row)
 
@@ -333,7 +336,8 @@ class Proposing(QObject):
             return
         pairs = [(row, row.proposal) for row in open_rows if row.proposal is not None]
         tools = self._tools
-        self._serial += 1  # what is being judged is out of date
+        for row in open_rows:
+            row.turns += 1
 
         def work(_job: object) -> tuple[_Judged, AcceptedProposals | None]:
             judged = tuple((row, judge.edited(old, value) if value is not None else old) for row, old in pairs)
@@ -372,6 +376,7 @@ class Proposing(QObject):
         """Leave the note as it is."""
         if row.state in (RowState.PROPOSED, RowState.FAILED, RowState.WAITING):
             row.state, row.edited = RowState.SKIPPED, False
+            row.turns += 1
             self.row_changed.emit(row)
 
     def lock(self, row: Row) -> None:

@@ -233,6 +233,20 @@ def test_an_edit_is_judged_shown_and_not_lost_on_the_way(window, wait, qtbot) ->
     assert "Write a summary" in dialog.detail.words.text()
 
 
+def test_the_newest_edit_of_each_row_counts_and_none_undoes_a_decision(window, wait) -> None:
+    dialog = window.features.proposals.summaries()
+    wait()
+    bell, dawnkeep = row_of(dialog, "Bell"), row_of(dialog, "Dawnkeep")
+    for row, words in ((bell, "First."), (bell, "Second."), (dawnkeep, "Another.")):  # none of them is judged yet
+        dialog.work.edit(row, words)
+    wait()
+    assert [row.proposal.after for row in (bell, dawnkeep)] == ["Second.", "Another."]
+    dialog.work.edit(bell, "Third.")
+    dialog.work.skip(bell)
+    wait()
+    assert (bell.state, bell.edited) == (RowState.SKIPPED, False)
+
+
 def test_what_is_being_typed_stays_when_something_else_happens(window, wait) -> None:
     dialog = window.features.proposals.summaries()
     wait()
