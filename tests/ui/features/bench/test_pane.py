@@ -17,6 +17,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout import bench as studio_bench
 from lorestudio.studio.tryout.bench import BenchRow
+from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.journey import Fate, FateState
 from lorestudio.trace.summary import summary
 from lorestudio.ui.features.bench.pane import (
@@ -25,6 +26,7 @@ from lorestudio.ui.features.bench.pane import (
     TOKENS,
     WHY,
     BenchPane,
+    BenchText,
     full_words,
     key_words,
     why_words,
@@ -142,6 +144,22 @@ def test_the_keys_of_the_chosen_entry_stand_out(shown, qtbot) -> None:
     pane.table.selectRow(0)
     looks = {each.cursor.selectedText(): each.format.background().color() for each in pane.text.extraSelections()}
     assert (looks["lamp"], looks["quay"]) == (window.theme.fill("yellow")[0], before[0])
+
+
+def test_of_marks_in_one_place_the_chosen_entry_lies_on_top_then_one_that_goes_in(qtbot, theme) -> None:
+    text = BenchText(theme)
+    qtbot.addWidget(text)
+    text.setPlainText("lamplight")
+    goes_in, stays_out = (
+        replace(row(state=state, places=(FoundKey(entry, key, start=0, end=len(key)),)), entry=entry)
+        for entry, state, key in ((1, FateState.INJECTED, "lamp"), (2, FateState.REMOVED, "lamplight"))
+    )
+    text.show_rows("lamplight", (goes_in, stays_out))
+    tops: list[str] = []
+    for chosen in (None, goes_in.entry, stays_out.entry):
+        text.choose(chosen)
+        tops.append([each.cursor.selectedText() for each in text.extraSelections()][-1])
+    assert tops == ["lamp", "lamp", "lamplight"]
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])
