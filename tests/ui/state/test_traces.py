@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import cast
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.studio.compare.causes import RunSide
+from lorestudio.studio.replay.runs import TraceBook
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.model import Trace
 from lorestudio.trace.text import turn_words
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.state.choices import RunChoice
@@ -70,3 +75,27 @@ def test_only_some_simulators_are_kept_those_used_last(make_session: Callable[..
     remember(choices[-2], "newer")
     assert list(runs._simulators)[-2:] == [choices[-1], choices[-2]]
     assert len(runs._simulators) == MOST_SIMULATORS
+
+
+def test_before_a_change_is_the_newest_other_run_of_the_same_system(make_session: Callable[..., Session]) -> None:
+    session = make_session(replay=False)
+    runs = session.runs
+    oldest, older, newer, foreign, now = (
+        replace(make_trace(2), system=system) for system in (*["deeplore"] * 3, "worldinfo", "deeplore")
+    )
+
+    def ran(choice: RunChoice, trace: Trace) -> None:
+        simulator = cast("Simulator", SimpleNamespace(traces={FIRST: trace}))
+        runs.remember(Replay(WantedReplay(choice), {}, simulator=simulator))
+
+    for name, trace in (("one", older), ("two", newer), ("three", foreign)):
+        ran(RunChoice(system=name), trace)
+    ran(session.choice.effective, now)
+    runs._earlier = (cast("Simulator", SimpleNamespace(traces={FIRST: oldest})),)
+    runs.traces = TraceBook({FIRST: now})
+    found = [runs.before_change(FIRST)]
+    for name in ("two", "one"):
+        runs.drop(lambda choice, name=name: choice.system == name)
+        found.append(runs.before_change(FIRST))
+    assert [id(each) for each in found] == [id(each) for each in (newer, older, oldest)]
+    assert runs.before_change(SECOND) is None

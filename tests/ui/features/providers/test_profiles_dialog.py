@@ -342,6 +342,10 @@ def test_each_profile_is_shown_as_it_is_and_others_are_added_beside_it(open_dial
     dialog.list.setCurrentRow(1)
     assert form(dialog) == ["Slow", slow.url, "", "", "", "90", "9000", "anthropic", "none"]
     assert dialog.state.text() == ""
+    for row in (0, 1):  # gone before it is known whether the first one has a key
+        dialog.list.setCurrentRow(row)
+    settle(dialog, qtbot)
+    assert dialog.state.text() == ""
     dialog.key.setText("typed")
     dialog.save.click()
     assert not dialog.save.isEnabled()
