@@ -231,6 +231,7 @@ class Pane(QWidget):
 
     note_changed = Signal(str)
     last_note = ""
+    search_field: QLineEdit | QPlainTextEdit | None = None
 
     def __init__(self, name: str, title: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -249,8 +250,12 @@ class Pane(QWidget):
         return self
 
     def open_search(self) -> bool:
-        """Open the pane's search field; False where it has none."""
-        return False
+        """Go to the pane's search field; False where there is none, or nothing to search."""
+        if self.search_field is None:
+            return False
+        self.search_field.setFocus()
+        self.search_field.selectAll()
+        return True
 
     def set_seen(self, seen: bool) -> None:
         """Whether somebody sees it: a tab behind another one is not seen, though Qt calls it visible."""

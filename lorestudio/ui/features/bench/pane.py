@@ -235,7 +235,7 @@ class BenchPane(Pane):
     def _build(self) -> None:
         theme = self.theme
         head = self._make_head()
-        self.text = BenchText(theme, self)
+        self.search_field = self.text = BenchText(theme, self)
         self.text.setPlaceholderText(
             tr("Type or paste any text: a message, a scene, a few words. What it would trigger appears below.")
         )
@@ -295,12 +295,6 @@ class BenchPane(Pane):
     def focus_target(self) -> QWidget:
         """The text."""
         return self.text
-
-    def open_search(self) -> bool:
-        """Go to the text."""
-        self.text.setFocus()
-        self.text.selectAll()
-        return True
 
     def run(self) -> None:
         """Run the text now; what is under way is about an older one and is given up."""

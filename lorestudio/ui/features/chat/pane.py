@@ -336,12 +336,6 @@ class ChatPane(Pane):
         self._choices = amount
         self.run_line.say(self._session.choice, amount)
 
-    def open_search(self) -> bool:
-        """Go to the field for a message's number."""
-        self.go.setFocus()
-        self.go.selectAll()
-        return True
-
     # ---- walking ----------------------------------------------------------------------------------------------------
 
     def choose(self, message: int) -> None:
@@ -410,7 +404,8 @@ class ChatPane(Pane):
         self.buttons = {name: QToolButton(self) for name in (*CONTROLS, "replay.all")}
         first, previous, after, last, play = self.buttons.values()
         named(play, "", kind="text").setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.go = named(_Number(self), tr("Message number"), tr("Message number; Enter goes there (G)"))
+        self.search_field = self.go = _Number(self)
+        named(self.go, tr("Message number"), tr("Message number; Enter goes there (G)"))
         self.go.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.go.returnPressed.connect(self._go)
         self.go.left.connect(self._leave_number)

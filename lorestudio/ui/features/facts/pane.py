@@ -377,6 +377,7 @@ class MemoriesPane(WorkPane):
             beside=True,
         )
         self.memories, self.passages, self.profile = MemoryPage(theme), PassagePage(theme), ProfilePage(theme)
+        self.search_field = self.memories.bar.field
         self.tabs.setAccessibleName(tr("Parts of fact memory"))
         self.tabs.addTab(self.memories, tr("Memories"))
         self.tabs.addTab(self.passages, tr("Passages"))
@@ -411,9 +412,7 @@ class MemoriesPane(WorkPane):
         if self._pages.currentWidget() is self.empty:
             return False
         self.tabs.setCurrentWidget(self.memories)
-        self.memories.bar.field.setFocus()
-        self.memories.bar.field.selectAll()
-        return True
+        return super().open_search()
 
     # ---- what is shown ----------------------------------------------------------------------------------------------
 

@@ -81,6 +81,7 @@ class GraphPane(Pane):
     def _build(self) -> None:
         theme = self.theme
         self.bar = GraphBar(theme, self)
+        self.search_field = self.bar.search
         self.strip = ProgressStrip(self)
         self.strip.stop.setToolTip(tr("Stop laying out the graph"))
         self.view = GraphView(theme, self)
@@ -131,12 +132,6 @@ class GraphPane(Pane):
         if self.tabs.currentIndex() == PICTURE:
             return self.view if self._picture_or_nothing.currentWidget() is self.view else self.bar.search
         return self.lists.entries if self.tabs.currentIndex() == LIST else self.gaps
-
-    def open_search(self) -> bool:
-        """Go to the search field."""
-        self.bar.search.setFocus()
-        self.bar.search.selectAll()
-        return True
 
     def stop(self) -> None:
         """End what runs and save what is to be kept; for the end of the window."""

@@ -131,7 +131,7 @@ class SearchPane(Pane):
     def _build(self) -> None:
         name, placeholder = tr("Search in all notes"), tr("Titles, properties, texts")
         tip = tr("Words, “phrases”, OR, -word, path:, file:, tag:, key:")
-        self.field = SearchField(self, name, placeholder, lambda _text: self._delay.start(), tip)
+        self.search_field = self.field = SearchField(self, name, placeholder, lambda _text: self._delay.start(), tip)
         self.replacement = named(QLineEdit(self, placeholderText=tr("Replace by")), tr("Replace by"))
         self.case, self.word, self.regex = (
             tool(self, name, text=text, checkable=True)
@@ -186,17 +186,11 @@ class SearchPane(Pane):
         """The field, or what was found where the field has the keyboard already."""
         return self.field
 
-    def open_search(self) -> bool:
-        """Go to the field."""
-        self.begin()
-        return True
-
     def begin(self, words: str = "") -> None:
         """Go to the field, and search for `words` where there are some."""
         if words:
             self.field.setText(words)
-        self.field.setFocus()
-        self.field.selectAll()
+        self.open_search()
 
     def run(self) -> None:
         """Search now."""

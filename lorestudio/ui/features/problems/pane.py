@@ -393,6 +393,7 @@ class ProblemsPane(Pane):
 
     def _build(self) -> None:
         self.head = ProblemFilter(self)
+        self.search_field = self.head.words
         self.details = ProblemDetails(self.theme, self)
         self.model = ProblemTree(self, self.theme)
         self.model.set_filter("", self.head.least)
@@ -432,12 +433,6 @@ class ProblemsPane(Pane):
     def focus_target(self) -> QWidget:
         """The tree."""
         return self.tree if self._pages.currentWidget() is self.splitter else self.head.words
-
-    def open_search(self) -> bool:
-        """Go to the filter."""
-        self.head.words.setFocus()
-        self.head.words.selectAll()
-        return True
 
     @property
     def looking(self) -> bool:

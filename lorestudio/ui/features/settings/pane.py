@@ -37,6 +37,7 @@ class SettingsPane(Pane):
         self.trial = SettingTrial(session, selection, live, self)
         self.model = SettingsTree(theme, DeepLoreSettings(), declarations(), self)
         self.view = SettingsView(theme, self.model, self)
+        self.search_field = self.view.search
         self._origin = ""
         self.profile_button = named(QToolButton(self), "", kind="text")
         """Opens the menu of profiles, exports and imports; the window fills it."""
@@ -86,12 +87,6 @@ class SettingsPane(Pane):
     def focus_target(self) -> QWidget:
         """The search line, for whoever comes here with a word in mind."""
         return self if self._session.project is None else self.view.search
-
-    def open_search(self) -> bool:
-        """The search line."""
-        self.view.search.setFocus()
-        self.view.search.selectAll()
-        return True
 
     def set_origin(self, text: str, tip: str) -> None:
         """Say where the settings came from: in the title, and whole to whoever points at the profiles."""

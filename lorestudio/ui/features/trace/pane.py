@@ -189,9 +189,7 @@ class TracePane(Pane):
             self.ai.open_search()
             return True
         self.tabs.setCurrentIndex(0)
-        self.filter.setFocus()
-        self.filter.selectAll()
-        return True
+        return super().open_search()
 
     def show_only(self, entries: tuple[int, ...], words: str) -> None:
         """Filter the answers to these entries; `words` say what they are."""
@@ -249,7 +247,7 @@ class TracePane(Pane):
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _make_answers_page(self) -> QWidget:
-        self.filter = SearchField(self, tr("Filter the answers"), tr("Filter rows"), self._filter)
+        self.search_field = self.filter = SearchField(self, tr("Filter the answers"), tr("Filter rows"), self._filter)
         wanted = partial(self.wanted.emit, "trace.all_stages")
         tip = tr("Unfold all phases into their stages (Q)")
         stages = tool(self, tr("Unfold the phases"), wanted, tip=tip, checkable=True)

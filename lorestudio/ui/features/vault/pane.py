@@ -88,7 +88,7 @@ class VaultPane(Pane):
         self.model.set_marks(self._mark, self._is_dirty, held)
         self.table_model = VaultTable(self, self._firing.of, self._mark, self._is_dirty, held)
         expected.changed.connect(self._repaint_marks)
-        self.filter = _Filter(self, tr("Filter the vault"))
+        self.search_field = self.filter = _Filter(self, tr("Filter the vault"))
         self.matches = label(self, kind="small", wrap=False)
         self.totals = named(label(self, kind="small"), tr("Tokens of the vault, or of what is chosen"))
         self.tree = self._made_tree()
@@ -175,12 +175,6 @@ class VaultPane(Pane):
     def focus_target(self) -> QWidget:
         """The tree or the table."""
         return self.view
-
-    def open_search(self) -> bool:
-        """Go to the filter."""
-        self.filter.setFocus()
-        self.filter.selectAll()
-        return True
 
     def edit_title(self) -> bool:
         """Let the title be typed over in the tree; False where the keyboard is not on an entry there."""
