@@ -55,6 +55,7 @@ class BasisDialog(Dialog):
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it follows the keyboard through its fields
         self.accepted_button = QPushButton(tr("Use this"), self)
         column((area, 1), self.answers(self.accepted_button), of=self)
+        self.accepted.connect(lambda: self.chosen.emit(self.basis))
         self._show_rows(message)
         self._show_known()
 
@@ -99,11 +100,6 @@ class BasisDialog(Dialog):
         )  # fmt: skip
         self._said = FoldingRow(holding(messages), holding(row(1, self.say, self.forget, margins=0)), self)
         self._said.set_margins(0, 0, 0, 0)
-
-    def accept(self) -> None:
-        """Qt: hand it over."""
-        self.chosen.emit(self.basis)
-        super().accept()
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 

@@ -187,6 +187,7 @@ class PromptSetupDialog(Dialog):
         self._fill()
         self._show_sources()
         self._before = self._current()
+        self.accepted.connect(lambda: self.chosen.emit(self._current()))
 
     def take(self, content: object, path: Path) -> None:
         """Use what was read from a file: a card, a preset, a group or regex scripts."""
@@ -209,11 +210,6 @@ class PromptSetupDialog(Dialog):
     def lost(self) -> str:
         """See `Dialog`."""
         return tr("What you changed here would be lost.") if self._current() != self._before else ""
-
-    def accept(self) -> None:
-        """Qt: hand the texts over."""
-        self.chosen.emit(self._current())
-        super().accept()
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 

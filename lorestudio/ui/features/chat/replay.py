@@ -45,13 +45,9 @@ class RangeDialog(Dialog):
         column(form, (self.meaning, 1), self.answers(self.go), of=self)
         for box in (self.first, self.last):
             box.valueChanged.connect(self._explain)
+        self.accepted.connect(lambda: self.chosen.emit(MessageRange(self.first.value(), self.last.value())))
         self._explain()
         self.first.selectAll()
-
-    def accept(self) -> None:
-        """Qt: the person wants it."""
-        self.chosen.emit(MessageRange(self.first.value(), self.last.value()))
-        super().accept()
 
     def _explain(self) -> None:
         try:

@@ -61,11 +61,7 @@ class SessionNoteDialog(Dialog):
         column(label(self, intro), above, (self.text, 1), form, words, self.answers(self.write), of=self)
         self.text.setVisible(bool(last.text))
         self.focus.setFocus()
-
-    def accept(self) -> None:
-        """Qt: hand the wish over and close."""
-        self.wanted.emit(self.focus.text().strip(), self.file.isChecked())
-        super().accept()
+        self.accepted.connect(lambda: self.wanted.emit(self.focus.text().strip(), self.file.isChecked()))
 
 
 class SessionNoteWork:

@@ -150,6 +150,7 @@ class LoreDialog(Dialog):
         self.strip.cancelled.connect(self._stop)
         self.progressed.connect(self._show_progress)
         self._token, self._since, self._asked = CancelToken(), 0.0, 0
+        self.finished.connect(lambda _result: self._token.cancel())
         self.ok = button(self, ok, self.go, kind="primary")
         self.ready = False
         self.settle()
@@ -167,11 +168,6 @@ class LoreDialog(Dialog):
     def carried_out(self, _done: Done) -> None:
         """It is done."""
         self.accept()
-
-    def done(self, result: int) -> None:
-        """Qt: what is under way stops."""
-        self._token.cancel()
-        super().done(result)
 
     def ask(
         self,
@@ -310,6 +306,8 @@ class ImportBooksDialog(LoreDialog):
         form.addRow(tr("Markdown"), self.split)
         self.arrange(form)
         self._delay = later(self, self._look, 200)
+        for stop in (self._delay.stop, self._newest.cancel):
+            self.finished.connect(stop)
         for field in (self.files, self.vault, self.folder):
             field.textChanged.connect(lambda _text: self._delay.start())
         for box in (self.excludes, self.gates, self.heads):
@@ -317,12 +315,6 @@ class ImportBooksDialog(LoreDialog):
         for choice in (self.into, self.twins, self.split):
             choice.currentIndexChanged.connect(lambda _place: self._change_place())
         self._change_place()
-
-    def done(self, result: int) -> None:
-        """Qt: nothing waits any more."""
-        self._delay.stop()
-        self._newest.cancel()
-        super().done(result)
 
     def _change_place(self) -> None:
         self.vault.setVisible(not self.into.currentData())
@@ -456,6 +448,8 @@ class ExportBookDialog(LoreDialog):
         self._form = form
         self.arrange(form, row((self.tried, 1), self.compare))
         self._delay = later(self, self._look, 200)
+        for stop in (self._delay.stop, self._newest.cancel):
+            self.finished.connect(stop)
         for field in (self.file, self.folder, self.card):
             field.textChanged.connect(lambda _text: self._delay.start())
         for choice in (self.vault, self.form):
@@ -463,12 +457,6 @@ class ExportBookDialog(LoreDialog):
         for box in (self.as_written, self.disabled):
             box.toggled.connect(lambda _on: self._changed())
         self._changed()
-
-    def done(self, result: int) -> None:
-        """Qt: nothing waits any more."""
-        self._delay.stop()
-        self._newest.cancel()
-        super().done(result)
 
     def _changed(self) -> None:
         self._form.setRowVisible(self._card_row, not BY_NAME[self.form.currentData()].makes_new)

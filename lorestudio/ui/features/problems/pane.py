@@ -82,11 +82,7 @@ class FixDialog(Dialog):
         column(head, (self.browser, 1), label(self, hint, "small"), ends, of=self, spacing=8)
         self.apply_button.setDefault(True)
         self.apply_button.setFocus()
-
-    def accept(self) -> None:
-        """Qt: hand the repairs over and close."""
-        self.agreed.emit(self.repairs)
-        super().accept()
+        self.accepted.connect(lambda: self.agreed.emit(self.repairs))
 
     def _body(self) -> str:
         palette = self._theme.palette

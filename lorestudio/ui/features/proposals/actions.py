@@ -77,17 +77,13 @@ class PassageDialog(Dialog):
         column(label(self, intro), form, (self.passage, 1), self.answers(self.go_on), of=self)
         self.first.valueChanged.connect(self._show)
         self.last.valueChanged.connect(self._show)
+        self.accepted.connect(lambda: self.chosen.emit(self.numbers, self.focus.text().strip()))
         self._show()
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """The chosen messages; hidden ones are left out when the draft is asked for."""
         return tuple(range(self.first.value(), self.last.value() + 1))
-
-    def accept(self) -> None:
-        """Qt: hand the choice over and close."""
-        self.chosen.emit(self.numbers, self.focus.text().strip())
-        super().accept()
 
     def _show(self) -> None:
         numbers = self.numbers

@@ -134,6 +134,8 @@ class ProposalsDialog(Dialog):
         detail.locked.connect(lambda: self._with_current(work.lock))
         self._rest = later(self, self._judge_edit, 250)
         detail.edited.connect(self._rest.start)
+        for stop in (self._rest.stop, work.stop):
+            self.finished.connect(stop)
         self._session.profiles_changed.connect(self._fill_sources)
         self._theme.changed.connect(self._fill_sources)
 
@@ -179,12 +181,6 @@ class ProposalsDialog(Dialog):
         edited = [row for row in self.work.rows if row.edited]
         many = count(max(1, len(edited)), "proposal that you changed", "proposals that you changed")
         return tr("{many} would be lost.", many=many) if edited or self.detail.is_edited else ""
-
-    def done(self, result: int) -> None:
-        """Qt: nobody is asked any more."""
-        self._rest.stop()
-        self.work.stop()
-        super().done(result)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 

@@ -55,6 +55,7 @@ class BehaviourDialog(Dialog):
         switched = [self._row(switch, switch.name in set(fixed)) for switch in switches()]
         page = holding(column(*switched, 1, spacing=0, margins=(0, 0, 8, 0)))
         column(label(self, intro), (scrolled(page, tr("Switches"), framed=True), 1), self._buttons(), of=self)
+        self.accepted.connect(lambda: self.accepted_switches.emit(self.fixed))
         self._tell()
 
     @property
@@ -70,11 +71,6 @@ class BehaviourDialog(Dialog):
     def choose(self, name: str, *, fixed: bool) -> None:
         """Set one switch."""
         self._groups[name].button(_FIXED if fixed else _DEEPLORE).setChecked(True)
-
-    def accept(self) -> None:
-        """Qt: hand the choice over and close."""
-        self.accepted_switches.emit(self.fixed)
-        super().accept()
 
     def _row(self, switch: Switch, is_fixed: bool) -> QWidget:
         box = QFrame(self)

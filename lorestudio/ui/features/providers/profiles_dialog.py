@@ -84,14 +84,10 @@ class ProfilesDialog(Dialog):
         self.bar = MessageBar(theme, self)
         both = row((self._make_list(), 2), (self._make_form(), 3), spacing=14)
         column(self.bar, (both, 1), of=self)
+        self.finished.connect(self._stop_test)
         self._shown = self._typed()
         self._fill_list()
         self._show_first()
-
-    def done(self, result: int) -> None:
-        """Qt: a test that still runs is stopped."""
-        self._stop_test()
-        super().done(result)
 
     # ---- building ---------------------------------------------------------------------------------------------------
 

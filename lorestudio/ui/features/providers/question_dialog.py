@@ -54,6 +54,8 @@ class QuestionDialog(Dialog):
         self.problem = label(self, kind="small", wrap=False)
         column(head, (both, 1), self.problem, self._make_buttons(), of=self)
         self.reply.textChanged.connect(self._check)
+        self.accepted.connect(lambda: self._settle(self.reply.toPlainText()))
+        self.finished.connect(lambda _result: self._settle(None))  # declined; the pipeline takes its fallback
         self.reply.setFocus()
         self._check()
 
@@ -62,19 +64,9 @@ class QuestionDialog(Dialog):
         self._settled = True
         self.reject()
 
-    def accept(self) -> None:
-        """Qt: give the reply as it stands."""
-        self._settle(self.reply.toPlainText())
-        super().accept()
-
     def lost(self) -> str:
         """See `Dialog`: a reply that was begun."""
         return tr("Your reply would be lost.") if not self._settled and self.reply.toPlainText().strip() else ""
-
-    def done(self, result: int) -> None:
-        """Qt: without a reply it is declined; the pipeline goes on with its fallback."""
-        self._settle(None)
-        super().done(result)
 
     def start_from_stand_in(self) -> None:
         """Put the stand-in's reply into the field, to be edited."""

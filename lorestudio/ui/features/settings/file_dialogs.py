@@ -75,14 +75,10 @@ class ImportDialog(Dialog):
         ends = row(1, self.take, button(self, tr("Cancel"), self.reject))
         column(self.bar, row((self.place, 1), choose, paste), (self.list, 1), self.said, ends, of=self, spacing=8)
         self._delay = later(self, self._read_file, 150)
+        for stop in (self._delay.stop, self._newest.cancel):
+            self.finished.connect(stop)
         self.place.textChanged.connect(lambda _text: self._delay.start())
         self.model.ticked.connect(lambda: self.take.setEnabled(bool(self.model.chosen)))
-
-    def done(self, result: int) -> None:
-        """Qt: nothing waits any more."""
-        self._delay.stop()
-        self._newest.cancel()
-        super().done(result)
 
     def paste(self) -> None:
         """Read what is in the clipboard."""
@@ -225,6 +221,8 @@ class ExportDialog(Dialog):
         self.write = button(self, tr("Write into settings.json"), self._write, kind="primary")
         self.close_button = button(self, tr("Close"), self.reject)
         self._delay = later(self, self._look, 150)
+        for stop in (self._delay.stop, self._newest.cancel):
+            self.finished.connect(stop)
         form, line = QFormLayout(), row((self.place, 1), self.choose_place)
         form.addRow(tr("To"), self.target)
         form.addRow(tr("File"), line)
@@ -235,12 +233,6 @@ class ExportDialog(Dialog):
         self.place.textChanged.connect(lambda _text: self._delay.start())
         self.model.ticked.connect(self._show_preview)
         self._show_target()
-
-    def done(self, result: int) -> None:
-        """Qt: nothing waits any more."""
-        self._delay.stop()
-        self._newest.cancel()
-        super().done(result)
 
     # ---- what can be chosen -----------------------------------------------------------------------------------------
 

@@ -365,6 +365,7 @@ class SystemSettingsDialog(Dialog):
         self.editor.kept.connect(self.view.tree.setFocus)
         self.editor.left.connect(self.reject)
         self.editor.stage_wanted.connect(self.view.show_stage)
+        self.accepted.connect(lambda: self.accepted_settings.emit(self.settings))
         self.view.show_setting(next(iter(self._known)))
         self._tell()
         self._show_trial()
@@ -402,11 +403,6 @@ class SystemSettingsDialog(Dialog):
     def add_door(self, text: str, opened: Callable[[], None]) -> None:
         """A button for what has a dialog of its own."""
         self._row.insertWidget(1, button(self, text, opened))
-
-    def accept(self) -> None:
-        """Qt: hand the settings over and close."""
-        self.accepted_settings.emit(self.settings)
-        super().accept()
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
