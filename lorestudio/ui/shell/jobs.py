@@ -302,8 +302,8 @@ class Newest:
 
     @property
     def busy(self) -> bool:
-        """Whether something is under way."""
-        return self._job is not None
+        """Whether something is under way that is wanted."""
+        return self._waiting is not None or (self._job is not None and not self._job.cancelled)
 
     def start(
         self,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, TypeAlias
 
 from PySide6.QtCore import QObject, Signal
@@ -21,6 +22,7 @@ from lorestudio.trace.diff import Key
 from lorestudio.trace.held_run import WouldAlso
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import EntryRef, Trace
+from lorestudio.ui.shell.jobs import Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.selection import Selection
@@ -41,8 +43,7 @@ class WhyNotSearch(QObject):
         super().__init__(parent)
         self._session, self._selection = session, selection
         self._found: dict[tuple[Generation, Key], WhyNot] = {}
-        self._cancel: CancelToken | None = None
-        self._about: tuple[Generation, Key] | None = None
+        self._newest = Newest(session.jobs)
         self.news: WhyNotNews | None = None
         self.error = ""
         for signal in (selection.generation_changed, selection.entry_changed):
@@ -74,7 +75,7 @@ class WhyNotSearch(QObject):
     @property
     def running(self) -> bool:
         """Whether a search is under way."""
-        return self._cancel is not None
+        return self._newest.busy
 
     @property
     def obstacle(self) -> str:
@@ -119,46 +120,29 @@ class WhyNotSearch(QObject):
             self.changed.emit()
             return
         target = (note.vault, note.filename)
-        about = self._about = (generation, target)
-        cancel = self._cancel = CancelToken()
+        about = (generation, target)
         self.news, self.error = None, ""
-
-        def work(report: Callable[[object], None]) -> WhyNot:
-            return finder.find(target, report, cancel)
-
-        self._session.jobs.start(
+        self._newest.start(
             tr("Finding what would bring it in"),
-            work,
-            done=lambda found: self._ended(about, cancel, found),
-            failed=lambda error: self._failed(cancel, error),
-            reported=lambda news: self._learnt(about, cancel, news),
+            lambda job: finder.find(target, job, job.token),
+            done=partial(self._keep, about),
+            failed=self._failed,
+            reported=partial(self._learnt, about),
         )
         self.changed.emit()
 
     def stop(self) -> None:
         """Stop searching; what was found stays."""
-        if self._cancel is not None:
-            self._cancel.cancel()
-            self._cancel = None
+        self._newest.cancel()
         self.error = ""
         self.changed.emit()
 
-    def _learnt(self, about: tuple[Generation, Key], cancel: CancelToken, news: WhyNotNews) -> None:
-        if cancel is self._cancel:
-            self.news = news
-            self._keep(about, news.found)
-            self.changed.emit()
+    def _learnt(self, about: tuple[Generation, Key], news: WhyNotNews) -> None:
+        self.news = news
+        self._keep(about, news.found)
 
-    def _ended(self, about: tuple[Generation, Key], cancel: CancelToken, found: WhyNot) -> None:
-        self._keep(about, found)
-        if cancel is self._cancel:
-            self._cancel = None
-        self.changed.emit()
-
-    def _failed(self, cancel: CancelToken, error: Exception) -> None:
-        if cancel is self._cancel:
-            self._cancel = None
-            self.error = "" if isinstance(error, Cancelled) else sentence_of(error)
+    def _failed(self, error: Exception) -> None:
+        self.error = sentence_of(error)
         self.changed.emit()
 
     def _keep(self, about: tuple[Generation, Key], found: WhyNot) -> None:
@@ -166,6 +150,7 @@ class WhyNotSearch(QObject):
         self._found[about] = found
         while len(self._found) > KEPT:
             del self._found[next(iter(self._found))]
+        self.changed.emit()
 
 
 class RowWork(QObject):
