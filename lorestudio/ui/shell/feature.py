@@ -231,6 +231,7 @@ class LatePane(Generic[PaneT]):
 
     def __get__(self, feature: Feature, _class: type | None = None) -> PaneT:
         pane = self._make(feature)
+        pane.wanted.connect(feature.context.run)
         vars(feature)[self._attribute] = pane  # from now on the feature has it itself, and this is not asked again
         feature.pane_made(self.name)
         dock = feature.context.layout.docks.get(self.name)

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
+    QStackedWidget,
     QTextEdit,
     QToolButton,
     QWidget,
@@ -45,6 +46,7 @@ from lorestudio.ui.widgets.layouts import (
     paint_as,
     row,
     scrolled,
+    stack,
     tight,
     tool,
 )
@@ -224,13 +226,18 @@ class FoldingRow(QWidget):
 
 
 class Pane(QWidget):
-    """The content of a dock. `note_changed` carries a few words for the dock's title, `last_note` are those of now.
+    """The content of a dock. `note_changed` carries a few words for the dock's title, `last_note` are those of now;
+    `wanted` carries the id of an action that a button asks for, which the window does.
 
-    `focus_target` is the widget that takes the keyboard when the pane is entered.
+    `focus_target` is the widget that takes the keyboard when the pane is entered, `search_field` the one that searches
+    it. `empty` stands in the place of other `pages` where there is nothing to show.
     """
 
     note_changed = Signal(str)
+    wanted = Signal(str)
     last_note = ""
+    empty: EmptyState
+    pages: QStackedWidget
     search_field: QLineEdit | QPlainTextEdit | None = None
 
     def __init__(self, name: str, title: str, theme: Theme, parent: QWidget | None = None) -> None:
@@ -244,6 +251,22 @@ class Pane(QWidget):
         self.setAccessibleName(title)
         self.column = column(of=self, spacing=0, margins=(0, 0, 0, 2))
         self.note_changed.connect(self._keep_note)
+
+    def or_empty(self, icon: str, *pages: QWidget) -> QStackedWidget:
+        """These, the first at first, or that there is nothing to show, which has buttons for actions."""
+        self.empty = EmptyState(self.theme, icon, self)
+        self.empty.pressed.connect(self._press)
+        self.pages = stack(*pages, self.empty)
+        return self.pages
+
+    def say_empty(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
+        """Say why there is nothing to show, and by which actions there would be."""
+        self.empty.say(title, text, buttons)
+        self.pages.setCurrentWidget(self.empty)
+
+    def _press(self, name: str) -> None:
+        """A button of `empty` was pressed."""
+        self.wanted.emit(name)
 
     def focus_target(self) -> QWidget:
         """Where the keyboard goes when the pane is entered."""

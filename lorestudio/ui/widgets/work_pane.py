@@ -36,7 +36,6 @@ from lorestudio.ui.widgets.layouts import (
     row,
     small_button,
     split,
-    stack,
     tight,
 )
 from lorestudio.ui.widgets.pane import EmptyState, Pane, TonedBar
@@ -296,13 +295,12 @@ _ANSWERS: Final = ("answers.stand-in", "answers.recorded", "answers.provider", "
 
 
 class WorkPane(Pane):
-    """`wanted` carries the id of an action that a button asks for; `again` follows the wish to try once more.
+    """`again` follows the wish to try once more.
 
     `state` says how the work stands, `asked` who does it, `notice` what is wrong with what is shown; `empty` takes the
     place of everything where there is nothing to show.
     """
 
-    wanted = Signal(str)
     again = Signal()
     menu: ClassVar[Sequence[str]] = ()
     """Actions of the menu behind `more`; "" is a line between two."""
@@ -310,8 +308,6 @@ class WorkPane(Pane):
     def __init__(self, name: str, title: str, theme: Theme, icon: str) -> None:
         super().__init__(name, title, theme)
         self.tabs = named(QTabWidget(self, documentMode=True, usesScrollButtons=True), title)
-        self.empty = EmptyState(theme, icon, self)
-        self.empty.pressed.connect(self._press)
         self.buttons: dict[str, QToolButton] = {}
         self.more, self.asked = iconed(theme, QToolButton(self), "chevron-down"), QToolButton(self)
         self.state = label(self, kind="small")
@@ -321,8 +317,8 @@ class WorkPane(Pane):
         self.notice_text, self.notice_button = label(self), QPushButton(self)
         self._content = tight(self._make_notice(), (self.tabs, 1))
         self._whole = holding(self._content, self)
-        self._pages = stack(self.empty, self._whole)
-        self.column.addWidget(self._pages, 1)
+        self.column.addWidget(self.or_empty(icon, self._whole), 1)
+        self.pages.setCurrentWidget(self.empty)
 
     def _make_notice(self) -> QWidget:
         self.notice_text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)

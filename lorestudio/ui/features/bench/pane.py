@@ -30,9 +30,9 @@ from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import Column, Look, Marked, Words, one_line
-from lorestudio.ui.widgets.layouts import column, holding, label, named, row, split, stack, tight, tool
+from lorestudio.ui.widgets.layouts import column, holding, label, named, row, split, tight, tool
 from lorestudio.ui.widgets.paint import fate_mark, shows_tip
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 ENTRY, KEY, WHY, TOKENS = range(4)
@@ -248,11 +248,9 @@ class BenchPane(Pane):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.why.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        self.empty = EmptyState(theme, "search", self)
         self._build_table()
-        self._pages = stack(self.table, self.empty)
         above = holding(tight(head, (column(self.text, margins=(8, 0, 8, 2)), 1)))
-        self.splitter = split(above, holding(tight(self.state, (self._pages, 1), self.why)))
+        self.splitter = split(above, holding(tight(self.state, (self.or_empty("search", self.table), 1), self.why)))
         self.splitter.setStretchFactor(0, 2)
         self.splitter.setStretchFactor(1, 3)
         self.column.addWidget(self.splitter, 1)
@@ -385,7 +383,7 @@ class BenchPane(Pane):
             self.note_changed.emit(tr("{inside} in, {out} stopped", inside=number(inside), out=number(out)))
             if not result.rows:
                 self._say_untriggered()
-            self._pages.setCurrentWidget(self.table if result.rows else self.empty)
+            self.pages.setCurrentWidget(self.table if result.rows else self.empty)
         self._size_columns()
         self._show_entry()
 
@@ -409,7 +407,7 @@ class BenchPane(Pane):
             if not choice.is_main:
                 text = tr("{system} decides as it does in the chat. No provider is asked.", system=choice.title)
             self.empty.say(tr("Test a text"), text)
-        self._pages.setCurrentWidget(self.empty)
+        self.pages.setCurrentWidget(self.empty)
 
     def _show_failure(self, error: Exception) -> None:
         logger.error("the text could not be tested: %s", error, exc_info=error)

@@ -22,5 +22,4 @@ class BudgetFeature(Feature):
         context = self.context
         pane = BudgetPane(context.theme, context.session, context.selection, context.preview.whole)
         context.commands.attach({Where.RUNS: (pane,)})
-        pane.empty.pressed.connect(context.run)
         return pane

@@ -43,9 +43,9 @@ from lorestudio.ui.state.drafts import LiveEffects
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Swatch, Words, as_text, one_line
-from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, stack
+from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row
 from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, hatch, tell
-from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, Pane
+from lorestudio.ui.widgets.pane import ElidedLabel, Pane
 from lorestudio.ui.widgets.record_table import RecordTable
 
 CUT_SHARE: Final = 0.34
@@ -499,7 +499,6 @@ class BudgetPane(Pane):
         self.list.setItemDelegate(CellDelegate(theme, self.list))
         self.list.setMouseTracking(True)
         self.list.setMinimumHeight(20)
-        self.empty = EmptyState(theme, "budget", self)
         self.slider = BudgetSlider(self)
         self.slider.tried.connect(self._try)
         self.slider.left.connect(self._leave_trial)
@@ -516,8 +515,7 @@ class BudgetPane(Pane):
         last, now = (row(told, margins=(12, 2, 8, 0)) for told in (self.last_label, self.now_label))
         parts = (last, self.last, now, self.bar, caps, self.slider, why, (self.list, 1), counts)
         self._shown_page = holding(column(*parts, spacing=2, margins=(0, 4, 0, 0)))
-        self._pages = stack(self._shown_page, self.empty)
-        self.column.addWidget(self._pages, 1)
+        self.column.addWidget(self.or_empty("budget", self._shown_page), 1)
         self.list.selectionModel().currentChanged.connect(self._row_chosen)
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
@@ -531,7 +529,7 @@ class BudgetPane(Pane):
 
     def focus_target(self) -> QWidget:
         """The bar."""
-        return self.bar if self._pages.currentWidget() is self._shown_page else self
+        return self.bar if self.pages.currentWidget() is self._shown_page else self
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -546,18 +544,16 @@ class BudgetPane(Pane):
             has_chat = project is not None and project.chat is not None
             door = ("replay.all", tr("Replay all")) if has_chat else ("chat.open", tr("Open chat…"))
             text = tr("A run shows here what it spent its tokens on.")
-            self.empty.say(tr("No budget yet"), text, (door,) if project is not None else ())
-            self._pages.setCurrentWidget(self.empty)
+            self.say_empty(tr("No budget yet"), text, (door,) if project is not None else ())
             return
         view = self._show_budget(trace)
         self._find_trial(again=True)
         self.counts.setText(tr(estimate(trace)))
         self.counts.setVisible(bool(self.counts.text()))
         if view.segments:
-            self._pages.setCurrentWidget(self._shown_page)
+            self.pages.setCurrentWidget(self._shown_page)
         else:
-            self.empty.say(tr("Nothing was injected"), tr("No entry reached the budget in this run."))
-            self._pages.setCurrentWidget(self.empty)
+            self.say_empty(tr("Nothing was injected"), tr("No entry reached the budget in this run."))
         self._show_entry()
 
     def _show_budget(self, trace: Trace) -> BudgetView:

@@ -40,9 +40,9 @@ from lorestudio.ui.state.choices import (
 )
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import column, holding, letters, named, row, stack
+from lorestudio.ui.widgets.layouts import column, holding, letters, named, row
 from lorestudio.ui.widgets.paint import KeyQuery, whole_parts
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.work_pane import ProgressStrip
 
 LEAST_WIDTH = 190
@@ -265,13 +265,12 @@ class _Number(QLineEdit):
 
 
 class ChatPane(Pane):
-    """Follows and sets the chosen message. `wanted` carries the id of an action that a button asks for.
+    """Follows and sets the chosen message.
 
     Of a message that is being edited, `edit_overtaken` says that its text is another one by now, with its place;
     `edit_orphaned` that it is gone, with the place it had, and the message with the text that was written.
     """
 
-    wanted = Signal(str)
     edit_overtaken = Signal(int)
     edit_orphaned = Signal(int, object)  # Message
 
@@ -288,9 +287,6 @@ class ChatPane(Pane):
         self.view.verticalScrollBar().setSingleStep(24)
         self.view.setMouseTracking(True)
         self.view.setEditTriggers(MessageList.EditTrigger.NoEditTriggers)
-        self.empty = EmptyState(theme, "chat", self)
-        self.empty.pressed.connect(self.wanted)
-        self._pages = stack(self.view, self.empty)
         self.strip = ProgressStrip(self)
         self.strip.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
         self.modes = ModeBar(theme, self)
@@ -306,7 +302,7 @@ class ChatPane(Pane):
         self._line = holding(row((self.run_line, 1), margins=(6, 0, 8, 2)), self)
         for part in (self._make_controls(), self._line, self._folded, self.strip):
             self.column.addWidget(part)
-        self.column.addWidget(self._pages, 1)
+        self.column.addWidget(self.or_empty("chat", self.view), 1)
         self.delegate.swipe_wanted.connect(self.step_swipe)
         self.delegate.fold_wanted.connect(self.model.toggle_expanded)
         self.view.selectionModel().currentChanged.connect(self._chosen)
@@ -449,7 +445,7 @@ class ChatPane(Pane):
             )
             doors = (("chat.open", "Open chat…"), ("chat.new", "New chat…"), ("chat.paste", "Paste a chat…"))
             self.empty.say(tr("This vault has no chat open"), text, tuple((name, tr(title)) for name, title in doors))
-        self._pages.setCurrentWidget(self.view if chat is not None else self.empty)
+        self.pages.setCurrentWidget(self.view if chat is not None else self.empty)
         if chat is None:
             self.note_changed.emit("")
         self.go.setEnabled(chat is not None)

@@ -32,8 +32,8 @@ from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import same_words
-from lorestudio.ui.widgets.layouts import button, combo, holding, iconed, label, named, row, stack, tight, tool
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.layouts import button, combo, holding, iconed, label, named, row, tight, tool
+from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView
 
 _FILE, _KEPT = "add:file", "add:kept"
@@ -49,10 +49,9 @@ class ComparedRuns(Struct, frozen=True):
 
 
 class RunsPage(Pane):
-    """Compares run A with run B. `jump` carries None and the id of an entry to look at; `wanted` an action's id."""
+    """Compares run A with run B. `jump` carries None and the id of an entry to look at."""
 
     jump = Signal(object, object)
-    wanted = Signal(str)
 
     def __init__(self, theme: Theme, session: Session, selection: Selection, comparable: ComparableRuns) -> None:
         super().__init__("runs", tr("Two runs"), theme)
@@ -104,12 +103,9 @@ class RunsPage(Pane):
         self.tree.setIndentation(13)
         self.tree.setRootIsDecorated(False)
         self.tree.setExpandsOnDoubleClick(False)
-        self.empty = EmptyState(self.theme, "columns", self)
-        self.empty.pressed.connect(self.wanted)
         self._shown = holding(tight(self.headline, (self.tree, 1), self._foot), self)
-        self._pages = stack(self._shown, self.empty)
         self.column.addWidget(head)
-        self.column.addWidget(self._pages, 1)
+        self.column.addWidget(self.or_empty("columns", self._shown), 1)
 
     def _combo(self, name: str) -> QComboBox:
         box = combo(self, name)
@@ -131,7 +127,7 @@ class RunsPage(Pane):
 
     def focus_target(self) -> QWidget:
         """The differences, or where runs are chosen."""
-        return self.tree if self._pages.currentWidget() is self._shown else self.sides[0]
+        return self.tree if self.pages.currentWidget() is self._shown else self.sides[0]
 
     def set_seen(self, seen: bool) -> None:
         """Whether somebody sees the pane: a tab behind another one is not seen, though Qt calls it visible."""
@@ -200,15 +196,14 @@ class RunsPage(Pane):
         self._done = self.compared = None
         self.note_changed.emit("")
         if not self._choices:
-            self.empty.say(
+            self.say_empty(
                 tr("Nothing to compare yet"), tr("Choose a reply that was run. It is compared with the turn before it.")
             )
         else:
-            self.empty.say(
+            self.say_empty(
                 tr("Choose two runs"),
                 tr("Choose above what is compared: turns, swipes, former runs, other settings. M marks the shown run."),
             )
-        self._pages.setCurrentWidget(self.empty)
 
     def _picked(self, place: int, index: int) -> None:
         key = self.sides[place].itemData(index)
@@ -275,7 +270,7 @@ class RunsPage(Pane):
         self.headline.setText(f"{first}{text}{sign}, {same}")
         self.note_changed.emit(f"{found.before.title} → {found.after.title}")
         self._show_rows()
-        self._pages.setCurrentWidget(self._shown)
+        self.pages.setCurrentWidget(self._shown)
 
     def _show_rows(self) -> None:
         found = self.compared

@@ -50,9 +50,9 @@ from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split, stack
+from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split
 from lorestudio.ui.widgets.paint import Picture, draw_focus, hairline, png_bytes
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordView
 
 FILLS: Final = ("blue", "vermilion", "green", "purple", "orange", "sky", "yellow", "grey")
@@ -290,14 +290,13 @@ BUTTONS: Final = ("systems.copy", "systems.csv", "systems.picture")
 
 
 class SystemsPane(Pane):
-    """`jump` carries the generation to look at; `wanted` an action's id; `file_wanted` the system to add a file for.
+    """`jump` carries the generation to look at; `file_wanted` the system to add a file for.
 
     `changed` follows another comparison.
     """
 
     changed = Signal()
     jump = Signal(object)
-    wanted = Signal(str)
     file_wanted = Signal(str)
 
     def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
@@ -331,14 +330,12 @@ class SystemsPane(Pane):
         self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the comparison"))
         self.tabs.addTab(split(self.chart, self.turns_view, sizes=(110, 150), stretch=1), tr("Turns"))
         self.tabs.addTab(self.totals_view, tr("Totals"))
-        self.empty = EmptyState(self.theme, "columns", self)
-        self._pages = stack(self.tabs, self.empty)
         self.state = label(self, kind="small")
         self.state.setContentsMargins(12, 0, 12, 4)
         self.state.setAccessibleName(tr("State of the comparison"))
         self.column.addWidget(self._head())
         self.column.addWidget(self.state)
-        self.column.addWidget(self._pages, 1)
+        self.column.addWidget(self.or_empty("columns", self.tabs), 1)
 
     def _head(self) -> QWidget:
         self.choose_button = named(QToolButton(self), "", kind="text")
@@ -362,7 +359,6 @@ class SystemsPane(Pane):
     def _connect(self) -> None:
         self.turns_view.picked.connect(lambda turn: self._go_to(generation_of(turn.turn)))
         self.chart.moved.connect(lambda place: self._go_to(generation_of(self.turns.row(place).turn)))
-        self.empty.pressed.connect(lambda name: self.run() if name == "run" else self.wanted.emit(name))
         self._session.project_changed.connect(self._project_changed)
         self._session.choice_changed.connect(self._choice_changed)
         self._session.state_changed.connect(self.look_for_kept)
@@ -372,7 +368,7 @@ class SystemsPane(Pane):
 
     def focus_target(self) -> QWidget:
         """The turns, or the choice of what is compared."""
-        if self._pages.currentWidget() is self.tabs:
+        if self.pages.currentWidget() is self.tabs:
             return self.turns_view if self.tabs.currentIndex() == 0 else self.totals_view
         return self.choose_button
 
@@ -494,8 +490,7 @@ class SystemsPane(Pane):
         if len(self._waiting) > 1:
             return
         self.choose_button.hide()
-        self.empty.say(tr("Loading the systems…"), "")
-        self._pages.setCurrentWidget(self.empty)
+        self.say_empty(tr("Loading the systems…"), "")
         self._session.jobs.start(
             tr("Loading the systems"),
             lambda _job: tuple(KINDS.values()),
@@ -548,6 +543,12 @@ class SystemsPane(Pane):
             )
 
     # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _press(self, name: str) -> None:
+        if name == "run":
+            self.run()
+        else:
+            super()._press(name)
 
     def _wanted(self) -> list[Offer]:
         return [offer for offer in self.offers() if offer.key in self.chosen]
@@ -613,7 +614,7 @@ class SystemsPane(Pane):
         if not self.running:  # else how far it is stays
             self._tell(self._standing() if self.found is not None else "")
         if self.found is not None:
-            self._pages.setCurrentWidget(self.tabs)
+            self.pages.setCurrentWidget(self.tabs)
             turns = count(len(self.found.turns), "turn", "turns")
             runs = count(len(self.found.labels), "run", "runs")
             self.note_changed.emit(f"{runs} · {turns}")
@@ -621,9 +622,9 @@ class SystemsPane(Pane):
         self.note_changed.emit("")
         if project is None or project.chat is None:
             text = tr("Systems are compared on a chat: each runs it, and you see what each would put in.")
-            self.empty.say(tr("No chat to compare on"), text, (("chat.open", tr("Open chat…")),) if project else ())
+            self.say_empty(tr("No chat to compare on"), text, (("chat.open", tr("Open chat…")),) if project else ())
         elif amount < FEWEST:
-            self.empty.say(tr("Choose two or more runs"), tr("“Runs” above has the systems and your profiles."))
+            self.say_empty(tr("Choose two or more runs"), tr("“Runs” above has the systems and your profiles."))
         else:
             text = tr(
                 "{names}: each runs the whole chat, and you see turn by turn what each would put in. No model answers "
@@ -631,8 +632,7 @@ class SystemsPane(Pane):
                 "settings name.",
                 names=names,
             )
-            self.empty.say(tr("Which system would serve this chat best?"), text, (("run", tr("Compare")),))
-        self._pages.setCurrentWidget(self.empty)
+            self.say_empty(tr("Which system would serve this chat best?"), text, (("run", tr("Compare")),))
 
     def _standing(self) -> str:
         """What the shown comparison is of, where that is not what is chosen now."""

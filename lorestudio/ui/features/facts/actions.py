@@ -70,7 +70,6 @@ class MemoriesFeature(Feature):
         context, store, pane = self.context, self.store, MemoriesPane(self.context.theme)
         context.commands.attach({Where.MEMORIES: (pane.memories.view,)})
         pane.use_actions(context.commands.actions)
-        pane.wanted.connect(context.run)
         pane.seen.connect(lambda looks: store.look(wanted=looks))
         pane.seen.connect(lambda _looks: context.use(_USED))
         pane.again.connect(store.renew)

@@ -356,9 +356,8 @@ class MemoryPage(QWidget):
 
 
 class MemoriesPane(WorkPane):
-    """Shows what it is given. `wanted` carries an action's id, `seen` whether somebody looks.
-
-    `again` follows the wish to read once more after a problem.
+    """Shows what it is given. `seen` says whether somebody looks, `again` follows the wish to read once more after a
+    problem.
     """
 
     seen = Signal(bool)
@@ -399,7 +398,7 @@ class MemoriesPane(WorkPane):
 
     def focus_target(self) -> QWidget:
         """The rows of the part that is shown, or the field above them."""
-        if self._pages.currentWidget() is self.empty:
+        if self.pages.currentWidget() is self.empty:
             return self
         page = self.tabs.currentWidget()
         for widget in (getattr(page, "view", None), self.memories.bar.field):
@@ -409,7 +408,7 @@ class MemoriesPane(WorkPane):
 
     def open_search(self) -> bool:
         """Give the keyboard to the field that filters and searches."""
-        if self._pages.currentWidget() is self.empty:
+        if self.pages.currentWidget() is self.empty:
             return False
         self.tabs.setCurrentWidget(self.memories)
         return super().open_search()
@@ -424,7 +423,7 @@ class MemoriesPane(WorkPane):
         elif picture is None:
             self.empty.say(tr("Reading the memories…"), "")
         there = picture if not problem else None
-        self._pages.setCurrentWidget(self.empty if there is None else self._whole)
+        self.pages.setCurrentWidget(self.empty if there is None else self._whole)
         before, self._shown = self._shown, (there, chat, chat_known)
         if before is not None and before[0] is there and before[1:] == (chat, chat_known):
             return  # thousands of rows need not be put in order again

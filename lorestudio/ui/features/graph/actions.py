@@ -37,7 +37,6 @@ class GraphFeature(Feature):
         context = self.context
         pane = GraphPane(context.theme, context.session, context.selection, context.session.graphs_in)
         pane.opened.connect(partial(context.show, "entry"))
-        pane.wanted.connect(context.run)
         return pane
 
     def actions(self) -> Iterable[Action]:

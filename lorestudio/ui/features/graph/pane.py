@@ -30,8 +30,8 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import holding, label, named, stack, tight
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.layouts import holding, label, named, tight
+from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.work_pane import ProgressStrip
 
 MOST_LOCAL: Final = 600
@@ -51,7 +51,6 @@ class GraphPane(Pane):
     """
 
     opened = Signal()
-    wanted = Signal(str)
 
     def __init__(self, theme: Theme, session: Session, selection: Selection, keep_in: Path | None = None) -> None:
         """`keep_in` is the folder where positions survive the window; without it they are kept until its end."""
@@ -88,9 +87,7 @@ class GraphPane(Pane):
         self.note = named(label(self, kind="small"), tr("About what is shown"))
         self.note.setContentsMargins(10, 3, 10, 3)
         self.edges, self.colours = EdgeLegend(theme, self), ColourLegend(theme, self)
-        self.empty = EmptyState(theme, "graph", self)
-        self._picture_or_nothing = stack(self.view, self.empty)
-        picture = holding(tight((self._picture_or_nothing, 1), self.note, self.edges, self.colours))
+        picture = holding(tight((self.or_empty("graph", self.view), 1), self.note, self.edges, self.colours))
         self.lists, self.gaps = GraphLists(theme, self), GapList(theme, self)
         self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the graph"))
         for page, name in ((picture, tr("Picture")), (self.lists, tr("List")), (self.gaps, tr("Gaps"))):
@@ -108,7 +105,6 @@ class GraphPane(Pane):
         self._selection.entry_changed.connect(self._show_entry)
         self.theme.changed.connect(self._show_looks)
         self.strip.cancelled.connect(self._stop_job)
-        self.empty.pressed.connect(self._empty_pressed)
         bar.searched.connect(self._find)
         bar.next_hit.connect(self._next_hit)
         bar.coloured.connect(lambda _colour: self._show_looks())
@@ -130,7 +126,7 @@ class GraphPane(Pane):
     def focus_target(self) -> QWidget:
         """The picture, the list or the gaps, whatever is in front."""
         if self.tabs.currentIndex() == PICTURE:
-            return self.view if self._picture_or_nothing.currentWidget() is self.view else self.bar.search
+            return self.view if self.pages.currentWidget() is self.view else self.bar.search
         return self.lists.entries if self.tabs.currentIndex() == LIST else self.gaps
 
     def stop(self) -> None:
@@ -317,7 +313,7 @@ class GraphPane(Pane):
         self.view.show_graph(prepared.found, positions, fit=fit)
         self.view.show_edges(self._shown, self.edges.shown(), remarkable=self.bar.option("remarkable"))
         self.view.choose(self._selection.entry)
-        self._picture_or_nothing.setCurrentWidget(self.view)
+        self.pages.setCurrentWidget(self.view)
         self._say_below(below)
 
     def _show_entry(self) -> None:
@@ -356,8 +352,7 @@ class GraphPane(Pane):
 
     def _say_nothing(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
         self._centre = None
-        self.empty.say(title, text, buttons)
-        self._picture_or_nothing.setCurrentWidget(self.empty)
+        self.say_empty(title, text, buttons)
         self._say_below("")
 
     def _say_loading(self) -> None:
@@ -392,7 +387,7 @@ class GraphPane(Pane):
             ways = ("again", tr("Lay out the graph")), ("local", tr("Around the chosen entry"))
             self._say_nothing(tr("Not laid out"), text, ways)
 
-    def _empty_pressed(self, name: str) -> None:
+    def _press(self, name: str) -> None:
         if name == "local":
             self.bar.choose_local(True)
         elif name == "everything":
@@ -401,7 +396,7 @@ class GraphPane(Pane):
             self._large = self._large or name == "large"
             self._make(again=True)
         else:
-            self.wanted.emit(name)
+            super()._press(name)
 
     def _say_below(self, text: str) -> None:
         self.note.setText(text)

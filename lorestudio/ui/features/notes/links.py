@@ -25,8 +25,8 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.note_changes import NoteWork
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import button, label, row, stack
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.layouts import button, label, row
+from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree, PlaceView
 from lorestudio.vault.links.index import Backlink, OutgoingLink
 from lorestudio.vault.links.mentions import Mention
@@ -198,10 +198,8 @@ class LinksPane(Pane):
         self.make = button(self, tr("Create"), self.create_chosen, tip=tr("Make the note that the chosen link names"))
         self.state = label(self, kind="small", wrap=False)
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.empty = EmptyState(theme, "link", self)
-        self._pages = stack(self.tree, self.empty)
         self._delay = later(self, self.look, PAUSE_MS)
-        self.column.addWidget(self._pages, 1)
+        self.column.addWidget(self.or_empty("link", self.tree), 1)
         foot = row((self.state, 1), self.link, self.link_all, self.make, spacing=6, margins=(8, 4, 8, 4))
         self.column.addLayout(foot)
         self.tree.entered.connect(self._enter)
@@ -216,7 +214,7 @@ class LinksPane(Pane):
 
     def focus_target(self) -> QWidget:
         """The rows."""
-        return self.tree if self._pages.currentWidget() is self.tree else self
+        return self.tree if self.pages.currentWidget() is self.tree else self
 
     def look(self) -> None:
         """Look at the links of the chosen note now."""
@@ -236,7 +234,7 @@ class LinksPane(Pane):
             self.model.clear()
         self._path = path
         self._pending = 0
-        self._pages.setCurrentWidget(self.tree)
+        self.pages.setCurrentWidget(self.tree)
         self.state.setText(tr("Looking at {title}…", title=note_title(note)))
         if path is not None and self._work.folders:
             self._pending += 1
@@ -321,8 +319,7 @@ class LinksPane(Pane):
             told = tr("Nothing links to this note or names it, it links to nothing, and no key wakes it or is in it.")
             if self._finder is not None and not self._finder.tells:
                 told = tr("Nothing links to this note or names it, and it links to nothing. Traces tell what wakes it.")
-            self.empty.say(tr("No links"), told)
-            self._pages.setCurrentWidget(self.empty)
+            self.say_empty(tr("No links"), told)
 
     def _failed(self, mine: int, sentence: str) -> None:
         if mine == self._number and sentence:
@@ -386,10 +383,9 @@ class LinksPane(Pane):
         self.state.setText("")
         self.note_changed.emit("")
         if self._session.project is None:
-            self.empty.say(tr("No vault"), tr("Open the folder with your notes to see how they hang together."))
+            self.say_empty(tr("No vault"), tr("Open the folder with your notes to see how they hang together."))
         else:
-            self.empty.say(tr("No note chosen"), tr("Choose one to see what links to it, and what its text wakes."))
-        self._pages.setCurrentWidget(self.empty)
+            self.say_empty(tr("No note chosen"), tr("Choose one to see what links to it, and what its text wakes."))
         self._settle()
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -38,7 +38,7 @@ from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.find_line import FindLine
 from lorestudio.ui.widgets.layouts import Wrapping, column, holding, in_lines, label, named, row, stack, tight
 from lorestudio.ui.widgets.paint import draw_glyph, draw_words, entry_kind, hairline
-from lorestudio.ui.widgets.pane import EmptyState, MessageBar, Pane
+from lorestudio.ui.widgets.pane import MessageBar, Pane
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.entries import ParseRules, parse_note
 
@@ -199,22 +199,20 @@ class EntryPane(Pane):
                 (self._views, 1),
             )
         )
-        self.empty = EmptyState(theme, "entry", self)
-        self._pages = stack(self._shown_page, self.empty)
-        self.column.addWidget(self._pages, 1)
+        self.column.addWidget(self.or_empty("entry", self._shown_page), 1)
         self._check_timer = later(self, self._check)
         self._connect()
         self._new_project()
 
     def focus_target(self) -> QWidget:
         """The current view of the note."""
-        if self._pages.currentWidget() is not self._shown_page:
+        if self.pages.currentWidget() is not self._shown_page:
             return self
         return self._shown_text()
 
     def open_search(self) -> bool:
         """Open the line that finds words in what is shown of the note."""
-        if self._pages.currentWidget() is not self._shown_page:
+        if self.pages.currentWidget() is not self._shown_page:
             return False
         self.finder.begin()
         return True
@@ -353,18 +351,17 @@ class EntryPane(Pane):
         if note is None:
             self.note_changed.emit("")
             if self._session.project is None:
-                self.empty.say(tr("No entry"), tr("Open a vault to read its notes here."))
+                self.say_empty(tr("No entry"), tr("Open a vault to read its notes here."))
             elif self._selection.entry is not None:
                 text = tr("What is chosen comes from the chat's memory or a lorebook file. “Why?” tells of it.")
-                self.empty.say(tr("No note of the vault"), text)
+                self.say_empty(tr("No note of the vault"), text)
             else:
-                self.empty.say(tr("No entry chosen"), tr("Choose one in the vault, the answers or the budget."))
-            self._pages.setCurrentWidget(self.empty)
+                self.say_empty(tr("No entry chosen"), tr("Choose one in the vault, the answers or the budget."))
             return
         self._filename, self._vault = note.filename, note.vault
         self.note_changed.emit(note.filename)
         self._show_facts(note)
-        self._pages.setCurrentWidget(self._shown_page)
+        self.pages.setCurrentWidget(self._shown_page)
         if self._path is None:
             self.editor.show_nothing()
             project = self._session.project

@@ -32,8 +32,8 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.note_changes import NoteWork
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import SearchField, button, column, iconed, label, named, row, stack, tool
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.layouts import SearchField, button, column, iconed, label, named, row, tool
+from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree, PlaceView
 
 STREAM_SECONDS: Final = 0.05
@@ -103,12 +103,8 @@ OPEN_UP_TO: Final = 300
 
 
 class SearchPane(Pane):
-    """`jump` carries a file, a line from 1 (0 for the note as such) and the characters that were found in it.
+    """`jump` carries a file, a line from 1 (0 for the note as such) and the characters that were found in it."""
 
-    `wanted` carries the id of an action.
-    """
-
-    wanted = Signal(str)
     jump = Signal(object, int, int, int)
     _arrived = Signal(int, object)  # the number of the search and rows of it, from the worker
 
@@ -153,9 +149,6 @@ class SearchPane(Pane):
         self.state = label(self, kind="small")
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.tree = PlaceView(self.theme, self.model, tr("What was found"), self)
-        self.empty = EmptyState(self.theme, "search", self)
-        self.empty.pressed.connect(self.wanted)
-        self._pages = stack(self.tree, self.empty)
         head = column(
             self.field,
             row(self.case, self.word, self.regex, 1, self.more, spacing=2),
@@ -165,7 +158,7 @@ class SearchPane(Pane):
             margins=(8, 8, 8, 5),
         )
         self.column.addLayout(head)
-        self.column.addWidget(self._pages, 1)
+        self.column.addWidget(self.or_empty("search", self.tree), 1)
 
     def _connect(self) -> None:
         self._arrived.connect(self._show_rows, Qt.ConnectionType.QueuedConnection)
@@ -209,8 +202,7 @@ class SearchPane(Pane):
             query = parse_query(words, options)
         except InputError as error:
             self._say(str(error))
-            self.empty.say(tr("Not searched"), str(error))
-            self._pages.setCurrentWidget(self.empty)
+            self.say_empty(tr("Not searched"), str(error))
             return
         self._query = query
         self._start(query)
@@ -240,7 +232,7 @@ class SearchPane(Pane):
         mine = self._number
         self._say(tr("Searching…"))
         self.stop.show()
-        self._pages.setCurrentWidget(self.tree)
+        self.pages.setCurrentWidget(self.tree)
         send = partial(self._arrived.emit, mine)
         self._work.ask(
             lambda vaults: search_rows(vaults, query, token, send),
@@ -272,8 +264,7 @@ class SearchPane(Pane):
         if not end.notes:
             self._say(tr("Nothing found"))
             words = shorten(self.field.text(), 60)
-            self.empty.say(tr("Nothing found"), tr("No note has “{words}” in what is searched.", words=words))
-            self._pages.setCurrentWidget(self.empty)
+            self.say_empty(tr("Nothing found"), tr("No note has “{words}” in what is searched.", words=words))
         else:
             more = " " + tr("The search ended there; search for something rarer.") if end.cut else ""
             self._say(self._counted() + more)
@@ -369,13 +360,12 @@ class SearchPane(Pane):
         self._say("")
         project = self._session.project
         if project is None:
-            self.empty.say(tr("No vault"), tr("Open the folder with your notes to search them."))
+            self.say_empty(tr("No vault"), tr("Open the folder with your notes to search them."))
         else:
-            self.empty.say(
+            self.say_empty(
                 tr("Search all notes"),
                 tr("Type words, a “phrase”, or narrow it: path:places/ tag:npc key:bell -draft."),
             )
-        self._pages.setCurrentWidget(self.empty)
         self._settle()
 
     def _project_changed(self) -> None:

@@ -41,10 +41,9 @@ from lorestudio.ui.widgets.layouts import (
     named,
     row,
     split,
-    stack,
     tight,
 )
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView, TreeRow
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.model import Finding, Severity, check_of
@@ -405,10 +404,8 @@ class ProblemsPane(Pane):
         self.splitter = split(self.tree, self.details)
         self.splitter.setStretchFactor(0, 3)
         self.splitter.setStretchFactor(1, 2)
-        self.empty = EmptyState(self.theme, "check", self)
-        self._pages = stack(self.splitter, self.empty)
         self.column.addWidget(self.head)
-        self.column.addWidget(self._pages, 1)
+        self.column.addWidget(self.or_empty("check", self.splitter), 1)
         self.model.set_titles(self._title)
         self.head.changed.connect(self._filter)
         self.tree.selectionModel().currentChanged.connect(lambda _new, _old: self._explain())
@@ -428,7 +425,7 @@ class ProblemsPane(Pane):
 
     def focus_target(self) -> QWidget:
         """The tree."""
-        return self.tree if self._pages.currentWidget() is self.splitter else self.head.words
+        return self.tree if self.pages.currentWidget() is self.splitter else self.head.words
 
     @property
     def looking(self) -> bool:
@@ -627,7 +624,7 @@ class ProblemsPane(Pane):
             self.empty.say(tr("Checking…"), tr("The entries and the settings are being looked at."))
         else:
             self._tell_found(problems)
-        self._pages.setCurrentWidget(self.splitter if self.model.shown else self.empty)
+        self.pages.setCurrentWidget(self.splitter if self.model.shown else self.empty)
 
     def _tell_found(self, problems: Problems) -> None:
         counts = ", ".join(count(problems.count(severity), *NAMES[severity]) for severity in Severity)

@@ -53,7 +53,6 @@ class RecapFeature(Feature):
 
         context, recaps, pane = self.context, self.recaps, RecapPane(self.context.theme)
         pane.use_actions(context.commands.actions)
-        pane.wanted.connect(context.run)
         pane.seen.connect(recaps.want)
         pane.seen.connect(lambda: context.use(_USED))
         pane.again.connect(recaps.try_again)

@@ -286,9 +286,8 @@ _EMPTY: Final = {
 
 
 class RecapPane(WorkPane):
-    """Shows what it is given. `wanted` carries the id of an action that a button asks for, `seen` that it is in sight.
-
-    `again` follows the wish to open the recaps after a problem.
+    """Shows what it is given. `seen` says that it is in sight, `again` follows the wish to open the recaps after a
+    problem.
     """
 
     seen = Signal()
@@ -322,7 +321,7 @@ class RecapPane(WorkPane):
 
     def focus_target(self) -> QWidget:
         """The rows of the part that is shown, or the first button."""
-        if self._pages.currentWidget() is self.empty:
+        if self.pages.currentWidget() is self.empty:
             self._entered = True
             return self
         page = self.tabs.currentWidget()
@@ -343,7 +342,7 @@ class RecapPane(WorkPane):
         elif picture is None:
             self.empty.say(tr("Reading the recaps…"), "")
         there = picture if hindrance is None and not problem else None
-        self._pages.setCurrentWidget(self.empty if there is None else self._whole)
+        self.pages.setCurrentWidget(self.empty if there is None else self._whole)
         for page in (self.messages, self.scenes, self.running):
             page.show_picture(there)
         if there is None:

@@ -67,7 +67,6 @@ class SettingsFeature(Feature):
         menu = QMenu(pane)
         context.commands.fill(menu, MENU)
         pane.profile_button.setMenu(menu)
-        pane.wanted.connect(context.run)
         pane.addActions([context.action(name) for name in ("adjust.undo", "adjust.redo")])
         return pane
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 
@@ -19,17 +18,12 @@ from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.drafts import LivePreview
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import holding, named, split, stack, tight
-from lorestudio.ui.widgets.pane import EmptyState, MessageBar, Pane
+from lorestudio.ui.widgets.layouts import holding, named, split, tight
+from lorestudio.ui.widgets.pane import MessageBar, Pane
 
 
 class SettingsPane(Pane):
-    """The list of settings above the one that is chosen. Nothing here knows a single setting.
-
-    `wanted` carries the id of an action.
-    """
-
-    wanted = Signal(str)
+    """The list of settings above the one that is chosen. Nothing here knows a single setting."""
 
     def __init__(self, theme: Theme, session: Session, selection: Selection, live: LivePreview) -> None:
         super().__init__("settings", tr("Settings"), theme)
@@ -48,15 +42,14 @@ class SettingsPane(Pane):
         """The system of which `elsewhere` speaks."""
         self.warned = MessageBar(theme, self, stacked=True)
         self.editor = SettingEditor(theme, self)
-        self.empty = EmptyState(theme, "switches", self)
         self._dismissed: frozenset[str] = frozenset()
         self._behind = False
         # The tree may be short, a field and what it does have to be seen together.
         parts = split(self.view, self.editor, sizes=(150, 190))
         self.view.setMinimumHeight(110)
         self.editor.setMinimumHeight(130)
-        self._pages = stack(holding(tight(self.elsewhere, self.warned, (parts, 1))), self.empty)
-        self.column.addWidget(self._pages, 1)
+        content = holding(tight(self.elsewhere, self.warned, (parts, 1)))
+        self.column.addWidget(self.or_empty("switches", content), 1)
         self.empty.say(tr("No settings"), tr("Open a vault first; its settings are shown and tried out here."))
         self._connect()
         self.show_settings()
@@ -114,7 +107,7 @@ class SettingsPane(Pane):
     def show_settings(self) -> None:
         """Show the settings of the project, with what speaks against them."""
         project = self._session.project
-        self._pages.setCurrentIndex(0 if project is not None else 1)
+        self.pages.setCurrentIndex(0 if project is not None else 1)
         if project is None:
             self.note_changed.emit("")
             return

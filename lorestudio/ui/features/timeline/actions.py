@@ -48,7 +48,6 @@ class TimelineFeature(Feature):
         context = self.context
         pane = TimelinePane(context.theme, context.session, context.selection, self.feed)
         pane.jump.connect(self.jump)
-        pane.wanted.connect(context.run)
         context.commands.attach({Where.TIMELINE: (pane,), Where.RUNS: (pane,)})
         return pane
 

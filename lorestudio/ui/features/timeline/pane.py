@@ -55,12 +55,11 @@ from lorestudio.ui.widgets.layouts import (
     named,
     row,
     scrolled,
-    stack,
     tight,
     tool,
 )
 from lorestudio.ui.widgets.paint import shows_tip, tell
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 ZOOMS: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 14.0, 20.0, 28.0)
@@ -312,13 +311,9 @@ _ORDERS: Final = {
 
 
 class TimelinePane(Pane):
-    """Follows the chosen generation and entry. `jump` carries a generation and an entry's id (or None) to go to.
-
-    `wanted` carries the id of an action that a button asks for.
-    """
+    """Follows the chosen generation and entry. `jump` carries a generation and an entry's id (or None) to go to."""
 
     jump = Signal(object, object)
-    wanted = Signal(str)
 
     def __init__(self, theme: Theme, session: Session, selection: Selection, feed: TimelineFeed) -> None:
         super().__init__("timeline", tr("Timeline"), theme)
@@ -358,13 +353,11 @@ class TimelinePane(Pane):
         ):
             self.tabs.addTab(page, name)
         self.tabs.setCornerWidget(self._corner())
-        self.empty = EmptyState(theme, "list", self)
-        self.empty.pressed.connect(self.wanted)
         self._whole = holding(tight(self.changes, self.cache, (self.tabs, 1)))
-        self._pages = stack(self._whole, self.empty)
-        self._pages.setMinimumSize(240, 24)
-        self._pages.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-        self.column.addWidget(self._pages, 1)
+        self.or_empty("list", self._whole)
+        self.pages.setMinimumSize(240, 24)
+        self.pages.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self.column.addWidget(self.pages, 1)
 
     def _line(self, name: str, kind: str = "") -> QLabel:
         line = named(label(self, kind=kind), name)
@@ -429,7 +422,7 @@ class TimelinePane(Pane):
 
     def focus_target(self) -> QWidget:
         """The view that is shown."""
-        if self._pages.currentWidget() is not self._whole:
+        if self.pages.currentWidget() is not self._whole:
             return self
         return (self.map, self.turns, self.entries, self.causes)[self.tabs.currentIndex()]
 
@@ -516,11 +509,11 @@ class TimelinePane(Pane):
             text = tr("No note was a candidate in any turn. The trace of a reply says which messages were searched.")
             self._say(tr("Nothing was found in this chat"), text)
         else:
-            self._pages.setCurrentWidget(self._whole)
+            self.pages.setCurrentWidget(self._whole)
 
     def _say(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
         self.empty.say(title, text, buttons)
-        self._pages.setCurrentWidget(self.empty)
+        self.pages.setCurrentWidget(self.empty)
 
     def _fill_tab(self) -> None:
         page = self.tabs.currentIndex()

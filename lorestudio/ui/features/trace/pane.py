@@ -66,12 +66,11 @@ LIVE_OWN_SECONDS, LIVE_OTHER_SECONDS = 0.15, 0.4
 
 
 class TracePane(Pane):
-    """Follows the chosen generation, entry and stage, and sets entry and stage. `wanted` carries an action's id.
+    """Follows the chosen generation, entry and stage, and sets entry and stage.
 
     `fold_changed` follows phases that were folded or unfolded.
     """
 
-    wanted = Signal(str)
     fold_changed = Signal()
 
     def __init__(
@@ -124,11 +123,8 @@ class TracePane(Pane):
         self.tabs.currentChanged.connect(self._tab_chosen)
         summary = column(self.summary, margins=(12, 8, 12, 6))
         self._shown_page = holding(tight(summary, (self.tabs, 1)))
-        self.empty = EmptyState(theme, "trace", self)
-        self.empty.pressed.connect(self.wanted)
-        self._pages = stack(self._shown_page, self.empty)
         self.column.addWidget(self.live)
-        self.column.addWidget(self._pages, 1)
+        self.column.addWidget(self.or_empty("trace", self._shown_page), 1)
 
     def _held(self, entry: int) -> ExpectedMark | None:
         """What was found expected of an entry; nothing of a run with something that is tried out."""
@@ -176,7 +172,7 @@ class TracePane(Pane):
 
     def focus_target(self) -> QWidget:
         """The current view of the run."""
-        if self._pages.currentWidget() is not self._shown_page:
+        if self.pages.currentWidget() is not self._shown_page:
             return self
         targets = (self.answers, self.flow.focus_target(), self.prompt.focus_target(), self.log, self.ai.focus_target())
         return targets[self.tabs.currentIndex()]
@@ -306,7 +302,7 @@ class TracePane(Pane):
     def _show_run(self, trace: Trace, summary: Sequence[SummaryPiece]) -> None:
         """Bring into sight what the views hold."""
         self.summary.set_pieces(summary)
-        self._pages.setCurrentWidget(self._shown_page)
+        self.pages.setCurrentWidget(self._shown_page)
         self._show_rows()
         self._fill_tab()
         self._show_entry()
@@ -436,7 +432,7 @@ class TracePane(Pane):
             text = tr("This reply has not been run.")
             buttons = (("replay.here", tr("Run to here")), ("replay.all", tr("Replay all")))
             self.empty.say(tr("No trace yet"), text, buttons)
-        self._pages.setCurrentWidget(self.empty)
+        self.pages.setCurrentWidget(self.empty)
 
     def _passing(self) -> Said | None:
         """That the run is an older one, or what the unsaved texts do to it."""

@@ -94,7 +94,6 @@ class TuningFeature(Feature):
 
         pane = ExpectationsPane(self.context.theme)
         pane.picked.connect(self._go)
-        pane.wanted.connect(self.context.run)
         pane.view.chosen.connect(lambda _row: self.context.actions_changed())
         return pane
 
@@ -104,7 +103,6 @@ class TuningFeature(Feature):
         from lorestudio.ui.features.tuning.scores_pane import ScoresPane
 
         pane = ScoresPane(self.context.theme, self.context.preview.whole)
-        pane.wanted.connect(self.context.run)
         pane.picked.connect(self._look_at)
         pane.seen.connect(self.score)
         return pane

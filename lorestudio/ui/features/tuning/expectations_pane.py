@@ -12,8 +12,8 @@ from lorestudio.studio.tuning.checking import CheckedChat, CheckedExpectation
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.layouts import holding, label, row, split, stack, story_label, tight, tool
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.layouts import holding, label, row, split, story_label, tight, tool
+from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
@@ -65,10 +65,9 @@ def _reply(message: int, text: str) -> str:
 
 
 class ExpectationsPane(Pane):
-    """A row for each expectation. `picked` carries the row that a person has gone to, `wanted` the id of an action."""
+    """A row for each expectation. `picked` carries the row that a person has gone to."""
 
     picked = Signal(object)
-    wanted = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__("expectations", tr("Expectations"), theme)
@@ -85,12 +84,9 @@ class ExpectationsPane(Pane):
         self.remove = tool(self, "", text=tr("Remove"), tip=tip, kind="text")
         self.remove.clicked.connect(lambda: self.wanted.emit("expect.remove"))
         self.story = story_label(self)
-        self.empty = EmptyState(theme, "check", self)
-        self.empty.pressed.connect(self.wanted)
-        self.pages = stack(split(self.view, self.story), self.empty)
         head = row((self.state, 1), self.remove, spacing=4, margins=(10, 4, 8, 4))
         self.column.addWidget(holding(tight(head)))
-        self.column.addWidget(self.pages, 1)
+        self.column.addWidget(self.or_empty("check", split(self.view, self.story)), 1)
         self.view.chosen.connect(self._explain)
         self.view.picked.connect(self.picked)
         self.show_nothing(tr("No vault"), tr("Open the folder with your notes, and say what should be in the prompt."))
@@ -108,11 +104,10 @@ class ExpectationsPane(Pane):
     def show_nothing(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
         """There are no expectations, for this reason."""
         self.model.set_rows(())
-        self.empty.say(title, text, buttons)
+        self.say_empty(title, text, buttons)
         self.state.setText("")
         self.remove.setEnabled(False)
         self.note_changed.emit("")
-        self.pages.setCurrentWidget(self.empty)
 
     def show_checked(self, checked: CheckedChat, problems: Sequence[str], state: str = "") -> None:
         """Show what was checked, and what could not be read; `state` is said in place of the numbers."""

@@ -61,13 +61,9 @@ class Sheet(Struct, frozen=True):
 
 
 class ScoresPane(Pane):
-    """`picked` carries a message or an entry to look at, either may be None; `wanted` the id of an action.
-
-    `seen` follows when somebody sees it.
-    """
+    """`picked` carries a message or an entry to look at, either may be None; `seen` follows when somebody sees it."""
 
     picked = Signal(object, object)
-    wanted = Signal(str)
     seen = Signal()
 
     def __init__(self, theme: Theme, whole: LiveEffects) -> None:

@@ -200,9 +200,8 @@ def _value(at: int, each: PointRow) -> str:
 
 
 class TuningPane(Pane):
-    """`wanted` carries the id of an action, `chosen` follows when another point is looked at."""
+    """`chosen` follows when another point is looked at."""
 
-    wanted = Signal(str)
     chosen = Signal()
 
     def __init__(self, theme: Theme) -> None:

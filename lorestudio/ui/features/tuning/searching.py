@@ -83,7 +83,6 @@ class SearchFeature(Feature):
         from lorestudio.ui.features.tuning.search_pane import TuningPane
 
         pane = TuningPane(self.context.theme)
-        pane.wanted.connect(self.context.run)
         pane.chosen.connect(self.context.actions_changed)
         return pane
 

@@ -126,7 +126,6 @@ class VaultFeature(Feature):
         from lorestudio.ui.features.notes.search import SearchPane
 
         pane = SearchPane(self.context.theme, self.context.session, self.work)
-        pane.wanted.connect(self.context.run)
         pane.jump.connect(self.jump)
         return pane
 

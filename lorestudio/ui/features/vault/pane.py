@@ -30,9 +30,9 @@ from lorestudio.ui.state.expected import ExpectedMarks
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
-from lorestudio.ui.widgets.layouts import SearchField, column, iconed, label, named, row, stack, tool
+from lorestudio.ui.widgets.layouts import SearchField, column, iconed, label, named, row, tool
 from lorestudio.ui.widgets.paint import Mark, fate_mark
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordView
 
 FILTER_DELAY_MS: Final = 120
@@ -59,12 +59,10 @@ class VaultPane(Pane):
 
     `chosen_changed` says that `chosen` are other notes; `dropped` carries notes, a vault and the folder that they were
     dragged into; `retitled` an entry and the title that was typed over its own; `table_shown` whether the table has
-    taken the place of the tree; `wanted` the id of an action; `reordered` rows of the table, and the place before which
-    they were put.
+    taken the place of the tree; `reordered` rows of the table, and the place before which they were put.
     """
 
     chosen_changed = Signal()
-    wanted = Signal(str)
     reordered = Signal(list, int)
     dropped = Signal(object, str, str)
     retitled = Signal(object, str)
@@ -100,8 +98,6 @@ class VaultPane(Pane):
         )
         self.columns_button = iconed(theme, tool(self, tr("Choose columns"), self._show_columns), "columns")
         self.columns_button.hide()
-        self.empty = EmptyState(theme, "search", self)
-        self._pages = stack(self.tree, self.table, self.empty)
         self._delay = later(self, self.apply_filter, FILTER_DELAY_MS)
         self._rows_of: _Rows | None = None
         self._table_of: _Rows | None = None
@@ -137,11 +133,10 @@ class VaultPane(Pane):
         line = row((self.matches, 1), *buttons, spacing=1)
         head = column(self.filter, line, self.totals, spacing=3, margins=(8, 8, 8, 5))
         self.column.addLayout(head)
-        self.column.addWidget(self._pages, 1)
+        self.column.addWidget(self.or_empty("search", self.tree, self.table), 1)
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
-        self.empty.pressed.connect(self.wanted)
         self.filter.textChanged.connect(lambda _text: self._delay.start())
         self.model.dropped.connect(self.dropped)
         self.table_model.dropped.connect(self.reordered)
@@ -392,7 +387,7 @@ class VaultPane(Pane):
     def _show_page(self) -> None:
         model = self.table_model if self.view is self.table else self.model
         offered = bool(self._plain) and not model.filtered
-        self._pages.setCurrentWidget(self.view if self.view.model().rowCount() and not offered else self.empty)
+        self.pages.setCurrentWidget(self.view if self.view.model().rowCount() and not offered else self.empty)
 
     def _show_entry(self) -> None:
         note = self._selection.note_of(self._session)

@@ -55,7 +55,6 @@ class VerifyFeature(Feature):
 
         pane = VerifyPane(self.context.theme)
         pane.picked.connect(self._go)
-        pane.wanted.connect(self.context.run)
         pane.cause_view.chosen.connect(lambda _cause: self.context.actions_changed())
         return pane
 

@@ -13,8 +13,8 @@ from lorestudio.studio.verify.causes import Cause, Verified
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.layouts import holding, label, row, split, stack, story_label, tight, tool
-from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.layouts import holding, label, row, split, story_label, tight, tool
+from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 SIGNS: Final = {
@@ -71,12 +71,9 @@ def _explained(cause: Cause) -> str:
 
 
 class VerifyPane(Pane):
-    """What may explain the differences above, the replies below. `picked` carries the reply that a person goes to,
-    `wanted` the id of an action.
-    """
+    """What may explain the differences above, the replies below. `picked` carries the reply that a person goes to."""
 
     picked = Signal(object)
-    wanted = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__("verify", tr("There and here"), theme)
@@ -100,12 +97,9 @@ class VerifyPane(Pane):
         self.again = self._tool("verify.compare", tr("Compare again"), tr("Run the chat again beside its records"))
         self.take = self._tool("verify.take", tr("Take over"), tr("Make the chosen cause hold here, as one step"))
         self.story = story_label(self)
-        self.empty = EmptyState(theme, "columns", self)
-        self.empty.pressed.connect(self.wanted)
-        self.pages = stack(split(self.cause_view, self.reply_view, self.story), self.empty)
         head = row((self.state, 1), self.again, self.take, spacing=4, margins=(10, 4, 8, 4))
         self.column.addWidget(holding(tight(head)))
-        self.column.addWidget(self.pages, 1)
+        self.column.addWidget(self.or_empty("columns", split(self.cause_view, self.reply_view, self.story)), 1)
         self.cause_view.chosen.connect(self._explain_cause)
         self.reply_view.chosen.connect(lambda chosen: self._say(reply_story(chosen) if chosen is not None else ""))
         self.reply_view.picked.connect(self.picked)
@@ -129,12 +123,11 @@ class VerifyPane(Pane):
         """There is nothing to compare, for this reason."""
         self.causes.set_rows(())
         self.replies.set_rows(())
-        self.empty.say(title, text, buttons)
+        self.say_empty(title, text, buttons)
         self.state.setText("")
         self.again.hide()
         self.take.hide()
         self.note_changed.emit("")
-        self.pages.setCurrentWidget(self.empty)
 
     def show_progress(self, progress: Progress) -> None:
         """Say how far a comparison is."""
