@@ -8,10 +8,19 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.state import AiState
 from lorestudio.trace.ai_selection import RESULT_WORDS, breaker_words, cache_words, match_words
 from lorestudio.trace.explain import explain_reason, explain_stage
-from lorestudio.trace.model import AiCall, Breaker, ItemResult, Outcome, ReplyItem, StageRecord, StageStatus, Trace
+from lorestudio.trace.model import (
+    AiCall,
+    AiRecord,
+    Breaker,
+    ItemResult,
+    Outcome,
+    ReplyItem,
+    StageRecord,
+    StageStatus,
+    Trace,
+)
 from lorestudio.trace.vocabulary import Tone
 from lorestudio.trace.wording import fill
 from lorestudio.ui.shell.words import count, number, tr
@@ -20,9 +29,6 @@ STAGE_OF: Final[Mapping[str, str]] = {"search": "AI selection", "prefilter": "ca
 """The stage that puts a kind of question."""
 
 TITLES: Final[Mapping[str, str]] = {"search": "Selection of entries", "prefilter": "Selection of categories"}
-
-_OPENS_AT: Final = 2
-"""Failures in a row that open the circuit breaker (rules: deeplore 4.9)."""
 
 
 class CallFact(Struct, frozen=True):
@@ -96,7 +102,7 @@ def switch_lines(trace: Trace, titles: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def call_facts(call: AiCall, record: StageRecord | None, before: AiState | None, clock_ms: int) -> tuple[CallFact, ...]:
+def call_facts(call: AiCall, record: StageRecord | None, clock_ms: int) -> tuple[CallFact, ...]:
     """Who answered, how long it took, what it cost, and what was done about it."""
     given, taken = call.details.get("input_tokens"), call.details.get("output_tokens")
     reported = isinstance(given, int) and isinstance(taken, int) and (given or taken)
@@ -117,13 +123,11 @@ def call_facts(call: AiCall, record: StageRecord | None, before: AiState | None,
     if call.error:
         facts.append(CallFact(tr("Error"), call.error, "error"))
     if record is not None:
-        facts += stage_facts(record, before, clock_ms, asked=True, shown=call.error)
+        facts += stage_facts(record, clock_ms, shown=call.error)
     return tuple(facts)
 
 
-def stage_facts(
-    record: StageRecord, before: AiState | None, clock_ms: int, *, asked: bool, shown: str = ""
-) -> tuple[CallFact, ...]:
+def stage_facts(record: StageRecord, clock_ms: int, *, shown: str = "") -> tuple[CallFact, ...]:
     """Cache, circuit breaker, error and fallback of the stage that asks. `shown` is an error that was said already."""
     details = record.details
     facts: list[CallFact] = []
@@ -132,7 +136,8 @@ def stage_facts(
         facts.append(CallFact(tr("Cache"), tr(cache), "good" if details.get("cached") is True else "neutral"))
     elif details.get("why"):
         facts.append(CallFact(tr("Why"), str(details["why"])))
-    facts += _breaker_facts(record, before, clock_ms, asked=asked)
+    if record.ai is not None:
+        facts += _breaker_facts(record.ai, clock_ms)
     error = str(details.get("error") or record.error or "")
     if error and error != shown:
         facts.append(CallFact(tr("Error"), error, "error"))
@@ -145,9 +150,7 @@ def stage_facts(
 
 def choices(trace: Trace, record: StageRecord) -> tuple[ChosenItem, ...]:
     """What the items of a reply, or of a remembered choice, were matched to, in their order."""
-    if record.ai is not None:
-        return tuple(_choice(trace, item) for item in record.ai.items)
-    return _choices_of_verdicts(trace, record)
+    return tuple(_choice(trace, item) for item in record.ai.items) if record.ai is not None else ()
 
 
 def _choice(trace: Trace, item: ReplyItem) -> ChosenItem:
@@ -156,26 +159,6 @@ def _choice(trace: Trace, item: ReplyItem) -> ChosenItem:
         entries = ((item.title, None),)
     result, tone = tr(RESULT_WORDS[item.result]), _TONES[item.result]
     return ChosenItem(item.asked, entries, tr(match_words(item)), item.confidence, item.reason, result, tone)
-
-
-def _choices_of_verdicts(trace: Trace, record: StageRecord) -> tuple[ChosenItem, ...]:
-    """For a trace that was written before the items of a reply were on record."""
-    found: list[ChosenItem] = []
-    for verdict in record.verdicts:
-        details = verdict.details
-        entry = ((_title(trace, verdict.entry), verdict.entry),)
-        confidence = str(details.get("confidence", ""))
-        if verdict.reason == "ai_pick":
-            how, reason = str(details.get("match") or ""), str(details.get("reason", ""))
-            result = tr(RESULT_WORDS[ItemResult.CHOSEN])
-            found.append(ChosenItem("", entry, how, confidence, reason, result))
-        elif verdict.reason == "below_confidence":
-            found.append(ChosenItem("", entry, "", confidence, "", trace.words.label(verdict.reason), "warning"))
-    unknown = record.details.get("unknown_titles")
-    if isinstance(unknown, Sequence) and not isinstance(unknown, str):
-        result = tr(RESULT_WORDS[ItemResult.DROPPED])
-        found += [ChosenItem(str(title), (), tr("not found"), "", "", result, "error") for title in unknown]
-    return tuple(found)
 
 
 def dropped_categories(record: StageRecord) -> tuple[str, ...]:
@@ -218,34 +201,15 @@ def _no_model(source: str) -> str:
     return tr("none: words are compared on this computer") if "stand-in" in source else tr("not named")
 
 
-def _breaker_facts(record: StageRecord, before: AiState | None, clock_ms: int, *, asked: bool) -> list[CallFact]:
+def _breaker_facts(ai: AiRecord, clock_ms: int) -> list[CallFact]:
     """The circuit breaker before and after a stage, in one line where nothing changed."""
-    if record.ai is None:
-        return [CallFact(tr("Circuit breaker"), *_breaker_of_state(record.details, before, clock_ms, asked=asked))]
     facts = [
         CallFact(name, tr(breaker_words(breaker, clock_ms)), "neutral" if breaker == Breaker() else "warning")
-        for name, breaker in ((tr("Breaker before"), record.ai.before), (tr("Breaker after"), record.ai.after))
+        for name, breaker in ((tr("Breaker before"), ai.before), (tr("Breaker after"), ai.after))
     ]
-    if record.ai.before != record.ai.after:
+    if ai.before != ai.after:
         return facts
     return [CallFact(tr("Circuit breaker"), facts[0].value, facts[0].tone)]
-
-
-def _breaker_of_state(
-    details: Mapping[str, Json], before: AiState | None, clock_ms: int, *, asked: bool
-) -> tuple[str, str]:
-    """For a trace that was written before the breaker was on record: its state in words, and a tone."""
-    if before is None:
-        paused = "paused" in str(details.get("error") or "")
-        return (tr("open: no call was let through"), "warning") if paused else (tr("closed"), "neutral")
-    if before.failures < _OPENS_AT:
-        past = tr("after one failure") if before.failures else tr("no failures before")
-        return tr("closed, {past}", past=past), "neutral"
-    ago = (clock_ms - (before.last_failure_ms or clock_ms)) / 1000
-    row = tr("{failures} failures in a row, the last {ago} s ago", failures=before.failures, ago=number(round(ago)))
-    if asked:
-        return tr("half-open: {row}; this call was let through as a probe", row=row), "warning"
-    return tr("open: {row}", row=row), "warning"
 
 
 def _title(trace: Trace, entry: int, item: ReplyItem | None = None) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 
 from lorestudio.domain.chat import Generation, first_difference
 from lorestudio.domain.lifecycle import Progress
-from lorestudio.domain.state import AiState, EngineState
 from lorestudio.studio.compare.causes import RunSide, side_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
@@ -171,14 +170,6 @@ class SessionRuns:
             except ValueError:  # its inputs cannot be had any more
                 pass
         return RunSide(title or turn_words(trace.turn), trace)
-
-    def ai_before(self, generation: Generation | None) -> AiState | None:
-        """Circuit breaker and AI counters as they stood before a generation, None where it was not run as chosen."""
-        simulator = self.chosen
-        if simulator is None or generation is None or generation not in simulator.traces:
-            return None
-        state = simulator.state_before(generation, counted=False)
-        return state.ai if isinstance(state, EngineState) else None
 
     # ---- following what is shown and run ----------------------------------------------------------------------------
 

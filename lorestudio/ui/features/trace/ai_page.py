@@ -13,7 +13,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QPlainTextEdit, QTextBrowser, QTextEdit, QWidget
 
-from lorestudio.domain.state import AiState
 from lorestudio.studio.project.answering import ErrorKind
 from lorestudio.trace.explain import explain_reason
 from lorestudio.trace.model import AiCall, StageRecord, Trace
@@ -143,7 +142,6 @@ class AiPage(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._trace: Trace | None = None
-        self._before: AiState | None = None
         self._live: LiveRun | None = None
         self._shown: tuple[object, ...] = ()
         self._whole = ""
@@ -159,9 +157,9 @@ class AiPage(QWidget):
         theme.changed.connect(self._repaint)
         self._repaint()
 
-    def set_trace(self, trace: Trace | None, before: AiState | None = None) -> None:
-        """Show a finished run; `before` is the state of breaker and cache that it began with."""
-        self._trace, self._before, self._live = trace, before, None
+    def set_trace(self, trace: Trace | None) -> None:
+        """Show a finished run."""
+        self._trace, self._live = trace, None
         calls = trace.ai_calls if trace is not None else ()
         self.calls.blockSignals(True)
         self.calls.clear()
@@ -335,13 +333,13 @@ class AiPage(QWidget):
                 html.paragraph(why_no_call(trace)),
             ]
             if record is not None:
-                parts.append(self._facts(stage_facts(record, self._before, trace.clock_ms, asked=False)))
+                parts.append(self._facts(stage_facts(record, trace.clock_ms)))
                 parts.append(self._choices(record, choices(trace, record)))
             return "".join(parts)
         record = trace.stage(STAGE_OF.get(call.kind, ""))
         parts = [
             html.paragraph(call_title(call), bold=True),
-            self._facts(call_facts(call, record, self._before, trace.clock_ms)),
+            self._facts(call_facts(call, record, trace.clock_ms)),
         ]
         if record is not None:
             parts.append(self._outcome(trace, record))

@@ -542,7 +542,7 @@ class TracePane(Pane):
             return
         self._filled.add(tab)
         if tab == AI:
-            self.ai.set_trace(None if self._live else trace, self._session.runs.ai_before(self._selection.generation))
+            self.ai.set_trace(None if self._live else trace)
         elif tab == PROMPT:
             project = self._session.project
             chat = project.chat if project is not None and not self._live else None

@@ -4,7 +4,6 @@ import pytest
 from PySide6.QtCore import QSettings
 
 from lorestudio.domain.records import replace
-from lorestudio.domain.state import AiState
 from lorestudio.settings.behaviour import FIXED, switches
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.settings import Mode
@@ -54,7 +53,7 @@ def facts(*args, **more) -> dict[str, str]:
 
 
 def test_the_facts_of_a_call() -> None:
-    found = facts(call_facts, CALL, selection(cached=False, why="nothing is cached yet"), AiState(), 0)
+    found = facts(call_facts, CALL, replace(selection(cached=False, why="nothing is cached yet"), ai=AiRecord()), 0)
     assert found == {
         "Answered by": "Local",
         "Model": "tiny",
@@ -65,15 +64,15 @@ def test_the_facts_of_a_call() -> None:
         "Sent as": "one user message, instructions first",
         "Note": "cut off",
         "Cache": "miss: nothing is cached yet",
-        "Circuit breaker": "closed, no failures before",
+        "Circuit breaker": "closed",
     }
 
 
 def test_a_stand_in_has_no_model() -> None:
-    found = facts(call_facts, replace(CALL, source="offline stand-in", model="", details={}), None, None, 0)
+    found = facts(call_facts, replace(CALL, source="offline stand-in", model="", details={}), None, 0)
     assert found["Model"] == "none: words are compared on this computer"
     assert found["Tokens"] == "not reported"
-    found = facts(call_facts, replace(CALL, source="Local", model="", details={}), None, None, 0)
+    found = facts(call_facts, replace(CALL, source="Local", model="", details={}), None, 0)
     assert found["Model"] == "not named"
 
 
@@ -89,30 +88,17 @@ def test_a_stand_in_has_no_model() -> None:
 )
 def test_tokens_are_told_where_both_numbers_are_known(given: int | None, taken: int | None, words: str) -> None:
     call = replace(CALL, details={"input_tokens": given, "output_tokens": taken})
-    assert facts(call_facts, call, None, None, 0)["Tokens"] == words
+    assert facts(call_facts, call, None, 0)["Tokens"] == words
 
 
 def test_a_cache_hit_names_tier_and_reason() -> None:
-    found = facts(stage_facts, selection(cached=True, tier=2, why="the same candidates"), None, 0, asked=False)
+    found = facts(stage_facts, selection(cached=True, tier=2, why="the same candidates"), 0)
     assert found["Cache"] == "hit in tier 2: the same candidates"
-
-
-@pytest.mark.parametrize(
-    ("before", "asked", "words"),
-    [
-        (AiState(failures=1, last_failure_ms=1), True, "closed, after one failure"),
-        (AiState(failures=2, last_failure_ms=60_000), True, "half-open: 2 failures in a row, the last 60 s ago"),
-        (AiState(failures=3, last_failure_ms=100_000), False, "open: 3 failures in a row, the last 20 s ago"),
-    ],
-)
-def test_the_breaker_in_words(before: AiState, asked: bool, words: str) -> None:
-    found = facts(stage_facts, selection(cached=False), before, 120_000, asked=asked)
-    assert found["Circuit breaker"].startswith(words)
 
 
 def test_an_error_is_said_once_and_the_fallback_in_words() -> None:
     record = selection(cached=False, error="Request timed out (20s)", fallback="constants_only")
-    found = call_facts(replace(CALL, error="Request timed out (20s)"), record, None, 0)
+    found = call_facts(replace(CALL, error="Request timed out (20s)"), record, 0)
     assert [fact.value for fact in found if fact.tone == "error"] == ["Request timed out (20s)"]
     assert [fact.value for fact in found if fact.name == "Taken instead"] == ["the constants"]
 
@@ -158,27 +144,6 @@ def test_what_a_reply_about_categories_was_matched_to() -> None:
     ]
 
 
-def test_what_an_older_trace_tells_of_the_reply() -> None:
-    record = replace(
-        selection(unknown_titles=["Nowhere"]),
-        verdicts=(
-            Verdict(
-                DAWNKEEP, Outcome.CHANGED, "ai_pick", {"confidence": "high", "reason": "r", "match": "exact title"}
-            ),
-            Verdict(SKARN, Outcome.CHANGED, "ai_pick", {"confidence": "low", "reason": "", "match": "similar title"}),
-            Verdict(CROWN, Outcome.REMOVED, "below_confidence", {"confidence": "low", "threshold": "high"}),
-            Verdict(BELL, Outcome.REMOVED, "ai_not_selected"),
-        ),
-    )
-    found = choices(make_trace(), record)
-    assert [(item.asked, item.matched, item.how, item.confidence, item.tone) for item in found] == [
-        ("", (("Dawnkeep", DAWNKEEP),), "exact title", "high", "good"),
-        ("", (("Skarn", SKARN),), "similar title", "low", "good"),
-        ("", (("Crown", CROWN),), "", "low", "warning"),
-        ("Nowhere", (), "not found", "", "error"),
-    ]
-
-
 OPENED = Breaker(BreakerState.OPEN, 2, 42_001)
 
 
@@ -198,9 +163,8 @@ OPENED = Breaker(BreakerState.OPEN, 2, 42_001)
     ],
 )  # fmt: skip
 def test_the_breaker_on_record_in_words(before: Breaker, after: Breaker, told: list[tuple[str, str, str]]) -> None:
-    """What the run put on record counts, not the state before it."""
     record = replace(selection(cached=False), ai=AiRecord(before, after))
-    found = stage_facts(record, AiState(failures=9, last_failure_ms=1), 12_000, asked=False)
+    found = stage_facts(record, 12_000)
     assert [(fact.name, fact.value, fact.tone) for fact in found] == told
 
 
