@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from lorestudio.domain.state import EntryRule
+from lorestudio.domain.texts import shorten
 from lorestudio.trace.diff import Key
 
 Carry: TypeAlias = Callable[[Any, Any], Any]
@@ -62,10 +63,10 @@ def words_of(value: object) -> str:
         return "on" if value else "off"
     if isinstance(value, tuple):
         items = [item.title if isinstance(item, EntryRule) else str(item) for item in value]
-        return _short(", ".join(items)) or "none"
+        return shorten(", ".join(items), _TEXT) or "none"
     if isinstance(value, Mapping):
-        return _short(", ".join(f"{name}: {_json(item)}" for name, item in value.items())) or "none"
-    return _short(_json(value)) or "none"
+        return shorten(", ".join(f"{name}: {_json(item)}" for name, item in value.items()), _TEXT) or "none"
+    return shorten(_json(value), _TEXT) or "none"
 
 
 def _json(value: object) -> str:
@@ -74,8 +75,3 @@ def _json(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(str(item) for item in value)
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _TEXT else f"{line[: _TEXT - 1].rstrip()}…"

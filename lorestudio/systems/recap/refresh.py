@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.entry import Role
+from lorestudio.domain.history import ranges_of
 from lorestudio.domain.javascript import trim, truthy
 from lorestudio.settings.recap import SEED_DIALECT, RecapSettings
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
@@ -133,13 +134,7 @@ def refreshed(chat: RecapChat, around: RecapSurroundings, context_size: int) -> 
 
 def ranges(indexes: Sequence[int]) -> tuple[Range, ...]:
     """Positions in any order as the fewest ranges, ascending (rules: recap-memory 17)."""
-    found: list[list[int]] = []
-    for index in sorted(set(indexes)):
-        if found and found[-1][1] == index - 1:
-            found[-1][1] = index
-        else:
-            found.append([index, index])
-    return tuple((first, last) for first, last in found)
+    return ranges_of(sorted(set(indexes)))
 
 
 class Hiding(Struct, frozen=True):

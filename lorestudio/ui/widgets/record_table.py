@@ -30,6 +30,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
+from lorestudio.domain.history import ranges_of
 from lorestudio.settings.sections import SettingChange, value_text
 from lorestudio.trace.text import markdown_table
 from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT, Index, later
@@ -425,7 +426,7 @@ class RecordView(QTableView):
         if current >= 0:
             selected.setCurrentIndex(rows.index(current, 0), flags.NoUpdate)
         selection, last = QItemSelection(), rows.columnCount() - 1
-        for first, end in _runs(sorted(places)):
+        for first, end in ranges_of(sorted(places)):
             selection.select(rows.index(first, 0), rows.index(end, last))
         selected.select(selection, flags.Select)
 
@@ -586,17 +587,6 @@ class RecordView(QTableView):
             self.copy()
         else:
             super().keyPressEvent(event)
-
-
-def _runs(rows: list[int]) -> list[tuple[int, int]]:
-    """Rows that stand below one another, as first and last."""
-    runs: list[tuple[int, int]] = []
-    for number in rows:
-        if runs and runs[-1][1] == number - 1:
-            runs[-1] = (runs[-1][0], number)
-        else:
-            runs.append((number, number))
-    return runs
 
 
 class CheckRow(Struct, frozen=True):

@@ -263,6 +263,9 @@ class ProjectsFeature(Feature):
 
     def _open_chat(self, path: Path) -> None:
         self.context.settings.setValue("folders/chat", str(path.parent))
+        self._open_chat_here(path)
+
+    def _open_chat_here(self, path: Path) -> None:
         if self.context.has_project():
             self.context.session.reading.open_chat(path)
         else:
@@ -394,17 +397,10 @@ class ProjectsFeature(Feature):
         name = chat.chat.character_name or tr("chat")
         suffix = "jsonl" if chat.chat.header else "txt"
         path = folder / "pasted" / f"{underscored_name(name, 'pasted')} {utc_now():%Y-%m-%d %H%M%S}.{suffix}"
-
-        def done() -> None:
-            if self.context.has_project():
-                self.context.session.reading.open_chat(path)
-            else:
-                self._open_chat_alone(path)
-
         self.context.session.jobs.start(
             tr("Keeping the pasted chat"),
             lambda _report: _write_new(path, text),
-            done=lambda _none: done(),
+            done=lambda _none: self._open_chat_here(path),
             failed=self.context.failing("opened"),
         )
 
