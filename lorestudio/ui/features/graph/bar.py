@@ -46,11 +46,7 @@ class GraphBar(QWidget):
     """Says by signals what a person chose."""
 
     searched = Signal(str)
-    next_hit = Signal()
     coloured = Signal(object)  # ColourBy
-    scope_changed = Signal()
-    zoomed = Signal(int)
-    fitted = Signal()
     option_changed = Signal(str)
     command = Signal(str)
 
@@ -59,10 +55,7 @@ class GraphBar(QWidget):
         self._theme = theme
         self._fill()
         self.scope = ScopeBar(self)
-        self.scope.changed.connect(self.scope_changed)
         self.zoom = ZoomBar(theme, self)
-        self.zoom.zoomed.connect(self.zoomed)
-        self.zoom.fitted.connect(self.fitted)
 
     def colour_by(self) -> ColourBy:
         """What colours stand for."""
@@ -89,7 +82,6 @@ class GraphBar(QWidget):
         name, placeholder = tr("Find entries in the graph"), tr("Find title, key or tag")
         self.search = SearchField(self, name, placeholder, self.searched, tip)
         self.search.setMinimumWidth(90)
-        self.search.returnPressed.connect(self.next_hit)
         self.hits = label(self, kind="small", wrap=False)
         name, words = tr("What colours stand for"), {value.value: tr(COLOUR_WORDS[value]) for value in ColourBy}
         self.colours = combo(self, name, words)

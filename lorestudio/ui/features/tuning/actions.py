@@ -93,7 +93,7 @@ class TuningFeature(Feature):
         from lorestudio.ui.features.tuning.expectations_pane import ExpectationsPane
 
         pane = ExpectationsPane(self.context.theme)
-        pane.picked.connect(self._go)
+        pane.view.picked.connect(self._go)
         pane.view.chosen.connect(lambda _row: self.context.actions_changed())
         return pane
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.studio.tuning.checking import CheckedChat, CheckedExpectation
@@ -65,9 +64,7 @@ def _reply(message: int, text: str) -> str:
 
 
 class ExpectationsPane(Pane):
-    """A row for each expectation. `picked` carries the row that a person has gone to."""
-
-    picked = Signal(object)
+    """A row for each expectation."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__("expectations", tr("Expectations"), theme)
@@ -88,7 +85,6 @@ class ExpectationsPane(Pane):
         self.column.addWidget(holding(tight(head)))
         self.column.addWidget(self.or_empty("check", split(self.view, self.story)), 1)
         self.view.chosen.connect(self._explain)
-        self.view.picked.connect(self.picked)
         self.show_nothing(tr("No vault"), tr("Open the folder with your notes, and say what should be in the prompt."))
 
     def focus_target(self) -> QWidget:

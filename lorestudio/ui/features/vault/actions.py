@@ -114,7 +114,7 @@ class VaultFeature(Feature):
         self.pane.wanted.connect(context.run)
         self.pane.dropped.connect(self._drop)
         self.pane.retitled.connect(self._retitle)
-        self.pane.reordered.connect(self._reorder)
+        self.pane.table_model.dropped.connect(self._reorder)
         problems.jump.connect(self._show_finding)
         problems.wanted_fixes.connect(self._mend)
         problems.counted.connect(self._count_problems)

@@ -59,11 +59,10 @@ class VaultPane(Pane):
 
     `chosen_changed` says that `chosen` are other notes; `dropped` carries notes, a vault and the folder that they were
     dragged into; `retitled` an entry and the title that was typed over its own; `table_shown` whether the table has
-    taken the place of the tree; `reordered` rows of the table, and the place before which they were put.
+    taken the place of the tree.
     """
 
     chosen_changed = Signal()
-    reordered = Signal(list, int)
     dropped = Signal(object, str, str)
     retitled = Signal(object, str)
     table_shown = Signal(bool)
@@ -139,7 +138,6 @@ class VaultPane(Pane):
         session, selection = self._session, self._selection
         self.filter.textChanged.connect(lambda _text: self._delay.start())
         self.model.dropped.connect(self.dropped)
-        self.table_model.dropped.connect(self.reordered)
         self.model.retitled.connect(self.retitled)
         self.table_button.toggled.connect(self.show_table)
         for view in (self.tree, self.table):

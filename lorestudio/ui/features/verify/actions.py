@@ -54,7 +54,7 @@ class VerifyFeature(Feature):
         from lorestudio.ui.features.verify.pane import VerifyPane
 
         pane = VerifyPane(self.context.theme)
-        pane.picked.connect(self._go)
+        pane.reply_view.picked.connect(self._go)
         pane.cause_view.chosen.connect(lambda _cause: self.context.actions_changed())
         return pane
 

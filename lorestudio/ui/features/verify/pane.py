@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.lifecycle import Progress
@@ -71,9 +70,7 @@ def _explained(cause: Cause) -> str:
 
 
 class VerifyPane(Pane):
-    """What may explain the differences above, the replies below. `picked` carries the reply that a person goes to."""
-
-    picked = Signal(object)
+    """What may explain the differences above, the replies below."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__("verify", tr("There and here"), theme)
@@ -102,7 +99,6 @@ class VerifyPane(Pane):
         self.column.addWidget(self.or_empty("columns", split(self.cause_view, self.reply_view, self.story)), 1)
         self.cause_view.chosen.connect(self._explain_cause)
         self.reply_view.chosen.connect(lambda chosen: self._say(reply_story(chosen) if chosen is not None else ""))
-        self.reply_view.picked.connect(self.picked)
 
     def _tool(self, action: str, text: str, tip: str) -> QWidget:
         made = tool(self, "", text=text, tip=tip, kind="text")
