@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
@@ -287,18 +287,22 @@ def fixed_font(points: float) -> QFont:
     return font
 
 
-@lru_cache(maxsize=512)
-def glyph(name: str, color: str, size: int) -> QPixmap:
-    """The icon `name` in `color` (`#RRGGBB`) as a square of `size` pixels, drawn for the screen's scale."""
-    ratio = 2.0 if size <= 24 else 1.0  # small glyphs stay sharp on a screen of any scale
-    pixmap = QPixmap(round(size * ratio), round(size * ratio))
+def drawn(width: int, height: int, draw: Callable[[QPainter], object], ratio: int = 2) -> QPixmap:
+    """What `draw` paints, see-through elsewhere. With two pixels a unit it stays sharp on a screen of any scale."""
+    pixmap = QPixmap(width * ratio, height * ratio)
     pixmap.setDevicePixelRatio(ratio)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
-    drawing = _svg(name).replace("currentColor", color)
-    QSvgRenderer(QByteArray(drawing.encode())).render(painter, QRectF(0, 0, size, size))
+    draw(painter)
     painter.end()
     return pixmap
+
+
+@lru_cache(maxsize=512)
+def glyph(name: str, color: str, size: int) -> QPixmap:
+    """The icon `name` in `color` (`#RRGGBB`) as a square of `size` pixels, drawn for the screen's scale."""
+    drawing = QSvgRenderer(QByteArray(_svg(name).replace("currentColor", color).encode()))
+    return drawn(size, size, lambda painter: drawing.render(painter, QRectF(0, 0, size, size)), 2 if size <= 24 else 1)
 
 
 class _LateIcon(QIconEngine):

@@ -35,7 +35,7 @@ from lorestudio.trace.held_run import WouldCell, WouldState
 from lorestudio.trace.journey import CellState, Fate, FateState, JourneyCell
 from lorestudio.trace.model import Phase
 from lorestudio.ui.shell.qt import V_LEFT, plain
-from lorestudio.ui.shell.theme import Theme, glyph
+from lorestudio.ui.shell.theme import Theme, drawn, glyph
 from lorestudio.ui.shell.words import tr
 
 
@@ -283,13 +283,7 @@ def _draw_hollow(painter: QPainter, square: QRectF, mark: Mark, theme: Theme, ed
 
 def mark_pixmap(mark: Mark, theme: Theme, size: int = 16) -> QPixmap:
     """A mark as a picture of `size` device-independent pixels."""
-    pixmap = QPixmap(2 * size, 2 * size)
-    pixmap.setDevicePixelRatio(2)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    draw_mark(painter, QRectF(0, 0, size, size), mark, theme, size)
-    painter.end()
-    return pixmap
+    return drawn(size, size, lambda painter: draw_mark(painter, QRectF(0, 0, size, size), mark, theme, size))
 
 
 def chip_width(metrics: QFontMetricsF, text: str) -> float:

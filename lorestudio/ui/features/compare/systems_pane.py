@@ -21,7 +21,6 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
-    QPixmap,
     QPolygonF,
     QShowEvent,
 )
@@ -45,7 +44,7 @@ from lorestudio.ui.features.compare.systems import (
 )
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.qt import V_LEFT, V_RIGHT
-from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.theme import Theme, drawn, scaled
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
@@ -274,15 +273,13 @@ def _draw_point(painter: QPainter, shape: int, at: QPointF) -> None:
 
 def swatch(theme: Theme, place: int) -> QIcon:
     """A run's line as a small picture, for legends."""
-    pixmap = QPixmap(48, 32)
-    pixmap.setDevicePixelRatio(2)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    draw_line(painter, theme, place, [QPointF(1, 8), QPointF(23, 8)], dots=False)
-    draw_line(painter, theme, place, [QPointF(12, 8)], dots=True)
-    painter.end()
-    return QIcon(pixmap)
+
+    def draw(painter: QPainter) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        draw_line(painter, theme, place, [QPointF(1, 8), QPointF(23, 8)], dots=False)
+        draw_line(painter, theme, place, [QPointF(12, 8)], dots=True)
+
+    return QIcon(drawn(24, 16, draw))
 
 
 BUTTONS: Final = ("systems.copy", "systems.csv", "systems.picture")

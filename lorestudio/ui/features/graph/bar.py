@@ -17,7 +17,6 @@ from PySide6.QtGui import (
     QIcon,
     QPainter,
     QPaintEvent,
-    QPixmap,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QSizePolicy, QSlider, QToolButton, QWidget
@@ -34,7 +33,7 @@ from lorestudio.ui.features.graph.looks import (
     pen_of,
 )
 from lorestudio.ui.shell.qt import HORIZONTAL, plain
-from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.theme import Theme, drawn, scaled
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.layouts import SearchField, Slot, combo, iconed, label, named, row, tool
 from lorestudio.ui.widgets.paint import draw_glyph, draw_words, hairline
@@ -233,19 +232,16 @@ class EdgeLegend(QWidget):
 
     def _paint(self) -> None:
         for kind, button in self.buttons.items():
-            pixmap = QPixmap(SAMPLE * 2)
-            pixmap.setDevicePixelRatio(2)
-            pixmap.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(pixmap)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            pen = pen_of(kind, self._theme)
-            line = QLineF(1, SAMPLE.height() / 2, SAMPLE.width() - 3, SAMPLE.height() / 2)
-            painter.setPen(pen)
-            painter.drawLine(line)
-            whole = QRectF(0, 0, SAMPLE.width(), SAMPLE.height())
-            draw_heads(painter, [(line, Stroke(0, 1, kind, True, False, 0))], kind, pen.color(), [whole])
-            painter.end()
-            button.setIcon(QIcon(pixmap))
+            button.setIcon(QIcon(drawn(*SAMPLE.toTuple(), partial(self._draw_line, kind))))
+
+    def _draw_line(self, kind: EdgeKind, painter: QPainter) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        pen = pen_of(kind, self._theme)
+        line = QLineF(1, SAMPLE.height() / 2, SAMPLE.width() - 3, SAMPLE.height() / 2)
+        painter.setPen(pen)
+        painter.drawLine(line)
+        whole = QRectF(0, 0, SAMPLE.width(), SAMPLE.height())
+        draw_heads(painter, [(line, Stroke(0, 1, kind, True, False, 0))], kind, pen.color(), [whole])
 
 
 class ColourLegend(QWidget):
