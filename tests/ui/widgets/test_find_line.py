@@ -43,6 +43,11 @@ def test_buttons_and_keys_go_on_and_back_round_the_text(line: tuple[FindLine, QP
     lines.append(text.textCursor().blockNumber())
     assert lines == [0, 1, 2, 0, 2, 1, 2, 1]
     assert text.textCursor().selectedText() == "bell"
+    assert (made.found.text(), len(text.extraSelections())) == ("2 of 3", 3)
+    QTest.keyClick(made.field, Qt.Key.Key_Return)
+    QTest.keyClicks(made.field, " t")  # more words are looked for where one has got to
+    assert (text.textCursor().blockNumber(), text.textCursor().selectedText()) == (2, "bell t")
     QTest.keyClick(made.field, Qt.Key.Key_Escape)
     assert made.isHidden()
     assert text.hasFocus()
+    assert text.extraSelections() == []
