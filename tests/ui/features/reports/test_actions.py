@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog
 
+from lorestudio.ui.features.reports import actions
 from lorestudio.ui.features.reports.dialog import PreviewDialog, ReportDialog, ScenarioDialog
 from tests.ui.conftest import drain, settle
 from tests.ui.worlds import make_project
@@ -116,5 +118,19 @@ def test_a_scenario_needs_a_run_with_its_inputs(window: MainWindow) -> None:
     assert dialog.remark.text() == "Reply #2 was made by hand."
     assert not dialog.save_button.isEnabled()
     assert dialog.file_name() == "vault 5.json"
+    dialog.reject()
+    drain()
+
+
+def test_a_scenario_that_decides_otherwise_says_in_which_generations(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = SimpleNamespace(scenario=None, remarks=("A note was left out.",), differing=(0, 2))
+    monkeypatch.setattr(actions, "export_turn", lambda _runs, _generation: made)
+    monkeypatch.setattr(actions, "scenario_bytes", lambda _scenario: b"{}")
+    window.run("scenario.save")
+    dialog = opened(window)
+    told = "A note was left out. Run once more, generation 1, 3 decided otherwise: this is a fault."
+    assert dialog.remark.text().endswith(told)
     dialog.reject()
     drain()

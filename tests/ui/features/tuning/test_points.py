@@ -276,6 +276,16 @@ def test_a_search_goes_on_where_it_was(window: MainWindow) -> None:
     assert pane.state.text() == "2 points run. What mattered: scanDepth 100%."
 
 
+def test_what_mattered_most_is_told_first_and_of_three_settings_at_most(window: MainWindow) -> None:
+    searching = window.features.searching
+    pane = searching.pane
+    rows, found = tuple(pane.model.rows), pane.found
+    shares = {"depth": 0.1, "budget": 0.5, "entries": 0.3, "refine": 0.02}
+    searching._done((searching._trial, replace(found, importance=shares), rows))
+    assert pane.state.text() == "2 points run. What mattered: budget 50%, entries 30%, depth 10%."
+    searching._done((searching._trial, found, rows))
+
+
 def test_of_no_point_nothing_is_done(make_window) -> None:
     window = make_window()
     searching = window.features.searching
