@@ -6,6 +6,8 @@ import asyncio
 import gc
 import os
 import pathlib
+from contextlib import contextmanager
+from functools import partial
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is loaded
 
@@ -26,7 +28,7 @@ from lorestudio.studio.project.answering import Connections, Keys
 from lorestudio.ui.shell import app as ui_app
 from lorestudio.ui.shell import theme as themes
 from lorestudio.ui.shell.app import collected_on_gui_thread
-from lorestudio.ui.shell.jobs import window_loop
+from lorestudio.ui.shell.jobs import Jobs, window_loop
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.session import Session
@@ -125,6 +127,32 @@ def settle(window: MainWindow) -> None:
         rest()
         quiet = quiet + 1 if window.session.jobs.idle and not window.session.busy else 0
     drain()
+
+
+@contextmanager
+def turned_round(settle: Callable[[], None]) -> Iterator[None]:
+    """What is asked in here is answered at the end, the newest question first."""
+    answers: list[list[Callable[[], object]]] = []
+
+    def start(self: Jobs, title: str, work: Any, *, done: Any = None, failed: Any = None, **more: Any) -> object:
+        mine: list[Callable[[], object]] = []
+        answers.append(mine)
+        held = {
+            name: lambda news, tell=tell: mine.append(partial(tell, news))
+            for name, tell in (("done", done), ("failed", failed))
+            if tell is not None
+        }
+        return begin(self, title, work, **held, **more)
+
+    begin = Jobs.start
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Jobs, "start", start)
+        yield
+        settle()
+    for answer in reversed(answers):
+        for tell in answer:
+            tell()
+    settle()
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
 from lorestudio.ui.features.notes.links import LinkSection
-from tests.ui.conftest import settle
+from tests.ui.conftest import settle, turned_round
 from tests.ui.vaults import NOTES, choose, chosen_file, contents, open_vault, write_vault
 
 
@@ -150,6 +150,14 @@ def test_nothing_is_looked_at_while_the_pane_is_hidden(window) -> None:
 
 def woken(pane) -> set[str]:
     return {title for title, _, _ in rows(pane, LinkSection.WAKES)}
+
+
+def test_what_a_note_of_before_hangs_together_with_is_not_shown(window) -> None:
+    with turned_round(lambda: settle(window)):
+        for filename in ("Skarn.md", "Bell.md"):
+            pane = look(window, filename)
+    assert (rows(pane, LinkSection.BACKLINKS), woken(pane)) == ([], {"Dawnkeep", "Skarn"})
+    assert pane.state.text() == ""
 
 
 def test_what_wakes_follows_the_settings_and_the_system(window, qtbot) -> None:

@@ -16,7 +16,7 @@ from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.ui.features.notes import plan_dialog
 from lorestudio.ui.features.notes.plan_dialog import ChangeView, PlanDialog
-from tests.ui.conftest import drain
+from tests.ui.conftest import drain, turned_round
 from tests.ui.vaults import NOTES, contents
 
 if TYPE_CHECKING:
@@ -208,6 +208,17 @@ def test_what_cannot_be_planned_is_said_until_something_else_is_typed(rewrite: R
     rewrite.words.setText("Loud.")
     seen(rewrite, desk)
     assert (rewrite.problem.isVisible(), rewrite.ok.isEnabled()) == (False, True)
+    rewrite.reject()
+
+
+@pytest.mark.parametrize("before", ["Louder.", "!"])
+def test_a_plan_of_before_that_is_looked_at_late_is_not_shown(rewrite: Rewrite, desk: Desk, before: str) -> None:
+    with turned_round(desk.settle):
+        for words in (before, "Loud."):
+            rewrite.words.setText(words)
+            rewrite.preview()
+    assert (rewrite.problem.isVisible(), rewrite.ok.isEnabled()) == (False, True)
+    assert "Loud." in rewrite.view.text.toPlainText()
     rewrite.reject()
 
 

@@ -22,7 +22,7 @@ from lorestudio.ui.features.notes.search import SearchEnd, SearchPane, search_ro
 from lorestudio.ui.state.drafts import Draft
 from lorestudio.ui.widgets.tree import PlaceRow
 from tests.digests import digest
-from tests.ui.conftest import drain, settle
+from tests.ui.conftest import drain, settle, turned_round
 from tests.ui.vaults import NOTES, chosen_file, contents, open_vault, write_vault
 
 
@@ -418,6 +418,17 @@ def test_what_an_earlier_search_finds_is_not_shown(make_pane) -> None:
     pane.run()
     desk.settle()
     assert (pane.state.text(), pane.stop.isVisible()) == ("", False)
+
+
+def test_a_replacement_of_before_that_is_worked_out_late_is_not_shown(make_pane) -> None:
+    pane, desk = make_pane()
+    look_for(pane, desk, "fortress")
+    pane.more.setChecked(True)
+    desk.settle()
+    with turned_round(desk.settle):
+        for words in ("castle", "keep"):
+            pane.replacement.setText(words)
+    assert [row.new_text for row in pane.model.lines()] == ["keep"] * 3
 
 
 def test_a_search_that_went_wrong_says_why(make_pane, monkeypatch) -> None:
