@@ -112,7 +112,6 @@ class PreviewDialog(Dialog):
             label(self, intro), self.fields, self.remark, (self._views, 1), self.written, self.buttons, of=self,
             spacing=8,
         )  # fmt: skip
-        self._enable(False)
 
     def file_name(self) -> str:
         """The name that is offered."""

@@ -575,6 +575,18 @@ def test_what_is_stopped_finds_nothing(qtbot: QtBot, stage: Stage, messy: Projec
     assert stage.pane.problems is not None
 
 
+def test_what_is_found_in_a_vault_that_was_left_is_not_shown(
+    qtbot: QtBot, stage: Stage, messy: Project, tmp_path: Path
+) -> None:
+    stage.session.set_project(messy)
+    stage.pane.look()
+    assert stage.session.jobs.wait()  # it is found, and nobody has heard of that yet
+    stage.session.set_project(project_of(tmp_path / "sound", {"A": note("keys: [harbour]")}))
+    qtbot.waitUntil(lambda: stage.session.jobs.idle)
+    stage.settle(qtbot)
+    assert set(stage.counts) == {(0, 0)}
+
+
 # ---- what is said and drawn -----------------------------------------------------------------------------------------
 
 
