@@ -17,6 +17,7 @@ from lorestudio.trace.model import (
     Verdict,
     entry_limit,
     token_limit,
+    tokens_used,
     within_limits,
 )
 from lorestudio.trace.wording import fill, number_words, plural
@@ -164,14 +165,13 @@ def budget_view(trace: Trace) -> BudgetView:
     ]
     segments += [_cut(trace, verdict, came_from.get(verdict.entry, OTHER)) for verdict in cut_verdicts(trace)]
     tokens_limit, most = token_limit(trace), entry_limit(trace)
-    used = sum(segment.tokens for segment in segments if not segment.cut and not segment.outlet)
     besides = None
     if tokens_limit is not None and tokens_limit.besides:
         title = tokens_limit.besides_what[:1].upper() + tokens_limit.besides_what[1:]
         besides = Segment(NO_ENTRY, title, tokens_limit.besides, BESIDES)
     return BudgetView(
         tuple(segments),
-        used + (besides.tokens if besides is not None else 0),
+        tokens_used(trace),
         _maximum(tokens_limit),
         sum(not segment.cut and not segment.outlet for segment in segments)
         if most is None or trace.words.counts_all

@@ -401,6 +401,12 @@ def within_limits(trace: Trace) -> tuple[Injection, ...]:
     return tuple(injection for injection in trace.injections if not injection.tag.startswith(OUTLET_TAG))
 
 
+def tokens_used(trace: Trace) -> int:
+    """What was used of the limit: a system may count the texts as one, which differs from the sum of the entries."""
+    limit = token_limit(trace)
+    return int(limit.used) if limit is not None else sum(injection.tokens for injection in within_limits(trace))
+
+
 def rank(priority: float) -> float:
     """The number that the budget's order goes by."""
     return FALSY_PRIORITY if priority == 0 or math.isnan(priority) else priority

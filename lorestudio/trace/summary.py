@@ -16,7 +16,16 @@ from lorestudio.domain.history import ranges_of, ranges_words
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.explain import explain_reason, explain_stage
 from lorestudio.trace.journey import Fate, FateState, Journeys
-from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageStatus, Trace, token_limit, within_limits
+from lorestudio.trace.model import (
+    Outcome,
+    Phase,
+    RunOutcome,
+    StageStatus,
+    Trace,
+    token_limit,
+    tokens_used,
+    within_limits,
+)
 from lorestudio.trace.vocabulary import SEARCHED
 from lorestudio.trace.wording import fill, first_few, number_words, plural, quoted
 
@@ -230,12 +239,13 @@ def _injected(trace: Trace, entries: list[int]) -> list[SummaryPiece]:
         return [SummaryPiece(ended)]
     counted = within_limits(trace)
     within = [injection.entry for injection in counted]
-    inside = sum(injection.tokens for injection in counted)
     limit = token_limit(trace)
+    used = tokens_used(trace)
+    inside = used - limit.besides if limit is not None else used
     if limit is None or limit.maximum is None:
         room = plural(inside, "# token|# tokens")
     elif limit.besides:
-        most = f"{number_words(inside + limit.besides)} of {number_words(limit.maximum)}"
+        most = f"{number_words(used)} of {number_words(limit.maximum)}"
         room = f"{plural(inside, '# token|# tokens')}, with the {limit.besides_what} {most}"
     else:
         room = f"{number_words(inside)} of {plural(limit.maximum, '# token|# tokens')}"
@@ -243,7 +253,7 @@ def _injected(trace: Trace, entries: list[int]) -> list[SummaryPiece]:
         room += ", no limit"
     pieces = _linked(plural(len(entries), "# was injected|# were injected"), entries)
     pieces += [SummaryPiece(" ("), *_linked(room, within)]
-    outlets = trace.total_tokens - inside
+    outlets = trace.total_tokens - sum(injection.tokens for injection in counted)
     if outlets:
         others = [injection.entry for injection in trace.injections if injection.entry not in set(within)]
         pieces += _linked(f", and {number_words(outlets)} in outlets", others)

@@ -67,6 +67,15 @@ def test_what_the_limit_counts_besides_the_entries_is_used_too() -> None:
     assert (summarise(shared).used, summarise(shared).tokens) == (130, 100)
 
 
+def test_texts_that_are_counted_as_one_take_what_the_limit_says() -> None:
+    trace = make_trace()
+    joined = replace(trace, limits=(Limit("token budget", 98, 200, "tokens"), *trace.limits[1:]))
+    view = budget_view(joined)
+    assert (sum(segment.tokens for segment in view.inside), view.used, view.free) == (100, 98, 102)
+    assert "(98 of 200 tokens; 1 shortened)" in summary(joined)
+    assert summarise(joined).used == 98
+
+
 def test_where_entries_came_from() -> None:
     trace = make_trace()
     assert origins(trace)[RULES] is ALWAYS

@@ -381,7 +381,7 @@ def test_the_budget_counts_what_goes_into_an_outlet(tmp_path: Path) -> None:
     (trace,) = asyncio.run(Simulator(here, system).replay())
     view = budget_view(trace)
     assert [each.position for each in trace.injections].count(Position.OUTLET) == 1
-    assert view.used == trace.total_tokens
+    assert view.used == here.counter.count("\n".join([always["content"]] * 2))
     assert len(view.inside) == 2
     assert "outlet" not in summary(trace)
 
