@@ -24,6 +24,7 @@ from lorestudio.trace.model import (
 from lorestudio.trace.vocabulary import Tone
 from lorestudio.trace.wording import fill
 from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.state.choices import system_title
 
 STAGE_OF: Final[Mapping[str, str]] = {"search": "AI selection", "prefilter": "category prefilter"}
 """The stage that puts a kind of question."""
@@ -176,6 +177,8 @@ def why_no_call(trace: Trace) -> str:
         return explain_reason(trace.skip_reason, {}, trace).sentence
     record = trace.stage(STAGE_OF["search"])
     if record is None:
+        if not trace.words.asks:
+            return tr("{system} has no AI selection.", system=system_title(trace.system))
         if trace.mode == "keywords-only":
             return tr("In keywords-only mode no model is asked. Choose another mode above the chat.")
         return tr("The run ended before the AI selection.")

@@ -349,11 +349,8 @@ class VaultPane(Pane):
             self.empty.say(tr("No vault"), tr("Open the folder with your notes to begin."))
         else:
             total = count(len(project.index.entries), "entry", "entries")
-            table, model = self.view is self.table, self.table_model
-            shown = model if table else self.model
-            amount = len(model.rows) if table else self.model.matches
-            found = tr("{matches} of {total}", matches=number(amount), total=total)
-            self.matches.setText(found if shown.filtered else total)
+            shown = self.table_model if self.view is self.table else self.model
+            self.matches.setText(self._found_words(total) if shown.filtered else total)
             self._show_totals()
             if shown.filtered:
                 self.empty.say(tr("Nothing found"), tr("No title, key, tag or file name has all these words."))
@@ -361,6 +358,18 @@ class VaultPane(Pane):
                 self._say_no_entries(project)
         self._show_page()
         self._show_entry()
+
+    def _found_words(self, total: str) -> str:
+        """How many entries the filter has found, and how many notes that are none."""
+        if self.view is self.table:
+            amount = len(self.table_model.rows)
+            entries = sum(isinstance(note, Entry) for note in self.table_model.rows)
+        else:
+            amount, entries = self.model.matches, len(self.model.entries())
+        found = tr("{matches} of {total}", matches=number(entries), total=total)
+        if amount == entries:
+            return found
+        return tr("{found}, {notes} left out", found=found, notes=count(amount - entries, "note", "notes"))
 
     def _say_no_entries(self, project: Project) -> None:
         """What an entry is, and how to make some of the notes that are there."""

@@ -7,7 +7,7 @@ from typing import Final
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.lifecycle import Progress
-from lorestudio.studio.verify.agreement import Agreement, ComparedReply
+from lorestudio.studio.verify.agreement import COUNTED, Agreement, ComparedReply
 from lorestudio.studio.verify.causes import Cause, Verified
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
@@ -33,7 +33,9 @@ def reply_name(reply: ComparedReply) -> str:
 
 
 def difference_words(reply: ComparedReply) -> str:
-    """What differs, entry by entry, in a line."""
+    """What differs, entry by entry, in a line; nothing where there is no record to differ from."""
+    if reply.verdict not in COUNTED:
+        return ""
     told = [f"{each.title} {tr(each.where.value)}" for each in reply.differing]
     return "; ".join([*told, *([tr("another order")] if reply.reordered else [])])
 

@@ -7,6 +7,7 @@ from lorestudio.domain.records import replace
 from lorestudio.settings.behaviour import FIXED, switches
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.settings import Mode
+from lorestudio.systems.registry import words_of
 from lorestudio.trace.budget import AI, KEYWORD, origins
 from lorestudio.trace.model import (
     AiCall,
@@ -200,6 +201,10 @@ def test_a_question_about_categories_that_failed_is_a_failure_too() -> None:
         (make_trace(), "In keywords-only mode no model is asked."),
         (replace(make_trace(), skip_reason="empty_vault", outcome=RunOutcome.SKIPPED), "the vault has no entries"),
         (replace(make_trace(), mode="two-stage"), "ended before the AI selection"),
+        (
+            replace(make_trace(), system="world-info", mode="", words=words_of("world-info")),
+            "World Info has no AI selection.",
+        ),
         (replace(make_trace(), mode="two-stage", stages=(selection(cached=True, why="no new lines"),)), "no new lines"),
         (
             replace(make_trace(), mode="two-stage", stages=(replace(selection(), note="nothing_to_offer"),)),

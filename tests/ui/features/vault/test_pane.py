@@ -95,6 +95,17 @@ def test_what_is_left_out_opens_only_where_it_was_searched_for(pane: VaultPane, 
     assert opened() == ["Left out"]
 
 
+@pytest.mark.parametrize("as_table", [False, True])
+def test_a_filter_counts_notes_that_are_no_entries_apart(pane: VaultPane, as_table: bool, qtbot: QtBot) -> None:
+    pane.show_table(as_table)
+    type_filter(pane, "readme", qtbot)
+    assert pane.matches.text() == "0 of 5 entries, 1 note left out"
+    pane.filter.clear()
+    pane.apply_filter()
+    assert pane.matches.text() == "5 entries"
+    pane.show_table(False)
+
+
 def test_the_folder_that_the_keyboard_is_in(window: MainWindow, pane: VaultPane) -> None:
     pane.tree.setCurrentIndex(pane.model.index(0, 0))
     assert pane.folder == ("", "items")

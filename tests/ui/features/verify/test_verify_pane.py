@@ -38,6 +38,8 @@ def test_a_reply_in_words() -> None:
     other = ComparedReply(SECOND, Agreement.DIFFERS, ENTRIES, reordered=True, because=("It was cut.",))
     assert [reply_name(each) for each in (alike, other)] == ["#2", "#4 ‹2›"]
     assert [difference_words(each) for each in (alike, other)] == ["", "Skarn only here; another order"]
+    unrecorded = ComparedReply(FIRST, Agreement.NO_RECORD, ENTRIES[1:], because=("Nothing is recorded.",))
+    assert difference_words(unrecorded) == ""
     assert reply_story(alike) == "#2: agrees.\nBell: in both, – there, – here"
     assert reply_story(other).split("\n")[:2] == [
         "#4 ‹2›: differs. It was cut.", "The order in the prompt is another one.",
