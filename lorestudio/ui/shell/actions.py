@@ -40,7 +40,8 @@ class Action(Struct, frozen=True):
     `menu` is a path such as `View/Theme`, `order` the place in the menu of the path's first part: a line stands
     between two hundreds. `when` says whether it makes sense now, `ticked` whether it is on, and `text` what it is
     called at the moment where that is not its title; `off` says why it makes no sense now, "" where that goes without
-    saying. `leaves_chat` waits for what becomes of an unsaved chat.
+    saying. `leaves_chat` waits for what becomes of an unsaved chat. `pane` comes to the front first: what is done is
+    seen there, and the keyboard may go there.
     """
 
     id: str
@@ -57,6 +58,7 @@ class Action(Struct, frozen=True):
     text: Callable[[], str] | None = None
     off: Callable[[], str] | None = None
     leaves_chat: bool = False
+    pane: str = ""
 
 
 MENUS: Final = {

@@ -156,6 +156,8 @@ class Context(QObject):
     def _do(self, name: str) -> None:
         action = self.commands.table[name]
         self.use({name, action.menu})
+        if action.pane:
+            self.uncover(action.pane)
         action.do()
         self.update_actions()
 

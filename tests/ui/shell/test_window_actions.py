@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QToolButton,
 )
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.resources import VERSION, resource
 from lorestudio.ui.shell.layout import WORKSPACES
 from lorestudio.ui.shell.qt import is_redo
@@ -458,3 +459,33 @@ def test_the_shortcuts_are_opened_once(window: MainWindow) -> None:
     assert second is window.features.window.dialog
     assert second is not first
     second.close()
+
+
+def test_what_acts_on_a_pane_brings_it_to_the_front(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = window.commands.table
+    acting = [action for action in table.values() if action.pane]
+    assert {"chat", "entry", "timeline", "trace", "vault"} == {action.pane for action in acting}
+    window.chat.choose(2)
+    for action in acting:
+        monkeypatch.setitem(table, action.id, replace(action, do=int))
+        dock = window.docks[action.pane]
+        other = window.docks["bench"]
+        window.tabifyDockWidget(dock, other)
+        window.context.uncover("bench")
+        drain()
+        assert dock.visibleRegion().isEmpty()
+        window.run(action.id)
+        drain()
+        assert not dock.visibleRegion().isEmpty(), action.id
+
+
+def test_a_message_that_is_edited_from_elsewhere_is_in_sight(window: MainWindow) -> None:
+    window.chat.choose(2)
+    window.tabifyDockWidget(window.docks["chat"], window.docks["problems"])
+    window.context.show("problems")
+    drain()
+    window.run("message.edit")
+    settle(window)
+    keyboard = window.focusWidget()
+    assert isinstance(keyboard, QPlainTextEdit)
+    assert not keyboard.visibleRegion().isEmpty()

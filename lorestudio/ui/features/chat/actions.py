@@ -154,11 +154,10 @@ class ChatFeature(Feature):
                 when=has_chat, icon="pencil", tip="Read the last one, and have the next one written",
             ),
             Action("message.edit", "Edit message", "Chat/Message", 200, self.edit, ("Return", "Enter"), chat, chosen,
-                "pencil"),
+                "pencil", pane="chat"),
             Action(
                 "message.insert", "Insert a message after this one", "Chat/Message", 205, self._insert, ("I",), chat,
-                chosen,
-                "plus",
+                chosen, "plus", pane="chat",
             ),
             Action(
                 "message.hide", "Hide from the model, or show", "Chat/Message", 210, self._hide, ("H",), chat,

@@ -137,7 +137,7 @@ class ReplayFeature(Feature):
             Action(
                 "message.expand", "Show all of a long message", "Run/Walk through the chat", 210,
                 pane.toggle_expanded, ("X",), chat,
-                now.has_message,
+                now.has_message, pane="chat",
             ),
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ from lorestudio.domain.texts import shorten
 from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.recovery import Recovery, Unsaved
 from lorestudio.trace.wording import joined
-from lorestudio.ui.features.notes.pane import WRITE, EntryPane
+from lorestudio.ui.features.notes.pane import SOURCE, WRITE, EntryPane
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
 from lorestudio.ui.shell.words import Notice, tr
@@ -47,33 +47,34 @@ class NotesFeature(Feature):
             ),
             Action(
                 "entry.source", "Switch between form and source", "Entry/Write", 200,
-                partial(self._with_pane, pane.toggle_source), ("Ctrl+E",), when=now.has_entry,
+                pane.toggle_source, ("Ctrl+E",), when=now.has_entry, pane="entry",
             ),
             Action(
-                "entry.preview", "Show the injected text", "Entry/Write", 205, partial(self._with_pane,
-                pane.toggle_text),
-                ("Ctrl+Shift+V",), when=now.has_entry,
+                "entry.preview", "Show the injected text", "Entry/Write", 205, pane.toggle_text, ("Ctrl+Shift+V",),
+                when=now.has_entry, pane="entry",
             ),
             Action(
-                "entry.keys", "Edit the keys", "Entry/Write", 295, self._edit_keys, ("Ctrl+Shift+K",),
-                when=self._has_note,
+                "entry.keys", "Edit the keys", "Entry/Write", 295, partial(self._write, editor.edit_keys),
+                ("Ctrl+Shift+K",), when=self._has_note, pane="entry",
             ),
             Action(
-                "entry.add_property", "Add property…", "Entry/Write", 300, editor.form.open_choice, ("Ctrl+;",),
-                Where.EDITOR,
-                self._has_note, "plus",
+                "entry.add_property", "Add property…", "Entry/Write", 300,
+                partial(self._write, editor.form.open_choice), ("Ctrl+;",), Where.EDITOR, self._has_note, "plus",
+                pane="entry",
             ),
             Action(
-                "entry.follow", "Follow the link", "Entry/Write", 305, editor.body.follow, ("Alt+Return", "Alt+Enter"),
-                Where.EDITOR, self._has_note,
+                "entry.follow", "Follow the link", "Entry/Write", 305, self._follow, ("Alt+Return", "Alt+Enter"),
+                Where.EDITOR, self._has_note, pane="entry",
             ),
             Action(
-                "entry.link", "Link the selection", "Entry/Write", 310, editor.body.link_selection, ("Ctrl+Shift+L",),
-                Where.EDITOR, self._has_note, "link",
+                "entry.link", "Link the selection", "Entry/Write", 310,
+                partial(self._write, editor.body.link_selection, SOURCE), ("Ctrl+Shift+L",), Where.EDITOR,
+                self._has_note, "link", pane="entry",
             ),
             Action(
-                "entry.comment", "Make a comment of it", "Entry/Write", 315, editor.body.toggle_comment, ("Ctrl+/",),
-                Where.EDITOR, self._has_note,
+                "entry.comment", "Make a comment of it", "Entry/Write", 315,
+                partial(self._write, editor.body.toggle_comment, SOURCE), ("Ctrl+/",), Where.EDITOR,
+                self._has_note, pane="entry",
             ),
             Action("entry.history", "History of this note…", "Entry", 400, pane.show_history, when=self._has_note),
             Action(
@@ -177,14 +178,15 @@ class NotesFeature(Feature):
         text = tr("The unsaved text of this note will be lost.")
         dialogs.confirm(self.context.window, tr("Throw away unsaved changes"), text, tr("Throw away"), self.pane.revert)
 
-    def _with_pane(self, do: Callable[[], object]) -> None:
-        self.context.uncover("entry")
+    def _write(self, do: Callable[[], object], *others: int) -> None:
+        """Do something to the note where it is written, or on another of these tabs."""
+        if self.pane.tabs.currentIndex() not in others:
+            self.pane.tabs.setCurrentIndex(WRITE)
         do()
 
-    def _edit_keys(self) -> None:
-        self.context.uncover("entry")
-        self.pane.tabs.setCurrentIndex(WRITE)
-        self.pane.editor.edit_keys()
+    def _follow(self) -> None:
+        if not self.pane.editor.body.follow():
+            self.context.flash(tr("The caret is in no link."))
 
     def _note_saved(self, path: Path) -> None:
         self.context.session.reading.notes_written([path])

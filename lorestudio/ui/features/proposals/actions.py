@@ -148,7 +148,8 @@ class ProposalsFeature(Feature):
                 tip="Have a new note drafted from messages of the chat",
             ),
             Action(
-                "entry.lock", "Lock against proposals", "Entry/Proposals", 515, self.toggle_lock, when=now.has_entry,
+                "entry.lock", "Lock against proposals", "Entry/Proposals", 515, self.toggle_lock,
+                when=lambda: self._path(now.selection.entry) is not None,
                 tip="Never propose anything for the chosen note", ticked=lambda: self.is_locked(now.selection.entry),
             ),
         )  # fmt: skip
@@ -255,7 +256,12 @@ class ProposalsFeature(Feature):
             self.locks.set([path], locked_now=now)
             return self.locks.load()
 
-        self.context.session.jobs.start(tr("Locking a note"), work, done=self._take_locks, failed=self._say)
+        def done(locked: frozenset[str]) -> None:
+            self._take_locks(locked)
+            told = "Nothing is proposed for {name} from now on." if now else "{name} gets proposals again."
+            self.context.flash(tr(told, name=path.stem))
+
+        self.context.session.jobs.start(tr("Locking a note"), work, done=done, failed=self._say)
 
     def _take_locks(self, locked: frozenset[str]) -> None:
         self._locked = locked

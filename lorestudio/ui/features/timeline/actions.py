@@ -71,23 +71,24 @@ class TimelineFeature(Feature):
         return (
             *(
                 Action(f"timeline.{way}", f"{way.capitalize()} turns", menu, order, partial(self._zoom, steps),
-                       (key,), Where.TIMELINE, has_chat, icon)
+                       (key,), Where.TIMELINE, has_chat, icon, pane="timeline")
                 for way, order, steps, key, icon in (
                     ("wider", 220, 1, "]", "plus"), ("narrower", 221, -1, "[", "minus"),
                 )
             ),
             *(
                 Action(f"strip.{order.name.lower()}", f"Replies: {title.lower()}", menu, 290 + place,
-                       partial(self._order_by, order), when=has_chat, ticked=partial(self._is_order, order))
+                       partial(self._order_by, order), when=has_chat, ticked=partial(self._is_order, order),
+                       pane="chat")
                 for place, (order, title) in enumerate(ORDERS.items())
             ),
             Action(
                 "timeline.swipes", "Show every swipe as a turn", menu, 300, self._toggle_swipes,
-                when=has_chat, ticked=lambda: self._shown.swipes,
+                when=has_chat, ticked=lambda: self._shown.swipes, pane="timeline",
             ),
             Action(
                 "timeline.injected", "Show only entries that went in", menu, 305,
-                self._toggle_injected, when=has_chat, ticked=lambda: self._shown.only_injected,
+                self._toggle_injected, when=has_chat, ticked=lambda: self._shown.only_injected, pane="timeline",
             ),
             *(
                 Action(f"timeline.{name}", title, menu, order, partial(self._ask_file, suffix, entries=entries),

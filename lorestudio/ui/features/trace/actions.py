@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from lorestudio.trace.journey import PHASES
 from lorestudio.ui.features.chat.pane import ChatPane
-from lorestudio.ui.features.trace.pane import AI, PROMPT, TracePane
+from lorestudio.ui.features.trace.pane import AI, ANSWERS, FUNNEL, PROMPT, TracePane
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import tr
@@ -75,17 +75,20 @@ class TraceFeature(Feature):
                 "trace.entry", "Open the chosen entry", "Trace", 16, self._open_row, ("E",), Where.RUNS,
                 lambda: now.has_entry() or self._opener() is not None,
             ),
-            Action("trace.filter", "Filter rows", "Trace", 25, pane.open_search, ("F",), Where.TRACE, has_trace),
-            Action("trace.show_all", "Show all rows", "Trace", 35, pane.show_all_rows, when=has_trace),
+            Action("trace.filter", "Filter rows", "Trace", 25, pane.open_search, ("F",), Where.TRACE, has_trace,
+                pane="trace"),
+            Action("trace.show_all", "Show all rows", "Trace", 35,
+                partial(self._with_tab, ANSWERS, pane.show_all_rows),
+                when=lambda: not pane.only.isHidden(), pane="trace"),
             Action(
                 "trace.all_stages", "Unfold the phases into stages", "Trace", 36, self._toggle_stages, ("Q",),
                 Where.TRACE, tip="Give every stage a column in the answers, and a step in the funnel",
-                ticked=pane.all_stages.isChecked,
+                ticked=pane.all_stages.isChecked, pane="trace",
             ),
-            Action("flow.measure", "Funnel in entries or tokens", "Trace/Funnel", 100, flow.toggle_measure,
-                when=has_trace),
-            Action("flow.table", "Funnel as a table", "Trace/Funnel", 105, flow.toggle_table, when=has_trace,
-                icon="table"),
+            Action("flow.measure", "Funnel in entries or tokens", "Trace/Funnel", 100,
+                partial(self._with_tab, FUNNEL, flow.toggle_measure), when=has_trace, pane="trace"),
+            Action("flow.table", "Funnel as a table", "Trace/Funnel", 105,
+                partial(self._with_tab, FUNNEL, flow.toggle_table), when=has_trace, icon="table", pane="trace"),
             *(
                 Action(f"flow.save_{ending}", f"Save the funnel{words}…", "Trace/Funnel", order,
                        partial(flow.save, ending), when=has_trace)
@@ -124,6 +127,10 @@ class TraceFeature(Feature):
         self.pane.tabs.setCurrentIndex(tab)
         self.context.show("trace")
 
+    def _with_tab(self, tab: int, do: Callable[[], object]) -> None:
+        self.pane.tabs.setCurrentIndex(tab)
+        do()
+
     def _opener(self) -> Callable[[], object] | None:
         return next(filter(None, (opener() for opener in self.openers)), None)
 
@@ -131,6 +138,8 @@ class TraceFeature(Feature):
         (self._opener() or partial(self.context.show, "entry"))()
 
     def _toggle_stages(self) -> None:
+        if self.pane.tabs.currentIndex() not in {ANSWERS, FUNNEL}:
+            self.pane.tabs.setCurrentIndex(ANSWERS)
         self.pane.unfold(frozenset() if self.pane.model.unfolded else frozenset(PHASES))
 
     def _keep_folds(self) -> None:

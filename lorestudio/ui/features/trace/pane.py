@@ -52,7 +52,7 @@ from lorestudio.ui.widgets.layouts import (
 )
 from lorestudio.ui.widgets.pane import EmptyState, FilterStrip, Pane
 
-PROMPT, LOG, AI = 2, 3, 4
+ANSWERS, FUNNEL, PROMPT, LOG, AI = range(5)
 """Tabs that are filled when they are first looked at."""
 
 WIDE = 480

@@ -227,7 +227,7 @@ class VaultFeature(Feature):
             Action(
                 "vault.table", "Vault as a table", "View", 20,
                 lambda: pane.show_table(not pane.table_button.isChecked()), ("Ctrl+Alt+T",), when=now.has_project,
-                ticked=pane.table_button.isChecked,
+                ticked=pane.table_button.isChecked, pane="vault",
             ),
         )  # fmt: skip
 

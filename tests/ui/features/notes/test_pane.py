@@ -86,6 +86,22 @@ def test_a_link_leads_to_its_note(window, pane, settle) -> None:
     assert window.selection.entry == BELL
 
 
+def test_where_there_is_no_link_that_is_said(window, pane, monkeypatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(window.context, "flash", said.append)
+    pane.editor.body.moveCursor(pane.editor.body.textCursor().MoveOperation.End)
+    window.run("entry.follow")
+    assert said == ["The caret is in no link."]
+
+
+def test_what_is_done_to_the_text_is_done_where_it_is_seen(window, pane) -> None:
+    for tab, then in ((TEXT, WRITE), (WRITE, WRITE), (SOURCE, SOURCE)):
+        pane.tabs.setCurrentIndex(tab)
+        window.run("entry.comment")
+        assert pane.tabs.currentIndex() == then
+    pane.tabs.setCurrentIndex(WRITE)
+
+
 @pytest.fixture
 def searched(window, pane, tmp_path, settle):
     """A window on a note with the word “bell” in its properties, its heading and its text."""

@@ -375,7 +375,7 @@ def test_unsaved_text_keeps_a_note_out(window, wait, tmp_path) -> None:
     assert "unsaved" in row_of(dialog, "Bell").note
 
 
-def test_locking_from_the_dialog_and_from_the_menu(window, wait, tmp_path) -> None:
+def test_locking_from_the_dialog_and_from_the_menu(window, wait, tmp_path, monkeypatch) -> None:
     dialog = window.features.proposals.summaries()
     wait()
     choose(dialog, "Bell")
@@ -388,10 +388,15 @@ def test_locking_from_the_dialog_and_from_the_menu(window, wait, tmp_path) -> No
     drain()
     assert window.commands.actions["entry.lock"].isChecked()
     assert [path.name for path in window.features.proposals.locks.list(tmp_path / "vault")] == ["Bell.md"]
+    said: list[str] = []
+    monkeypatch.setattr(window.context, "flash", said.append)
     window.run("entry.lock")
     wait()
     assert not window.commands.actions["entry.lock"].isChecked()
     assert window.features.proposals.locks.load() == frozenset()
+    window.run("entry.lock")
+    wait()
+    assert said == ["Bell gets proposals again.", "Nothing is proposed for Bell from now on."]
 
 
 # ---- asking ---------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lorestudio.ui.shell.main_window import MainWindow
 
 OF_A_RUN = (
-    "copy.report", "trace.prompt", "trace.ai", "trace.filter", "trace.show_all", "flow.measure", "flow.table",
+    "copy.report", "trace.prompt", "trace.ai", "trace.filter", "flow.measure", "flow.table",
     "flow.save_csv", "flow.save_svg", "flow.save_png", "prompt.copy_text", "prompt.copy_markdown",
 )  # fmt: skip
 

@@ -23,7 +23,7 @@ from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
 from lorestudio.trace.summary import summary
 from lorestudio.ui.features.trace.flow import FlowView
-from lorestudio.ui.features.trace.pane import PROMPT
+from lorestudio.ui.features.trace.pane import ANSWERS, FUNNEL, LOG, PROMPT
 from lorestudio.ui.features.trace.prompt_page import LORE
 from lorestudio.ui.shell.qt import DISPLAY, ENTRY_ID, LOOK
 from lorestudio.ui.widgets.paint import KeyQuery
@@ -62,6 +62,18 @@ def test_another_reply_shows_all_rows_again(window) -> None:
     window.trace.show_only((CROWN,), "one")
     window.run("trace.show_all")
     assert len(rows_of(window)) == 5
+    assert not window.context.action("trace.show_all").isEnabled()
+
+
+def test_what_is_done_to_the_funnel_and_the_answers_is_seen(window) -> None:
+    window.trace.tabs.setCurrentIndex(LOG)
+    window.run("flow.table")
+    assert window.trace.tabs.currentIndex() == FUNNEL
+    window.run("flow.table")
+    window.trace.tabs.setCurrentIndex(LOG)
+    window.run("trace.all_stages")
+    assert window.trace.tabs.currentIndex() == ANSWERS
+    window.run("trace.all_stages")
 
 
 # ---- the funnel ----------------------------------------------------------------------------------------------------
