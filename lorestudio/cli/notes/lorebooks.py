@@ -21,7 +21,7 @@ from lorestudio.domain.json_text import spell
 from lorestudio.domain.texts import shorten
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.crossing import EntryFate, FateCount, LoreReport, told_once
-from lorestudio.exchange.lorebooks.formats import BY_NAME
+from lorestudio.exchange.lorebooks.formats import BY_NAME, form_called
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
 from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, Tried, plan_export, try_book, write_export
@@ -124,7 +124,12 @@ class ImportOptions:
 class ExportOptions:
     """Which notes become entries, and of what."""
 
-    form: Annotated[str, typer.Option("--format", metavar="NAME", help=f"One of {', '.join(BY_NAME)}.")] = WORLD_INFO
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format", metavar="NAME", help=f"One of {', '.join(BY_NAME)}. Default: as FILE ends, else {WORLD_INFO}."
+        ),
+    ] = ""
     folder: Annotated[str, typer.Option("--folder", help="Only notes in this folder of the vault.")] = ""
     card: Annotated[
         Path | None, typer.Option("--card", metavar="FILE", help="Put the book into a copy of this file.")
@@ -134,9 +139,11 @@ class ExportOptions:
     ] = False
     skip_disabled: Annotated[bool, typer.Option("--skip-disabled", help="Leave out what is switched off.")] = False
 
-    def choice(self, only: frozenset[str] | None) -> ExportChoice:
+    def choice(self, only: frozenset[str] | None, to: Path) -> ExportChoice:
         """The same for these notes, or for all."""
-        return ExportChoice(self.form, self.folder, only, not self.skip_disabled, self.as_written, self.card)
+        return ExportChoice(
+            self.form or form_called(to), self.folder, only, not self.skip_disabled, self.as_written, self.card
+        )
 
 
 def import_books(
@@ -206,7 +213,7 @@ def export_notes(
     """
     read = notes_of(vault)
     only = frozenset(find_note(read, note) for note in notes) if notes else None
-    plan = plan_export(read, real_path(to), given.reading, choice.choice(only))
+    plan = plan_export(read, real_path(to), given.reading, choice.choice(only, to))
     tried = None
     if chat is not None:
         project = open_project([str(vault)], chat, given.settings, rules=rules_named(given.rules))

@@ -269,11 +269,30 @@ FORMATS: Final[tuple[LoreFormat, ...]] = (
         (form_of(HEADER),),
     ),
     LoreFormat(
-        NOTES, markdown.TITLE, (markdown.ENDING, ".zip"), "a folder or an archive of notes", (markdown.FORM,),
+        NOTES, markdown.TITLE, (".zip", markdown.ENDING), "a folder or an archive of notes", (markdown.FORM,),
     ),
 )  # fmt: skip
 
 BY_NAME: Final[Mapping[str, LoreFormat]] = {each.name: each for each in FORMATS}
+
+
+def form_called(path: Path) -> str:
+    """The format that a file's name says; World Info where that may be, and where it says none."""
+    found = [each.name for each in FORMATS if path.suffix.lower() in each.endings]
+    return SILLYTAVERN if SILLYTAVERN in found or not found else found[0]
+
+
+_PACKED: Final = {".png": "picture", ".charx": "archive", ".zip": "archive"}
+
+
+def check_name(path: Path, form: str, data: bytes) -> None:
+    """Raises InputError where a file is called as those of another format are, so that nobody could open it."""
+    packed = "picture" if data.startswith(SIGNATURE) else "archive" if is_archive(data) else ""
+    fitting = [each for each in BY_NAME[form].endings if _PACKED.get(each, "") == packed]
+    suffix = path.suffix.lower()
+    if suffix not in fitting and any(suffix in each.endings for each in FORMATS):
+        told = f"what would be written ({BY_NAME[form].title}) ends in {' or '.join(fitting)}. Choose another name."
+        raise InputError(path, told)
 
 
 def read_lore(path: Path, *, split: int = 0) -> Lore:

@@ -20,7 +20,7 @@ from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import keep_copy, read_file
 from lorestudio.exchange.lorebooks.crossing import EntryFate, LoreReport, told_once
 from lorestudio.exchange.lorebooks.documents import Lore, Written
-from lorestudio.exchange.lorebooks.formats import BY_NAME, parse_lore, write_lore
+from lorestudio.exchange.lorebooks.formats import BY_NAME, check_name, parse_lore, write_lore
 from lorestudio.exchange.lorebooks.notes import BOOK, UID, NoteEntry, Raw, entry_of, restored, values_of
 from lorestudio.exchange.lorebooks.reading import NAMED, read_lorebook
 from lorestudio.exchange.problems import InputError
@@ -142,6 +142,7 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     if original is not None and link is not None and original[0] == Path(link.file):
         called = called_here(parse_lore(original[1], original[0], heads=heads), link.entries)
     written = write_lore(choice.form, name, going, original, heads=heads, called=called)
+    check_name(target, choice.form, written.data)
     lore = parse_lore(written.data, target, heads=heads)  # what cannot be read again is not written
     first = LoreReport("notes", "World Info", tuple(note.fate for note in notes), told_once(told))
     report = first if choice.form == WORLD_INFO else first.then(written.report)

@@ -108,6 +108,25 @@ def test_wrong_words_are_answered_with_what_there_is(lorestudio: Run, book: Path
     assert (gone.exit_code, "no such file" in gone.stderr) == (2, True)
 
 
+def test_a_file_is_written_as_it_is_called(lorestudio: Run, book: Path, tmp_path: Path) -> None:
+    assert lorestudio("import", book, "--into", tmp_path / "v", "--yes").exit_code == 0
+
+    def export(name: str, *more: object) -> str:
+        result = lorestudio("export", tmp_path / "v", "--to", tmp_path / name, "--yes", *more)
+        return "" if result.exit_code == 0 else result.stderr
+
+    assert [export(name) for name in ("a.csv", "a.lorebook", "a.json", "a.zip", "a.txt")] == [""] * 5
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8").startswith("Title,Keys,")
+    assert "lorebookVersion" in json.loads((tmp_path / "a.lorebook").read_bytes())
+    assert isinstance(json.loads((tmp_path / "a.txt").read_bytes())["entries"], dict)
+    assert "ends in .csv or .tsv" in export("b.json", "--format", "csv")
+    assert "cannot be made" in export("b.png")
+    card = SAMPLES / "data" / "17-card-sillytavern.png"
+    assert export("b.png", "--card", card) == ""
+    assert "ends in .png" in export("b.charx", "--card", card)
+    assert sorted(each.name for each in tmp_path.glob("b.*")) == ["b.png"]
+
+
 def test_a_chat_tells_what_the_book_does_in_the_place_of_the_vault(lorestudio: Run, book: Path, tmp_path: Path) -> None:
     lorestudio("import", book, "--into", tmp_path / "v", "--yes")
     chat = tmp_path / "chat.txt"
