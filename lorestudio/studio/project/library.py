@@ -358,13 +358,18 @@ def read_once(
 
 
 def changes_text(changes: IndexChanges) -> str:
-    """What has changed in one line, "" for nothing; of each kind the first titles are named."""
+    """What has changed in one line, "" for nothing; of each kind the first titles are named.
+
+    An entry that is gone in one file and there in another was moved.
+    """
+    gone, new = ({(entry.vault, entry.title) for entry in each} for each in (changes.removed, changes.added))
     kinds = (
-        ("added", changes.added),
-        ("removed", changes.removed),
+        ("added", [entry for entry in changes.added if (entry.vault, entry.title) not in gone]),
+        ("removed", [entry for entry in changes.removed if (entry.vault, entry.title) not in new]),
+        ("moved", [entry for entry in changes.added if (entry.vault, entry.title) in gone]),
         ("changed", changes.modified),
-        ("keys changed", changes.keys_changed),
-        ("other fields changed", changes.other),
+        ("with other keys", changes.keys_changed),
+        ("with other fields changed", changes.other),
     )
     return "; ".join(f"{len(entries)} {kind} ({_titles(entries)})" for kind, entries in kinds if entries)
 

@@ -338,7 +338,7 @@ def _checked(counting: TokenCounting, chat: Chat | None) -> TokenCounting:
         if abs(made.factor / counter.factor - 1) < _ALIKE:  # rounding alone makes as much
             made = counter
         how = "It agrees with" if made is counter else "Calibrated by"
-        told = f"{counting.sentence} {how} {len(known)} counts in the chat, half of them within {error:.0%}."
+        told = f"{counting.sentence} {how} {len(known)} counts in the chat, half of them within {max(error, 0.01):.0%}."
         return replace(counting, budgets=made, sentence=told)
     same = sum(counter.count(text) == tokens for text, tokens in known)
     counting.keep()

@@ -508,8 +508,11 @@ def test_a_folder_and_obsidian_together(folder: Path) -> None:
 
 def test_changes_in_words() -> None:
     many = tuple(Entry(0, f"{title}.md", "V", title) for title in "abcd")
-    changes = IndexChanges(added=many, removed=many[:1], keys_changed=many[:3], other=many[1:2])
+    lost = Entry(0, "e.md", "V", "e")
+    changes = IndexChanges(added=many, removed=(lost,), keys_changed=many[:3], other=many[1:2])
     assert changes_text(changes) == (
-        "4 added (a, b, c, …); 1 removed (a); 3 keys changed (a, b, c); 1 other fields changed (b)"
+        "4 added (a, b, c, …); 1 removed (e); 3 with other keys (a, b, c); 1 with other fields changed (b)"
     )
+    moved = IndexChanges(added=(Entry(0, "sea/a.md", "V", "a"),), removed=(*many[:1], lost))
+    assert changes_text(moved) == "1 removed (e); 1 moved (a)"
     assert changes_text(IndexChanges()) == ""

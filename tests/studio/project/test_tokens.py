@@ -168,6 +168,8 @@ def test_the_chats_own_counts_prove_or_refute(st: Path) -> None:
     assert "Another tokenizer" in wrong.problems[-1]
     guess = counting_for("estimate", near, Chat(messages)).budgets
     assert abs(sum(map(guess.count, texts)) - sum(map(count, texts))) <= 3
+    own = tuple(Message("Wren", text, extra={"token_count": BY_SCRIPT.count(text)}) for text in texts)
+    assert counting_for("estimate", near, Chat(own)).sentence.endswith("3 counts in the chat, half of them within 1%.")
 
 
 def test_a_counter_is_named_in_scenarios(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def test_a_note_that_goes_on_disk_stays_with_its_unsaved_text(make_window, qtbot
         path.unlink()
     qtbot.waitUntil(lambda: "not on disk any more" in pane.bar.label.text(), timeout=15_000)
     assert (pane.path, pane.bar.isVisible()) == (path, True)
-    told = "1 added (Gate); 1 removed (Gate)" if renamed else "1 removed (Gate)"
+    told = "1 moved (Gate)" if renamed else "1 removed (Gate)"
     assert window.bars.texts == [f"The vault has changed on disk: {told}."]
     next(each for each in window.bars.findChildren(QPushButton) if each.text() == "Reload from disk").click()
     qtbot.waitUntil(lambda: any("Nothing was read again: Gate.md" in text for text in window.bars.texts))

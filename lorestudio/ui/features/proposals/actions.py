@@ -247,8 +247,9 @@ class ProposalsFeature(Feature):
 
     def toggle_lock(self) -> None:
         """Put the chosen note on the list, or take it off."""
-        path = self._path(self.context.selection.entry)
-        if path is None:
+        entry = self.context.session.entry(self.context.selection.entry)
+        path = self.context.session.note_path(entry) if entry is not None else None
+        if entry is None or path is None:
             return
         now = not is_locked(path, self._locked)
 
@@ -259,7 +260,7 @@ class ProposalsFeature(Feature):
         def done(locked: frozenset[str]) -> None:
             self._take_locks(locked)
             told = "Nothing is proposed for {name} from now on." if now else "{name} gets proposals again."
-            self.context.flash(tr(told, name=path.stem))
+            self.context.flash(tr(told, name=entry.title))
 
         self.context.session.jobs.start(tr("Locking a note"), work, done=done, failed=self._say)
 
