@@ -38,6 +38,7 @@ class WhyNotSearch(QObject):
     """One search at a time, about the chosen note and reply; `changed` follows everything that it learns."""
 
     changed = Signal()
+    _about: tuple[Generation, Key]
 
     def __init__(self, session: Session, selection: Selection, parent: QObject) -> None:
         super().__init__(parent)
@@ -119,15 +120,14 @@ class WhyNotSearch(QObject):
             self.error = sentence_of(error)
             self.changed.emit()
             return
-        target = (note.vault, note.filename)
-        about = (generation, target)
+        about = self._about = (generation, (note.vault, note.filename))
         self.news, self.error = None, ""
         self._newest.start(
             tr("Finding what would bring it in"),
-            lambda job: finder.find(target, job, job.token),
+            lambda job: finder.find(about[1], job, job.token),
             done=partial(self._keep, about),
             failed=self._failed,
-            reported=partial(self._learnt, about),
+            reported=self._learnt,
         )
         self.changed.emit()
 
@@ -137,9 +137,9 @@ class WhyNotSearch(QObject):
         self.error = ""
         self.changed.emit()
 
-    def _learnt(self, about: tuple[Generation, Key], news: WhyNotNews) -> None:
+    def _learnt(self, news: WhyNotNews) -> None:
         self.news = news
-        self._keep(about, news.found)
+        self._keep(self._about, news.found)
 
     def _failed(self, error: Exception) -> None:
         self.error = sentence_of(error)

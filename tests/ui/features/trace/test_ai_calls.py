@@ -221,7 +221,7 @@ def test_why_nobody_was_asked(trace, words: str) -> None:
 
 
 def test_why_a_stage_did_without_its_cache_is_among_its_facts() -> None:
-    assert facts(stage_facts, selection(why="it is paused"), None, 0, asked=False)["Why"] == "it is paused"
+    assert facts(stage_facts, selection(why="it is paused"), 0)["Why"] == "it is paused"
 
 
 def test_where_a_switch_made_a_difference_is_said_once() -> None:

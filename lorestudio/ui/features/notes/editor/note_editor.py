@@ -247,9 +247,14 @@ Parse = Callable[[NoteBuffer], Entry | LeftOutNote | None]
 
 
 class NoteEditor(QWidget):
-    """Shows one buffer at a time. `settled` follows a change once the form shows it, with the buffer."""
+    """Shows one buffer at a time. `settled` follows a change once the form shows it, with the buffer.
+
+    `followed` carries a link's target.
+    """
 
     settled = Signal(object)
+    followed = Signal(str)
+    source_wanted = Signal(int)
 
     def __init__(self, theme: Theme, parse: Parse, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -290,9 +295,11 @@ class NoteEditor(QWidget):
     def _connect(self) -> None:
         self.form.edited.connect(self._apply)
         self.form.left.connect(self.body.setFocus)
+        self.form.source_wanted.connect(self.source_wanted)
         self.form.undo_wanted.connect(self.undo)
         self.form.redo_wanted.connect(self.redo)
         self.form.height_changed.connect(self._sharing.start)
+        self.body.followed.connect(self.followed)
         self.toggle.toggled.connect(self._fold)
         self.splitter.splitterMoved.connect(self._was_moved)
         self._theme.changed.connect(self._paint)
