@@ -24,7 +24,7 @@ from lorestudio.ui.features.graph.view import ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme, contrast, load_palettes
-from tests.ui.conftest import drain
+from tests.ui.conftest import drain, turned_round
 from tests.ui.drawing import at_the_right
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_project
 
@@ -80,6 +80,20 @@ def test_another_vault_begins_with_what_its_settings_say(new_window: MainWindow,
     new_window.session.set_project(replace(other, settings=DeepLoreSettings()))
     settled(qtbot, new_window)
     assert pane.bar.colour_by() is ColourBy.FIRED  # the person's choice holds while it is the same vault
+
+
+def test_a_graph_of_the_vault_before_that_is_made_late_is_not_shown(
+    new_window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    new_window.run("go.graph")
+    pane = settled(qtbot, new_window)
+    with turned_round(lambda: qtbot.waitUntil(lambda: new_window.session.jobs.idle)):
+        pane._make(again=True)
+        qtbot.waitUntil(lambda: new_window.session.jobs.idle)
+        other = make_project(tmp_path / "other", entries=VAULT[:2])
+        new_window.session.set_project(replace(other, places=("other",)))
+    assert sorted(table(pane)) == ["Dawnkeep", "Skarn"]
+    settled(qtbot, new_window)
 
 
 def table(pane: GraphPane) -> dict[str, list[str]]:
