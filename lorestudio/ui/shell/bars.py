@@ -140,8 +140,9 @@ class StatusLine(QStatusBar):
             return tr("No chat")
         runs = session.runs
         # Out of date are the runs before a change; those of another choice say nothing of what is chosen now.
-        done, total = number(len(runs.traces if runs.stale else runs.current)), number(len(session.generations))
-        done = tr("{done} of {total} replies run", done=done, total=total)
+        replies = count(len(session.generations), "reply", "replies")
+        done = number(len(runs.traces if runs.stale else runs.current))
+        done = tr("{done} of {replies} run", done=done, replies=replies)
         tally = session.replays.tally
         last = f" · {tally.words}" if tally is not None and tally.begun and tally.kept else ""
         return f"{done}{last} · " + (tr("out of date") if runs.stale else session.choice.title)

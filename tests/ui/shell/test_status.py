@@ -105,6 +105,8 @@ def test_the_limits_in_force(
         ({"busy": True}, "Reading the vault…"),
         ({"generations": ()}, "No chat"),
         ({}, "2 of 3 replies run · Keywords only"),
+        ({"generations": (1,), "runs": SimpleNamespace(traces={}, current={1: 1}, stale="")},
+         "1 of 1 reply run · Keywords only"),
         ({"runs": SimpleNamespace(traces={1: 1}, stale="A note was saved.")}, "1 of 3 replies run · out of date"),
         ({"replays": SimpleNamespace(tally=SimpleNamespace(begun=1, kept=2, words="2 kept"))},
          "2 of 3 replies run · 2 kept · Keywords only"),

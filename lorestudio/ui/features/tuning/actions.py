@@ -29,6 +29,7 @@ from lorestudio.studio.tuning.expectations import (
 )
 from lorestudio.studio.tuning.scoring import ScoredChat, scored
 from lorestudio.ui.features.tuning.searching import MENU as TUNING
+from lorestudio.ui.features.tuning.searching import is_other_lore
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.jobs import Job, Newest
@@ -83,6 +84,7 @@ class TuningFeature(Feature):
         self._settle = later(self, self.look, SETTLE_MS)
         work.done.connect(self._written)
         session = context.session
+        session.project_replaced.connect(self._drop_steps)
         session.project_changed.connect(self._wait)
         session.choice_changed.connect(self._wait)
         session.state_changed.connect(self._runs_changed)
@@ -481,6 +483,13 @@ class TuningFeature(Feature):
         self._stepping.cancel()
         tried = tr("Stopped after {steps}", steps=count(len(self._steps), "step", "steps"))
         self._show_steps(self._steps, tried, running=False)
+
+    def _drop_steps(self, before: Project | None, now: Project | None, _renewed: str) -> None:
+        """Forget what the settings of another vault do."""
+        if is_other_lore(before, now) and self.is_made("scores"):
+            self._stepping.cancel()
+            self._stepped, self._steps = None, ()
+            self.scores.show_steps((), "")
 
     def _look_at(self, place: object, entry: object) -> None:
         """Look at a reply, at the first one from a message on, or at an entry."""

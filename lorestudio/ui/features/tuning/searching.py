@@ -218,7 +218,7 @@ class SearchFeature(Feature):
         self.context.actions_changed()
 
     def _project_replaced(self, before: Project | None, now: Project | None, _renewed: str) -> None:
-        if before is None or now is None or _lore(before) != _lore(now):
+        if is_other_lore(before, now):
             self._drop()
 
     def _drop(self) -> None:
@@ -357,9 +357,10 @@ class SearchFeature(Feature):
         )
 
 
-def _lore(project: Project) -> tuple[object, ...]:
-    """Where the notes and lorebooks are."""
-    return project.places, project.vault_folders, project.book_paths
+def is_other_lore(before: Project | None, now: Project | None) -> bool:
+    """Whether the notes and lorebooks lie elsewhere, so that what was found says nothing of them."""
+    old, new = (each and (each.places, each.vault_folders, each.book_paths) for each in (before, now))
+    return old is None or old != new
 
 
 def _turns(trial: TuningTrial, at: TriedPoint, *, of_notes: bool) -> tuple[tuple[str, str, str], ...]:

@@ -276,6 +276,19 @@ def test_steps_are_those_of_this_run_and_can_be_stopped(window: MainWindow, qtbo
     settle(window)
 
 
+@pytest.mark.usefixtures("few_steps")
+def test_steps_of_another_vault_are_gone(window: MainWindow) -> None:
+    scores, project = pane(window), window.session.project
+    window.show_pane("scores")
+    scores.try_button.click()
+    settle(window)
+    assert scores.steps.model.rows
+    window.session.set_project(replace(project, places=("elsewhere",)))
+    assert (len(scores.steps.model.rows), scores.chart.isHidden()) == (0, True)
+    assert scores.steps_words.text().startswith("Tries each setting alone")
+    window.session.set_project(project)
+
+
 def test_what_may_be_tried_needs_a_note_and_a_run(window: MainWindow) -> None:
     window.selection.choose_entry(None)
     names = ("scores.pin", "scores.block", "scores.back")
