@@ -237,7 +237,7 @@ def hatch(color: QColor, theme: Theme) -> QBrush:
     return QBrush(color if theme.palette.dark else color.darker(125), Qt.BrushStyle.BDiagPattern)
 
 
-def draw_glyph(painter: QPainter, box: QRectF, name: str, color: str, size: int = 16) -> None:
+def draw_glyph(painter: QPainter, box: QRectF, name: str, color: str, size: int) -> None:
     """The icon `name` centred in `box`; `color` is `#RRGGBB`."""
     if name:
         corner = box.center() - QPointF(size / 2, size / 2)
@@ -281,7 +281,7 @@ def _draw_hollow(painter: QPainter, square: QRectF, mark: Mark, theme: Theme, ed
     draw_glyph(painter, square, mark.icon, theme.palette.text_muted, round(square.width()) - 6)
 
 
-def mark_pixmap(mark: Mark, theme: Theme, size: int = 16) -> QPixmap:
+def mark_pixmap(mark: Mark, theme: Theme, size: int) -> QPixmap:
     """A mark as a picture of `size` device-independent pixels."""
     return drawn(size, size, lambda painter: draw_mark(painter, QRectF(0, 0, size, size), mark, theme, size))
 

@@ -228,7 +228,7 @@ def test_a_mark_as_a_picture_fills_it_and_is_clear_around_it(theme: Theme) -> No
     assert (picture.width(), picture.devicePixelRatio()) == (32, 2)
     assert picture.pixelColor(0, 0).alpha() == 0  # the corner is round
     assert picture.pixelColor(4, 16) == picture.pixelColor(27, 16) == theme.fill("green")[0]
-    assert mark_pixmap(Mark("slash", "", "x"), theme).toImage().pixelColor(0, 16).alpha() == 0
+    assert mark_pixmap(Mark("slash", "", "x"), theme, 16).toImage().pixelColor(0, 16).alpha() == 0
 
 
 def test_a_chip_is_as_wide_as_its_word_with_room_around_it(theme: Theme) -> None:
@@ -276,7 +276,7 @@ def test_round_things_are_smooth_and_leave_the_painter_as_it_was(theme: Theme) -
 
 
 def test_a_glyph_without_a_name_is_nothing(theme: Theme) -> None:
-    assert drawn_by(lambda painter: draw_glyph(painter, ROOM, "", theme.palette.text)) == []
+    assert drawn_by(lambda painter: draw_glyph(painter, ROOM, "", theme.palette.text, 16)) == []
 
 
 def test_words_are_shortened_only_where_they_have_no_room(theme: Theme) -> None:
