@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QSettings, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMainWindow, QWidget
 
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.ui.shell.actions import RARE, Action, Commands, Where
@@ -128,6 +128,12 @@ class Context(QObject):
     def action(self, name: str) -> QAction:
         """What Qt knows of an action, for buttons and menus."""
         return self.commands.actions[name]
+
+    def enable_with(self, button: QAbstractButton, name: str) -> None:
+        """Let a button that runs an action be enabled while that makes sense."""
+        action = self.action(name)
+        button.setEnabled(action.isEnabled())
+        action.enabledChanged.connect(button.setEnabled)
 
     def run(self, name: str) -> None:
         """Do what an action says, once what becomes of an unsaved chat is decided where it leaves that."""

@@ -107,6 +107,7 @@ class TuningFeature(Feature):
         pane = ScoresPane(self.context.theme, self.context.preview.whole)
         pane.picked.connect(self._look_at)
         pane.seen.connect(self.score)
+        self.context.enable_with(pane.try_button, "scores.steps")
         return pane
 
     def pane_made(self, name: str) -> None:

@@ -84,6 +84,8 @@ class SearchFeature(Feature):
 
         pane = TuningPane(self.context.theme)
         pane.chosen.connect(self.context.actions_changed)
+        self.context.enable_with(pane.add, "tuning.add")
+        self.context.enable_with(pane.start, "tuning.start")
         return pane
 
     def actions(self) -> Iterable[Action]:

@@ -289,6 +289,23 @@ def test_steps_of_another_vault_are_gone(window: MainWindow) -> None:
     window.session.set_project(project)
 
 
+def test_buttons_that_need_a_run_or_a_vault_are_enabled_with_it(make_window, tmp_path: Path) -> None:
+    window = make_window()
+    for name in ("scores", "tuning"):
+        window.show_pane(name)
+    drain()
+    tuning = window.features.searching.pane
+    buttons = (pane(window).try_button, tuning.start, tuning.add)
+    assert [each.isEnabled() for each in buttons] == [False] * 3
+    window.session.set_project(project_of(tmp_path))
+    settle(window)
+    drain()
+    assert [each.isEnabled() for each in buttons] == [True] * 3
+    window.session.close_project()
+    drain()
+    assert [each.isEnabled() for each in buttons] == [False] * 3
+
+
 def test_what_may_be_tried_needs_a_note_and_a_run(window: MainWindow) -> None:
     window.selection.choose_entry(None)
     names = ("scores.pin", "scores.block", "scores.back")
