@@ -143,6 +143,7 @@ class FunnelList(RecordTable):
 
 _FILL: Final = {Phase.MATCH: "yellow", Phase.SELECT: "sky", Phase.GATE: "orange", Phase.BUDGET: "purple"}
 _NAME: Final = 136
+_LEFT: Final = 48  # room for a five-figure number of tokens
 
 
 def _look(step: FunnelStep) -> Look:
@@ -154,7 +155,7 @@ def _look(step: FunnelStep) -> Look:
     first = Strip(
         (Words(step.stage, bold=True, width=_NAME, gap=4), bar),
         (
-            Words(number(step.left), bold=True, width=34, right=True),
+            Words(number(step.left), bold=True, width=_LEFT, right=True),
             Words("  ".join(changes), tone="text_muted", scale=0.93, width=66, gap=4),
         ),
         20,
