@@ -85,13 +85,8 @@ class VaultPane(Pane):
         self.model.set_marks(self._mark, self._is_dirty, held)
         self.table_model = VaultTable(self, self._firing.of, self._mark, self._is_dirty, held)
         expected.changed.connect(self._repaint_marks)
-<<<<<<< HEAD
         self.search_field = self.filter = _Filter(self, tr("Filter the vault"))
-        self.matches = label(self, kind="small", wrap=False)
-=======
-        self.filter = _Filter(self, tr("Filter the vault"))
         self.matches = label(self, kind="small")
->>>>>>> d3c3a03b (Keep the vault's column as wide as it is while a filter is typed)
         self.totals = named(label(self, kind="small"), tr("Tokens of the vault, or of what is chosen"))
         self.tree = self._made_tree()
         name = tr("Notes of the vault, as a table")
