@@ -15,7 +15,7 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.why_not import WhyNotFinder, WhyNotNews
+from lorestudio.studio.tryout.why_not import WhyNotFinder
 from lorestudio.systems.ideas import Change, NoteEdit
 from lorestudio.ui.features.why_not.search import KEPT, RowWork
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, MARK
@@ -122,19 +122,6 @@ def test_how_far_it_is_and_that_it_was_stopped(window: MainWindow, search: WhyNo
     assert "stopped" not in page.summary.text()
     search.begin()  # it is known by now
     assert not search.running
-
-
-def test_news_of_a_search_that_was_given_up_says_nothing_of_the_next_one(
-    window: MainWindow, search: WhyNotSearch, page: WhyNotPage
-) -> None:
-    find(window)
-    found, about = search.found, search._about
-    choose(window, "items/Crown.md")
-    window.run("trace.why_not")
-    search._learnt(about, CancelToken(), WhyNotNews(7, 9, "", found))
-    assert page.progress.label.text() == "Trying changes…"
-    search.stop()
-    settle(window)
 
 
 @pytest.mark.parametrize("where", ["__init__", "find"])
