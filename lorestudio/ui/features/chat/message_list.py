@@ -282,11 +282,13 @@ class MessageList(QListView):
         self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: another width breaks the lines anew; the chosen message stays in sight."""
+        """Qt: another width breaks the lines anew; the chosen message stays in sight if it was."""
+        rect, old = self.visualRect(self.currentIndex()), event.oldSize().height()
+        seen = rect.isValid() and rect.top() <= old and rect.bottom() >= 0
         QAbstractItemView.resizeEvent(self, event)
         if event.size().width() != event.oldSize().width():
             self._forget()
-            if self.currentIndex().isValid():
+            if seen:
                 QTimer.singleShot(0, self, self._keep_in_sight)
         self.updateGeometries()
 

@@ -155,6 +155,20 @@ def test_another_width_keeps_the_chosen_row_in_sight(view: MessageList) -> None:
     assert rect.height() == true_height(view, 1200)
 
 
+@pytest.mark.dressed
+def test_another_width_leaves_what_is_read_away_from_the_chosen_row(view: MessageList) -> None:
+    view.setCurrentIndex(view.model().index(1200, 0))
+    view.scrollTo(view.model().index(1200, 0))
+    view.scrollTo(view.model().index(300, 0), MessageList.ScrollHint.PositionAtTop)
+    for width in (view.width() - 90, view.width()):
+        view.resize(width, view.height())
+        drain()
+        assert row_at(view, 0) == 300
+    view.resize(view.width() - 90, view.height())
+    drain()
+    assert row_at(view, 0) == 300
+
+
 def test_an_opened_message_is_measured_again(view: MessageList) -> None:
     row = 1
     before = view.visualRect(view.model().index(row, 0)).height()
