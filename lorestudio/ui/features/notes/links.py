@@ -303,9 +303,11 @@ class LinksPane(Pane):
         kept = [row for row in self.model.groups if row.key not in sections]
         groups = sorted([*kept, *rows], key=lambda row: order.index(row.key) if isinstance(row.key, LinkSection) else 0)
         at, scrolled = self._place(), self.tree.verticalScrollBar().value()
+        left = {row.key: self.tree.isExpanded(self.model.index_of(row)) for row in self.model.groups}
         self.model.set_groups(groups)
         for group in groups:
-            self.tree.setExpanded(self.model.index_of(group), len(group.children) <= OPEN_UP_TO or group.row == 0)
+            opened = len(group.children) <= OPEN_UP_TO or group.row == 0
+            self.tree.setExpanded(self.model.index_of(group), left.get(group.key, opened))
         self._go_to(*at)
         self.tree.verticalScrollBar().setValue(scrolled)
         self.tree.scrollTo(self.tree.currentIndex())

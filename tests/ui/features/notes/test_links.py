@@ -100,6 +100,23 @@ def test_the_list_stays_where_it_was_when_a_mention_was_linked(window, vault) ->
     assert (pane.tree.currentIndex().row(), pane.tree.currentIndex().parent().isValid()) == (0, False)
 
 
+def test_a_group_stays_closed_when_the_vault_is_read_again_and_opens_for_another_note(window) -> None:
+    pane = look(window, "Skarn.md")
+
+    def opened() -> dict[object, bool]:
+        return {group.key: pane.tree.isExpanded(pane.model.index_of(group)) for group in pane.model.groups}
+
+    assert all(opened().values())
+    group = next(one for one in pane.model.groups if one.key is LinkSection.MENTIONS)
+    pane.tree.setCurrentIndex(pane.model.index_of(group))
+    QTest.keyClick(pane.tree, Qt.Key.Key_Left)
+    pane.look()
+    settle(window)
+    assert [key for key, shown in opened().items() if not shown] == [LinkSection.MENTIONS]
+    look(window, "Bell.md")
+    assert all(opened().values())
+
+
 def test_all_mentions_are_linked_as_one_step(window, vault) -> None:
     pane = look(window, "Skarn.md")
     assert pane.link_all.text() == "Link all 2"
