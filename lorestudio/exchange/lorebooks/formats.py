@@ -337,17 +337,18 @@ def write_lore(
     *,
     heads: bool = False,
     called: Mapping[str, str] = MappingProxyType({}),
+    ending: str = "",
 ) -> Written:
     """World Info entries as a file of a format, a new one named `name` or a copy of `original` with these entries.
 
     Each entry has a `uid` of its own. In the copy an entry with the uid of one there stands in its place, and all
     else is as it was. `called` has the uids that those of the copy go by in `entries`, where they are other ones.
-    `heads` as in `parse_lore`.
+    `heads` as in `parse_lore`, `ending` as in `write_table`.
     Raises InputError where the format cannot be written so, or `original` is another one.
     """
     kind = BY_NAME[form]
     if kind.name == CSV:
-        return write_table(entries, original and original[1], original[0] if original else name, called)
+        return write_table(entries, original and original[1], original[0] if original else name, called, ending)
     if kind.name == NOTES:
         return markdown.write_notes(entries, name, original and original[1], original[0] if original else name)
     if original is None and kind.empty is None:

@@ -141,7 +141,7 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     called: Mapping[str, str] = {}
     if original is not None and link is not None and original[0] == Path(link.file):
         called = called_here(parse_lore(original[1], original[0], heads=heads), link.entries)
-    written = write_lore(choice.form, name, going, original, heads=heads, called=called)
+    written = write_lore(choice.form, name, going, original, heads=heads, called=called, ending=target.suffix)
     check_name(target, choice.form, written.data)
     lore = parse_lore(written.data, target, heads=heads)  # what cannot be read again is not written
     first = LoreReport("notes", "World Info", tuple(note.fate for note in notes), told_once(told))

@@ -115,8 +115,12 @@ def test_a_file_is_written_as_it_is_called(lorestudio: Run, book: Path, tmp_path
         result = lorestudio("export", tmp_path / "v", "--to", tmp_path / name, "--yes", *more)
         return "" if result.exit_code == 0 else result.stderr
 
-    assert [export(name) for name in ("a.csv", "a.lorebook", "a.json", "a.zip", "a.txt")] == [""] * 5
+    assert [export(name) for name in ("a.csv", "a.TSV", "a.lorebook", "a.json", "a.zip", "a.txt")] == [""] * 6
     assert (tmp_path / "a.csv").read_text(encoding="utf-8").startswith("Title,Keys,")
+    assert (tmp_path / "a.TSV").read_text(encoding="utf-8").startswith("Title\tKeys\t")
+    assert lorestudio("import", tmp_path / "a.TSV", "--into", tmp_path / "again", "--yes").exit_code == 0
+    made, again = ({note.name for note in (tmp_path / name).rglob("*.md")} for name in ("v", "again"))
+    assert made == again != set()
     assert "lorebookVersion" in json.loads((tmp_path / "a.lorebook").read_bytes())
     assert isinstance(json.loads((tmp_path / "a.txt").read_bytes())["entries"], dict)
     assert "ends in .csv or .tsv" in export("b.json", "--format", "csv")

@@ -116,16 +116,17 @@ def _table(data: bytes, source: Path | str) -> tuple[list[str], list[Raw]]:
 
 
 def write_table(
-    entries: Sequence[Raw], original: bytes | None, source: Path | str, called: Mapping[str, str]
+    entries: Sequence[Raw], original: bytes | None, source: Path | str, called: Mapping[str, str], ending: str = ""
 ) -> Written:
     """A table of entries, with the columns and the dividing sign of another one where that is given.
 
-    `called` as in `formats.write_lore`.
+    `called` as in `formats.write_lore`. A new table whose file has the `ending` `.tsv` is divided by tabulators.
     """
     columns, rows = _table(original, source) if original is not None else (list(HEADER), [])
     kept = (name for entry in entries for name in mapping(kept_in(entry, "csv").get("fields")))
     columns += [name for name in dict.fromkeys(kept) if name not in columns]
-    divider = _divider(original.decode("utf-8-sig").splitlines()[0]) if original else ","
+    new = "\t" if ending.lower() == ".tsv" else ","
+    divider = _divider(original.decode("utf-8-sig").splitlines()[0]) if original else new
     form = form_of(columns)
     stood = {called.get(str(place), str(place)): row for place, row in enumerate(rows)}
     made = {uid: from_world_info(form, entry, stood.get(uid)) for entry in entries for uid in [str(entry.get("uid"))]}
