@@ -57,6 +57,14 @@ class CheckedExpectation(Struct, frozen=True):
             return f"broken in {len(self.breaks)} of {plural(self.replies, '# reply|# replies')}"
         return f"met in {plural(self.replies, '# reply|# replies')}"
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Each reply in which it is not met, and why; the entry is named where the expectation speaks of several."""
+        of_one = len(frozenset[int]().union(*self.judged.notes)) == 1
+        return tuple(
+            f"#{each.generation.message}: {each.why if of_one else f'{each.title}: {each.why}'}" for each in self.breaks
+        )
+
 
 class CheckedChat(Struct, frozen=True):
     """All expectations over one chat with one system and its settings."""
@@ -210,9 +218,8 @@ def as_junit(runs: Sequence[CheckedChat]) -> bytes:
             if each.judged.problem:
                 ET.SubElement(case, "error", message=_plain(each.judged.problem))
             elif each.breaks:
-                lines = (f"#{item.generation.message}: {item.title}: {item.why}" for item in each.breaks)
                 failure = ET.SubElement(case, "failure", message=each.verdict)
-                failure.text = _plain("\n".join(lines))
+                failure.text = _plain("\n".join(each.lines))
             elif not each.replies:
                 ET.SubElement(case, "skipped", message="It speaks of no reply of this chat.")
     ET.indent(suites)

@@ -47,7 +47,7 @@ class ExpectationRow(Struct, frozen=True):
         """The reason why it is not met, of the first reply in which it is not."""
         if self.checked is None or self.checked.judged.problem:
             return self.problem or (self.checked.judged.problem if self.checked is not None else "")
-        return "".join(_reply(each.generation.message, each.why) for each in self.checked.breaks[:1])
+        return "".join(f"#{each.generation.message}: {each.why}" for each in self.checked.breaks[:1])
 
     @property
     def story(self) -> str:
@@ -55,12 +55,7 @@ class ExpectationRow(Struct, frozen=True):
         if self.checked is None or not self.checked.breaks:
             because = self.checked.expectation.because if self.checked is not None else ""
             return "\n".join(filter(None, (self.sentence, because, self.why)))
-        lines = [_reply(each.generation.message, f"{each.title}: {each.why}") for each in self.checked.breaks]
-        return "\n".join(filter(None, (self.sentence, self.checked.expectation.because, *lines)))
-
-
-def _reply(message: int, text: str) -> str:
-    return f"#{message}: {text}"
+        return "\n".join(filter(None, (self.sentence, self.checked.expectation.because, *self.checked.lines)))
 
 
 class ExpectationsPane(Pane):

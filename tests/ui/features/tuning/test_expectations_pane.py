@@ -49,6 +49,10 @@ def test_a_row_tells_each_reply_in_which_it_is_not_met_or_the_remark_alone() -> 
     broken = ExpectationRow(2, CheckedExpectation(Judged(expected), breaks))
     assert broken.story == f"{expected.sentence}\nIt is dark.\n#3: Lamp: No key in 3.\n#5: Lamp: No key in 5."
     assert (broken.sign, broken.why) == (("cross", "error"), "#3: No key in 3.")
+    of_one = ExpectationRow(2, CheckedExpectation(Judged(expected, notes=(frozenset({0}),)), breaks))
+    assert of_one.story == f"{expected.sentence}\nIt is dark.\n#3: No key in 3.\n#5: No key in 5."
+    of_two = ExpectationRow(2, CheckedExpectation(Judged(expected, notes=(frozenset({0, 1}),)), breaks))
+    assert of_two.story == broken.story
     unjudged = ExpectationRow(3, CheckedExpectation(Judged(expected, problem="No such note.")))
     assert unjudged.story == f"{expected.sentence}\nIt is dark.\nNo such note."
     assert ExpectationRow(4, CheckedExpectation(Judged(expected))).sign == ("dash", "text_faint")
