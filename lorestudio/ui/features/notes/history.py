@@ -42,9 +42,11 @@ class HistoryDialog(Dialog):
 
     restored = Signal(str)
 
-    def __init__(self, theme: Theme, jobs: Jobs, buffer: NoteBuffer, kept: Snapshots, parent: QWidget) -> None:
+    def __init__(
+        self, theme: Theme, jobs: Jobs, buffer: NoteBuffer, kept: Snapshots, parent: QWidget, name: str = ""
+    ) -> None:
         """Versions are read from `kept`, in jobs, and compared with what the buffer holds now."""
-        super().__init__(parent, tr("History of {name}", name=buffer.path.name), (940, 560))
+        super().__init__(parent, tr("History of {name}", name=name or buffer.path.name), (940, 560))
         self._jobs, self._now, self._kept = jobs, buffer.text, kept
         self._versions: Sequence[NoteSnapshot] = ()
         self._text: str | None = None
@@ -199,12 +201,12 @@ class Safety(QObject):
             self._copies = copies
             self._store.keeping = copies
 
-    def show_history(self, buffer: NoteBuffer, parent: QWidget) -> HistoryDialog | None:
-        """Show the earlier versions of a note; what is taken goes into the editor."""
+    def show_history(self, buffer: NoteBuffer, parent: QWidget, name: str = "") -> HistoryDialog | None:
+        """Show the earlier versions of a note, called so or like its file; what is taken goes into the editor."""
         versions = self._versions
         if versions is None:
             return None
-        dialog = HistoryDialog(self._theme, self._jobs, buffer, versions, parent)
+        dialog = HistoryDialog(self._theme, self._jobs, buffer, versions, parent, name)
         dialog.restored.connect(buffer.replace_all)
 
         def read() -> tuple[Sequence[NoteSnapshot], Path | None]:

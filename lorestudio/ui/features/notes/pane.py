@@ -28,6 +28,7 @@ from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
 from lorestudio.ui.features.notes.history import Safety
 from lorestudio.ui.features.notes.store import NoteStore, OnDisk
+from lorestudio.ui.features.vault.table import note_title
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme, scaled
@@ -611,7 +612,9 @@ class EntryPane(Pane):
     def show_history(self) -> None:
         """Show the earlier versions of the note."""
         buffer = self._open_buffer()
-        if buffer is not None and self.safety.show_history(buffer, self) is None:
+        note = self._session.note_at(buffer.path) if buffer is not None else None
+        name = note_title(note) if note is not None else ""
+        if buffer is not None and self.safety.show_history(buffer, self, name) is None:
             self._say(tr("No history is kept in this window."), "neutral")
 
     def compare(self) -> ConflictDialog | None:

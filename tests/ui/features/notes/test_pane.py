@@ -22,6 +22,7 @@ from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.features.notes.history import HistoryDialog, RecoveryDialog
 from lorestudio.ui.features.notes.pane import SOURCE, TEXT, WRITE, EntryPane
+from lorestudio.ui.features.vault.table import note_title
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
@@ -397,6 +398,7 @@ def test_an_earlier_version_is_compared_and_taken(window, pane, settle, tmp_path
     window.run("entry.history")
     settle(window)
     dialog = dialog_of(window, HistoryDialog)
+    assert dialog.windowTitle() == f"History of {note_title(window.session.note_at(pane.path))}"
     assert dialog.list.count() == 1
     assert "1 line" in dialog.diff.summary.text()
     dialog.take.click()
