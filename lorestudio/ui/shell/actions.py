@@ -27,6 +27,7 @@ class Where(StrEnum):
     VAULT = "in the vault"
     EDITOR = "in the editor"
     MEMORIES = "in the memories"
+    EXPECTATIONS = "in the expectations"
 
 
 def always() -> bool:
@@ -107,6 +108,7 @@ _OVERLAPS: Final = {
     Where.VAULT: {Where.WINDOW, Where.VAULT},
     Where.EDITOR: {Where.WINDOW, Where.EDITOR},
     Where.MEMORIES: {Where.WINDOW, Where.MEMORIES},
+    Where.EXPECTATIONS: {Where.WINDOW, Where.EXPECTATIONS},
     Where.CHAT: {Where.WINDOW, Where.CHAT, Where.RUNS},
     Where.TRACE: {Where.WINDOW, Where.TRACE, Where.RUNS},
     Where.RUNS: {Where.WINDOW, Where.CHAT, Where.TRACE, Where.TIMELINE, Where.RUNS},

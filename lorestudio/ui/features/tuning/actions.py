@@ -30,7 +30,7 @@ from lorestudio.studio.tuning.expectations import (
 from lorestudio.studio.tuning.scoring import ScoredChat, scored
 from lorestudio.ui.features.tuning.searching import MENU as TUNING
 from lorestudio.ui.features.tuning.searching import is_other_lore
-from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import later
@@ -95,6 +95,7 @@ class TuningFeature(Feature):
         from lorestudio.ui.features.tuning.expectations_pane import ExpectationsPane
 
         pane = ExpectationsPane(self.context.theme)
+        self.context.commands.attach({Where.EXPECTATIONS: (pane.view,)})
         pane.view.picked.connect(self._go)
         pane.view.chosen.connect(lambda _row: self.context.actions_changed())
         return pane
@@ -160,8 +161,8 @@ class TuningFeature(Feature):
                 tip="Expect all constants together to take no more than so many tokens",
             ),
             Action(
-                "expect.remove", "Remove the chosen expectation", MENU, 650, self.remove,
-                when=self._has_chosen, icon="trash",
+                "expect.remove", "Remove the chosen expectation", MENU, 650, self.remove, ("Del",),
+                Where.EXPECTATIONS, self._has_chosen, "trash",
             ),
             Action(
                 "scores.steps", "Try every setting", TUNING, 660, self.try_every_setting, when=self._has_run,

@@ -94,7 +94,9 @@ def test_a_reply_that_moved_is_called_by_its_new_number_and_the_file_keeps_the_o
     assert "(reply #3)" in shown.words
     assert load(vault / FILE_NAME).every[0].reply.number == 4
     window.features.tuning.pane.view.choose(0)
-    window.run("expect.remove")
+    window.show_pane("expectations")
+    drain()
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Delete)
     assert rows(window, qtbot) == [], "it is found in the file"
 
 
