@@ -123,8 +123,8 @@ class VaultTable(RecordTable):
             _words_column("Folder", note_folder, "The folder inside the vault", 94),
             _words_column("Vault", lambda note: note.vault, "The vault that the note is in", 90, hidden=True),
             replace(
-                counted("priority", "A lower number goes in first; sorted by it, rows can be dragged to another place",
-                        _of_entry(lambda entry: entry.priority)),
+                counted("priority", "A lower number goes in first, in a lorebook a higher one; sorted by it, "
+                        "rows can be dragged to another place", _of_entry(lambda entry: entry.priority)),
                 sort=_of_entry(lambda entry: rank(entry.priority)),
             ),
             counted("tokens", "How long the injected text is", _of_entry(lambda entry: entry.tokens), self._tokens),

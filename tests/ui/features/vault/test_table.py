@@ -59,6 +59,11 @@ def test_entries_and_other_notes_are_rows(table) -> None:
     ]  # fmt: skip
 
 
+def test_the_priority_says_which_number_goes_in_first_also_in_a_lorebook(table) -> None:
+    tip = table.headerData(table.column_of("priority"), Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+    assert ("A lower number goes in first" in tip, "in a lorebook a higher one" in tip) == (True, True)
+
+
 def test_a_disabled_note_says_so(qapp) -> None:
     model = VaultTable()
     model.set_index(VaultIndex((), (LeftOutNote("a/Off.md", "v", NoteProblem.DISABLED, "off"),), vaults=("v",)))
