@@ -26,7 +26,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
 from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, Tried, plan_export, try_book, write_export
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, plan_import, read_books
-from lorestudio.studio.lorebooks.links import links_of
+from lorestudio.studio.lorebooks.links import link_to, links_of
 from lorestudio.studio.lorebooks.syncing import (
     Gone,
     Prefer,
@@ -34,6 +34,7 @@ from lorestudio.studio.lorebooks.syncing import (
     SyncPlan,
     carry_out_sync,
     found_link,
+    moved_link,
     plan_sync,
 )
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
@@ -235,10 +236,10 @@ def sync_books(
     vault: FolderArgument,
     *,
     book: Annotated[str, typer.Option("--book", metavar="NAME", help="Only this book of the vault.")] = "",
-    lost: Annotated[
+    lies_at: Annotated[
         Path | None,
         typer.Option(
-            "--with", metavar="FILE", help="The book, where NAME.book.json is lost: found by the notes' numbers."
+            "--with", metavar="FILE", help="The book, where it was moved or renamed, or NAME.book.json is lost."
         ),
     ] = None,
     prefer: Annotated[
@@ -269,14 +270,14 @@ def sync_books(
     """
     read = notes_of(vault)
     links = [link for link in links_of(read) if book in {"", link.book}]
-    if lost is not None:
-        path = real_path(lost)
-        links = [link for link in links if Path(link.file) == path] or [found_link(read, path, given.reading)]
+    path = None if lies_at is None else real_path(lies_at)
+    if path is not None:
+        links = [link_to(links, path) or moved_link(links, path) or found_link(read, path, given.reading)]
     if not links:
         which = f"the book “{book}”" if book else "a lorebook"
         raise InputError(vault, f"the vault is not linked to {which}. Import or export one first.")
     choice = SyncChoice(prefer, _decided(decide or ()), gone, new)
-    plans = [plan_sync(link, read, given.reading, choice) for link in links]
+    plans = [plan_sync(link, read, given.reading, choice, path) for link in links]
     if given.as_json:
         print_json([_sync_json(plan) for plan in plans], 1)
     else:

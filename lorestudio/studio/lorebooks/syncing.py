@@ -6,7 +6,7 @@ they last agreed. What both sides said differently is never decided here; who is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +20,7 @@ from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import number_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import keep_copy, read_file, same_value
+from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.formats import BY_NAME, parse_lore, write_lore
 from lorestudio.exchange.lorebooks.notes import (
     BOOK,
@@ -130,16 +131,30 @@ class SyncPlan:
         return self.book is None and not self.changes.changes
 
 
-def plan_sync(link: BookLink, vault: VaultNotes, rules: ParseRules, choice: SyncChoice) -> SyncPlan:
+def plan_sync(
+    link: BookLink, vault: VaultNotes, rules: ParseRules, choice: SyncChoice, at: Path | None = None
+) -> SyncPlan:
     """What has to be written so that the book and its notes say the same. Waits for the disk.
 
-    Raises InputError where the book is not there, or is another one.
+    `at` is where the book lies now, if it was moved or renamed: there it stays linked. Raises InputError where the book
+    is not there, or is another one.
     """
-    path = Path(link.file)
+    path = at or Path(link.file)
+    if not path.exists():
+        raise InputError(
+            path,
+            f"the lorebook {link.book} is gone from there. Where it lies elsewhere now, say so: --with FILE, or "
+            "“It lies elsewhere…” in the window.",
+        )
     data = read_file(path)
     lore = parse_lore(data, path, heads=link.heads)
     found = known_entries(lore, link.entries)
-    _check_same_book(link, found, path)
+    if not _is_same_book(link, lore, found):
+        raise InputError(
+            path,
+            f"this is another book than {link.book}: it has another format, or less than half of its entries. "
+            "Import it instead.",
+        )
     both = _Both(link, vault, rules, choice, found)
     ranked = any(form.ranked for form in BY_NAME[link.form].forms)
     if ranked:
@@ -160,7 +175,7 @@ def plan_sync(link: BookLink, vault: VaultNotes, rules: ParseRules, choice: Sync
     moved = placed != [uid for uid in both.base if uid in read]
     if moved:
         both.base = {uid: both.base[uid] for uid in (*placed, *both.base)}
-    after = linked(link, both.base, both.notes, data if book is None else book)
+    after = replace(linked(link, both.base, both.notes, data if book is None else book), file=str(path))
     changes = [] if book is None else [NoteFileChange.of_bytes(path, data, book, vault.folder)]
     changes += both.changes
     place = vault.path(link.place)
@@ -173,6 +188,16 @@ def plan_sync(link: BookLink, vault: VaultNotes, rules: ParseRules, choice: Sync
             "SillyTavern keeps books in memory: reload its page before you edit there, or it writes its own."
         )
     return SyncPlan(link, path, items, ChangeSet(f"Sync with {path.name}", tuple(changes)), data, book, tuple(remarks))
+
+
+def moved_link(links: Iterable[BookLink], path: Path) -> BookLink | None:
+    """The link to a book that is gone from its place and lies at `path` now. Waits for the disk. Raises InputError."""
+    data = read_file(path)
+    for link in links:
+        lore = parse_lore(data, path, heads=link.heads)
+        if not Path(link.file).exists() and _is_same_book(link, lore, known_entries(lore, link.entries)):
+            return link
+    return None
 
 
 def found_link(vault: VaultNotes, path: Path, rules: ParseRules) -> BookLink:
@@ -225,16 +250,13 @@ def copy_of_book(plan: SyncPlan) -> Path | None:
     return None if plan.book is None else keep_copy(plan.path, plan.before)
 
 
-def _check_same_book(link: BookLink, there: Mapping[str, Raw], path: Path) -> None:
+def _is_same_book(link: BookLink, lore: Lore, there: Mapping[str, Raw]) -> bool:
     known = [uid for uid in link.entries if uid in there]
     alike = sum(
         any(same_value(there[uid].get(name), link.entries[uid].get(name)) for name in ("content", "comment", "key"))
         for uid in known
     )
-    if there and 2 * alike < len(link.entries):
-        raise InputError(
-            path, f"this is another book than {link.book}: less than half of its entries are here. Import it instead."
-        )
+    return lore.form == link.form and (not there or 2 * alike >= len(link.entries))
 
 
 @dataclass(slots=True)

@@ -144,6 +144,16 @@ def test_a_chat_tells_what_the_book_does_in_the_place_of_the_vault(lorestudio: R
     assert not (tmp_path / "x.json").exists()
 
 
+def test_a_book_that_was_renamed_is_named_once(lorestudio: Run, book: Path, tmp_path: Path) -> None:
+    place = tmp_path / "v"
+    assert lorestudio("import", book, "--into", place, "--yes").exit_code == 0
+    renamed = book.rename(tmp_path / "Renamed.json")
+    gone = lorestudio("sync", place)
+    assert (gone.exit_code, "--with FILE" in gone.stderr) == (2, True)
+    assert lorestudio("sync", place, "--with", renamed, "--yes").exit_code == 0
+    assert f"Sea ({renamed}): 0 entries not as both last agreed." in lorestudio("sync", place).stdout
+
+
 def test_a_book_and_its_notes_are_brought_together(lorestudio: Run, book: Path, tmp_path: Path) -> None:
     place = tmp_path / "v"
     assert lorestudio("import", book, "--into", place, "--yes").exit_code == 0

@@ -30,6 +30,7 @@ from lorestudio.studio.lorebooks.syncing import (
     SyncState,
     carry_out_sync,
     found_link,
+    moved_link,
     plan_sync,
 )
 from lorestudio.studio.notes.changes import plan as change_plan
@@ -242,7 +243,7 @@ def test_another_book_stops_it(pair: Pair, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="another book than Sea"):
         pair.plan()
     pair.path.unlink()
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="the lorebook Sea is gone from there"):
         pair.plan()
 
 
@@ -412,6 +413,35 @@ def test_a_lost_link_is_found_by_the_numbers_of_the_notes(pair: Pair) -> None:
     assert pair.plan().is_idle
     with pytest.raises(InputError, match="wi_book: Sea"):
         found_link(read_vault_notes(vault(pair.path.parent / "log", A=MINE)), pair.path, RULES)
+
+
+def test_a_book_that_was_moved_stays_linked_and_keeps_what_both_last_said(pair: Pair, tmp_path: Path) -> None:
+    pair.note(("Two.", "Second."))
+    pair.entry(order=30)
+    moved = pair.path.rename(tmp_path / "Renamed.json")
+    with pytest.raises(InputError, match="--with FILE"):
+        pair.plan()
+    pair.path, notes = moved, read_vault_notes(pair.place)
+    links = links_of(notes)
+    assert moved_link(links, pair.path) == links[0]
+    plan = plan_sync(links[0], notes, RULES, SyncChoice(), pair.path)
+    carry_out_sync(plan, pair.log)
+    (item,) = plan.items
+    assert (item.members, item.clashes) == (("content", "order"), {})
+    assert (pair.entries["0"]["content"], "priority: 970" in text(pair)) == ("One.\nSecond.\nThree.", True)
+    assert pair.plan().is_idle
+
+
+def test_another_book_or_a_copy_does_not_take_the_place_of_a_linked_one(pair: Pair, tmp_path: Path) -> None:
+    links = links_of(read_vault_notes(pair.place))
+    (copy := tmp_path / "Copy.json").write_bytes(pair.path.read_bytes())
+    assert moved_link(links, copy) is None
+    pair.path.unlink()
+    (other := tmp_path / "Other.json").write_text(
+        json.dumps({"entries": {"0": {"uid": 0, **NEW_ENTRY, "comment": "Fog"}}}), encoding="utf-8"
+    )
+    (table := tmp_path / "Table.csv").write_text("comment,key,content\nBell,bell,Rings.\n", encoding="utf-8")
+    assert (moved_link(links, other), moved_link(links, table), moved_link(links, copy)) == (None, None, links[0])
 
 
 @pytest.mark.parametrize("form", MADE_NEW)

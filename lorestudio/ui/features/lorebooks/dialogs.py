@@ -236,6 +236,7 @@ class LoreDialog(Dialog):
     def refuse(self, sentence: str) -> None:
         """Say why there is nothing to do."""
         self._show_nothing()
+        self.state.setText("")
         self.bar.say(sentence, "error")
 
     def wait_for(self, sentence: str) -> None:
@@ -359,7 +360,6 @@ class ImportBooksDialog(LoreDialog):
         )
 
     def _failed(self, error: Exception) -> None:
-        self.state.setText("")
         self.refuse(sentence_of(error))
 
     def _show(self, plan: ImportPlan) -> None:
@@ -508,7 +508,6 @@ class ExportBookDialog(LoreDialog):
 
     def _failed(self, sentence: str) -> None:
         self._forget()
-        self.state.setText("")
         self.refuse(sentence)
 
     def _show(self, plan: ExportPlan) -> None:
@@ -593,6 +592,7 @@ class SyncDialog(LoreDialog):
         self._rules = ParseRules.from_settings(project.settings)
         self.decided: dict[str, dict[str, Json | Prefer]] = {}
         self._open: list[tuple[SyncItem, str]] = []
+        self._at: Path | None = None
         self.view.hide()
         self.book = combo(self, tr("Lorebook"))
         self.prefer = combo(self, tr("Changed in both"), {way: tr(words) for way, words in _PREFER.items()})
@@ -600,14 +600,16 @@ class SyncDialog(LoreDialog):
         self.new = QCheckBox(tr("Take new entries and notes over"), self)
         self.new.setChecked(True)
         form = QFormLayout()
-        form.addRow(tr("Book"), self.book)
+        self.elsewhere = button(self, tr("It lies elsewhere…"), self._ask)
+        form.addRow(tr("Book"), holding(row((self.book, 1), self.elsewhere, margins=0)))
         self.decide = button(self, tr("Decide one by one…"), self._decide)
         self.decide.setEnabled(False)
         form.addRow(tr("Changed in both"), holding(row((self.prefer, 1), self.decide, margins=0)))
         form.addRow(tr("Gone"), self.gone)
         form.addRow("", self.new)
         self.arrange(form)
-        for choice in (self.book, self.prefer, self.gone):
+        self.book.currentIndexChanged.connect(lambda _place: self._look_at(None))
+        for choice in (self.prefer, self.gone):
             choice.currentIndexChanged.connect(lambda _place: self._look())
         self.new.toggled.connect(lambda _on: self._look())
         work.ask(_links, self._offer, self.refuse)
@@ -625,7 +627,15 @@ class SyncDialog(LoreDialog):
         prefer = self.prefer.currentData()  # Qt gives enumerations of texts back as texts
         right = Prefer(prefer) if prefer else None
         choice = SyncChoice(right, self.decided, Gone(self.gone.currentData()), self.new.isChecked(), only)
-        return plan_sync(link, vault, self._rules, choice)
+        return plan_sync(link, vault, self._rules, choice, self._at)
+
+    def _ask(self) -> None:
+        if (chosen := self.book.currentData()) is not None:
+            dialogs.choose_file(self, tr("Where the lorebook lies now"), chosen[0], tr("All files (*)"), self._look_at)
+
+    def _look_at(self, place: Path | None) -> None:
+        self._at = place
+        self._look()
 
     def _look(self) -> None:
         if self.book.currentData() is not None:

@@ -249,6 +249,29 @@ def test_a_book_and_its_notes_are_brought_together(window, book, tmp_path) -> No
 
 
 @pytest.mark.long
+def test_a_book_that_lies_elsewhere_is_brought_together_from_there(window, book, tmp_path, monkeypatch) -> None:
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    filled(dialog, window, dialog.files, str(book))
+    click(dialog, window)
+    moved = book.rename(tmp_path / "Renamed.json")
+    note = tmp_path / "vault/Isles/Skarn.md"
+    note.write_text(note.read_text(encoding="utf-8").replace("An isle.", "An islet."), encoding="utf-8")
+    dialog = shown(window, "book.sync", SyncDialog)
+    settle(window)
+    assert ("It lies elsewhere…" in dialog.bar.label.text(), dialog.ok.isEnabled()) == (True, False)
+    assert dialog.state.text() == ""  # nothing is compared any more
+    monkeypatch.setattr(dialogs.dialogs, "choose_file", lambda *given: given[-1](moved))
+    QTest.mouseClick(dialog.elsewhere, Qt.MouseButton.LeftButton)
+    settle(window)
+    assert {row.title: row.place for row in dialog.entries.rows} == {"Skarn": "changed here"}
+    click(dialog, window)
+    assert json.loads(moved.read_bytes())["entries"]["0"]["content"] == "An islet."
+    dialog = shown(window, "book.sync", SyncDialog)
+    settle(window)
+    assert dialog.state.text() == "Both sides say the same."
+
+
+@pytest.mark.long
 def test_what_both_changed_is_decided_one_by_one(window, book, tmp_path) -> None:
     dialog = shown(window, "book.import", ImportBooksDialog)
     filled(dialog, window, dialog.files, str(book))
