@@ -6,7 +6,7 @@ What an earlier run of a command made may be written again, what people wrote is
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperCommand
 from typer.models import OptionInfo
 
-from lorestudio.cli.output import clear_messages
+from lorestudio.cli.output import STANDARD_STREAM, clear_messages
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.problems import InputError, WrongFileError
 from lorestudio.settings.rules import VERSIONS, name_of, rules_of
@@ -123,13 +123,18 @@ def _flat(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _check_written(parameters: Iterable[inspect.Parameter], values: Mapping[str, object]) -> None:
-    """Look at the files that the command is to write. Raises InputError for one that is to be left alone."""
+def _check_written(parameters: Iterable[inspect.Parameter], values: MutableMapping[str, object]) -> None:
+    """Look at the files that the command is to write, and take `-` for none where the result is printed then.
+
+    Raises InputError for one that is to be left alone.
+    """
     for each in parameters:
         path = values.get(each.name)
         for mark in getattr(each.annotation, "__metadata__", ()):
             if isinstance(mark, OutputFile) and isinstance(path, Path):
                 mark.check(path, values.values())
+                if str(path) == STANDARD_STREAM:
+                    values[each.name] = None
 
 
 def rules_named(text: str | None) -> str:
@@ -161,15 +166,21 @@ _KEPT: Final = (".lorestudio.json", ".answers.jsonl", ".recap-queue.json", ".boo
 
 @dataclass(frozen=True, slots=True)
 class OutputFile:
-    """Stands in the annotation of a parameter that names a file to write, with the endings of what is written."""
+    """Stands in the annotation of a parameter that names a file to write, with the endings of what is written.
+
+    `printed` says that the result goes to standard output where no file is named.
+    """
 
     endings: tuple[str, ...]
+    printed: bool = False
 
     def check(self, path: Path, values: Iterable[object]) -> None:
         """Raises InputError for a file that is there and no result of this kind, or that the command reads.
 
         `values` are those of all the command's parameters.
         """
+        if str(path) == STANDARD_STREAM and not self.printed:
+            raise InputError(path, f"this is written to a file only. Give it a name that ends in {self.endings[0]}.")
         if not path.is_file():
             return
         places = [*_places(values)]

@@ -29,8 +29,8 @@ STOPPED: Final = 130
 
 _Result = TypeVar("_Result")
 
-STANDARD_INPUT: Final = "-"
-"""How a command is told to read a text from standard input."""
+STANDARD_STREAM: Final = "-"
+"""How a command is told to read a text from standard input, or to print what it would write."""
 
 
 def shown(text: str) -> str:
@@ -149,7 +149,7 @@ def git_diff(before: str | None, after: str | None, old: str, new: str) -> Itera
 def read_text(path: Path, encoding: str = "utf-8", what: str = "the text") -> str:
     """A text, called `what`, from a file, or from standard input for `-`. Raises InputError."""
     try:
-        data = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else read_whole(path)
+        data = sys.stdin.buffer.read() if str(path) == STANDARD_STREAM else read_whole(path)
         return data.decode(encoding)
     except OSError as error:
         raise InputError(path, f"{what} cannot be read: {error.strerror or error}.") from error

@@ -18,7 +18,7 @@ def run(
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Write the result to this file."),
-        OutputFile((".jsonl", ".json")),
+        OutputFile((".jsonl", ".json"), printed=True),
     ] = None,
     vault_root: Annotated[
         Path | None,

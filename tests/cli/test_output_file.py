@@ -96,6 +96,30 @@ def test_lore_that_has_the_ending_of_a_result_is_not_written_over(
     assert other.read_text(encoding="utf-8") == text
 
 
+@pytest.mark.parametrize("asked", [("report", "{vault}"), ("scenario", "{vault}"), ("run", "{scenario}")])
+def test_a_dash_prints_the_result(
+    lorestudio: Run, vault: Path, chat: Path, scenario: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    asked: tuple[str, ...],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (turn := tmp_path / "turn.json").write_text(json.dumps(scenario), encoding="utf-8")
+    command = [part.format(vault=vault, scenario=turn) for part in asked]
+    command += [] if asked[0] == "run" else ["--chat", str(chat)]
+    printed = lorestudio(*command)
+    dashed = lorestudio(*command, "-o", "-")
+    assert (dashed.exit_code, dashed.stdout) == (0, printed.stdout)
+    assert not (tmp_path / "-").exists()
+
+
+@pytest.mark.parametrize(("asked", "ending"), [(("usage", "-o"), ".csv"), (("check", "--junit"), ".xml")])
+def test_a_dash_is_no_file_where_nothing_would_be_printed(
+    lorestudio: Run, vault: Path, chat: Path, asked: tuple[str, str], ending: str
+) -> None:
+    command, option = asked
+    result = lorestudio(command, vault, "--chat", chat, option, "-")
+    assert (result.exit_code, f"a name that ends in {ending}" in result.stderr) == (2, True)
+
+
 def test_a_result_is_written_again(lorestudio: Run, vault: Path, chat: Path, tmp_path: Path) -> None:
     (tmp_path / "book.json").write_text(BOOK, encoding="utf-8")
     for folder in ("first", "second"):

@@ -46,7 +46,7 @@ def report(
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Write it to this file: .html, .md, .txt or .json. Default: text, here."),
-        OutputFile((".html", ".md", ".txt", ".json")),
+        OutputFile((".html", ".md", ".txt", ".json"), printed=True),
     ] = None,
     context: SizeOption = 0,
     fixed_switches: FixedOption = None,
@@ -73,7 +73,9 @@ def scenario(
     message: ReplyOption = None,
     swipe: SwipeOption = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write it to this file."), OutputFile((".json", ".jsonl"))
+        Path | None,
+        typer.Option("-o", "--output", help="Write it to this file."),
+        OutputFile((".json", ".jsonl"), printed=True),
     ] = None,
     context: SizeOption = 0,
     fixed_switches: FixedOption = None,

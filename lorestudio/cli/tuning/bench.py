@@ -22,7 +22,7 @@ from lorestudio.cli.options import (
     TokenizerOption,
     in_mode,
 )
-from lorestudio.cli.output import STANDARD_INPUT, picked, print_json, read_text, say, say_all
+from lorestudio.cli.output import STANDARD_STREAM, picked, print_json, read_text, say, say_all
 from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.screen import Screen, figure, filled, fold, table
 from lorestudio.domain.javascript import Json
@@ -59,10 +59,10 @@ def try_text(
     as_json: JsonOption = False,
 ) -> None:
     """Say what a text would trigger: who goes in, who is matched but stopped, and why. No provider is asked."""
-    vaults = [each for each in vault if each != STANDARD_INPUT]
+    vaults = [each for each in vault if each != STANDARD_STREAM]
     if not vaults:
         raise InputError("VAULT", "name the folder with your notes, too.")
-    said = _text(text, Path(STANDARD_INPUT) if len(vaults) < len(vault) else file)
+    said = _text(text, Path(STANDARD_STREAM) if len(vaults) < len(vault) else file)
     opened = seen.looking(open_project(vaults, chat, settings, seed, rules_named(rules), tokenizer))
     project = with_chosen(in_mode(opened, mode), chosen)
     simulator = Simulator(project, by.offline(project))
