@@ -533,8 +533,9 @@ def opens_as(path: Path) -> Belongs:
 
 
 def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:
-    """Vaults by their places: whole paths of folders, addresses as they are."""
-    return tuple(str(vault) if is_address(str(vault)) else str(real_path(Path(vault))) for vault in vaults)
+    """Vaults by their places, each once: whole paths of folders, addresses as they are."""
+    every = (str(vault) if is_address(str(vault)) else str(real_path(Path(vault))) for vault in vaults)
+    return tuple(dict.fromkeys(every))
 
 
 def assembled(

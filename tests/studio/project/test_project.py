@@ -56,6 +56,12 @@ def test_several_vaults_are_merged_in_order(vault: Path, tmp_path: Path) -> None
     assert [(entry.vault, entry.title) for entry in project.index.entries][:2] == [("other", "Bell"), ("brume", "Lamp")]
 
 
+def test_a_vault_that_is_named_twice_is_read_once(vault: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(vault, target_is_directory=True)
+    project = open_project([vault, tmp_path / "link", f"{vault}/"])
+    assert (project.name, [entry.title for entry in project.index.entries]) == ("brume", ["Lamp", "Quay"])
+
+
 def test_a_chat_brings_its_controls(vault: Path, tmp_path: Path) -> None:
     metadata = {"deeplore_pins": ["Lamp"], "deeplore_folder_filter": ["places"], "deeplore_context": {"era": "now"}}
     path = chat_file(tmp_path, metadata)
