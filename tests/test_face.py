@@ -134,7 +134,7 @@ def test_settings_that_say_how_notes_are_read(project: lorestudio.Project) -> No
 def test_what_is_not_there_is_said(project: lorestudio.Project, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Did you mean “The Brume”"):
         lorestudio.find_entry(project, "The Brum")
-    with pytest.raises(InputError, match="there is no system “nope”"):
+    with pytest.raises(InputError, match=r"^system: there is no system “nope”"):
         lorestudio.replay(project, "nope")
     with pytest.raises(InputError):
         lorestudio.open_project(project.vault_folders[0], str(tmp_path / "none.jsonl"))

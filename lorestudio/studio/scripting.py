@@ -93,7 +93,7 @@ def replay(
     """
     if answers is not None and not hasattr(answers, "answer"):
         raise InputError("answers", "give an object that answers, such as load_recorded(project.chat_path).")
-    kind = kind_of(system)
+    kind = kind_of(system, "system")
     used = kind.settings_in(project.settings)
     if isinstance(settings, Section):
         used = settings
