@@ -55,7 +55,9 @@ class Features:
         self.controls = ControlsFeature(context, self.vault, self.chat.pane, self.trace.pane, self.why_not.pane)
         self.bench = BenchFeature(context)
         self.timeline = TimelineFeature(context, self.chat.pane, self.systems.make_page)
-        self.tuning = TuningFeature(context, self.vault.work, self.timeline.jump, self.chat.message_menu)
+        self.tuning = TuningFeature(
+            context, self.vault.work, self.timeline.jump, self.chat.message_menu, self.trace.pane.answers
+        )
         self.verify = VerifyFeature(context, self.timeline.jump, self.systems.change, self._show_beside)
         self.searching = SearchFeature(context, self.vault.work, self.systems.compare_with_now, self.tuning.show_change)
         self.reports = ReportsFeature(context)

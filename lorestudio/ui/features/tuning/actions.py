@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from PySide6.QtWidgets import QWidget
+
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import Entry
 from lorestudio.studio.chat.controls import ControlsPart, toggled
@@ -64,10 +66,16 @@ class TuningFeature(Feature):
     """Owns the pane of expectations. They stand in a file of the vault, and each change of it can be undone."""
 
     def __init__(
-        self, context: Context, work: NoteWork, jump: Callable[[object, object], None], message_menu: list[str]
+        self,
+        context: Context,
+        work: NoteWork,
+        jump: Callable[[object, object], None],
+        message_menu: list[str],
+        answers: QWidget,
     ) -> None:
-        """`jump` leads to a generation and an entry; `message_menu` is the menu on a message."""
+        """`jump` leads to a generation and an entry; `message_menu` is the menu on a message, `answers` has one too."""
         super().__init__(context)
+        self._answers = answers
         self._work, self._jump = work, jump
         message_menu += ON_AN_ENTRY
         self.checked: CheckedChat | None = None
@@ -190,6 +198,7 @@ class TuningFeature(Feature):
 
     def begin(self) -> None:
         """Look at what is open already."""
+        self._answers.addActions([self.context.action(name) for name in ON_AN_ENTRY])
         self._wait()
 
     def stop(self) -> None:

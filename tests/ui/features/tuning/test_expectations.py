@@ -80,6 +80,19 @@ def test_what_should_be_in_a_reply_is_written_checked_and_undone(window: MainWin
     assert len(rows(window, qtbot)) == 1
 
 
+def test_the_menu_on_an_answer_says_that_it_should_be_in_this_reply(window: MainWindow, vault: Path, qtbot) -> None:
+    window.chat.show_generation(Generation(2))
+    drain()
+    answers = window.trace.answers
+    place = answers.visualRect(answers.model().index(0, 0)).center()
+    QTest.mouseClick(answers.viewport(), Qt.MouseButton.RightButton, pos=place)
+    drain()
+    entry = window.session.entry(window.selection.entry).title
+    offered = {action.text(): action for action in answers.actions()}
+    offered["Should be in this reply"].trigger()
+    assert rows(window, qtbot)[0][0] == f"{entry} should be in (reply #2)"
+
+
 def test_a_reply_that_moved_is_called_by_its_new_number_and_the_file_keeps_the_old_one(
     window: MainWindow, vault: Path, qtbot
 ) -> None:
