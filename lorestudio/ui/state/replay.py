@@ -278,8 +278,8 @@ class Replays(QObject):
             )
 
     def _tell(self, problems: Sequence[str]) -> None:
-        for problem in problems:
-            self._session.notice.emit(Notice(problem, "warning"))
+        if problems:
+            self._session.notice.emit(Notice(" ".join(problems), "warning", key="replayed"))
 
     def _go_on(self) -> None:
         wanted, self._next = self._next, None

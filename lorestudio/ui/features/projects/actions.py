@@ -166,7 +166,7 @@ class ProjectsFeature(Feature):
         if self._first_look_due:
             self.context.selection.choose_message(DEMO_LOOK[0], session.generation_for(DEMO_LOOK[0]))
         if project is not None and not session.renewed:  # what was said of the one before is old
-            for key in ("opened", "wrong-file"):
+            for key in ("opened", "wrong-file", "replayed"):
                 self.context.bars.drop(key)
         if project is not None:
             self._recent.add(project)

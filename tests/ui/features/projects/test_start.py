@@ -239,6 +239,19 @@ def test_a_chat_of_sillytavern_brings_its_books_which_are_only_read(start, tmp_p
     assert session.project.changed_in == []
 
 
+def test_what_is_said_of_a_chats_lorebooks_goes_with_the_chat(start, tmp_path) -> None:
+    entry = {**BOOK["entries"]["0"], "position": 0, "order": 1}
+    (book := tmp_path / "Town.json").write_text(json.dumps({"entries": {"0": entry}}))
+    for name, world in (("One", "Gone"), ("Two", "Town"), ("One", "Gone")):
+        (path := tmp_path / f"{name}.jsonl").write_text(
+            f'{{"user_name":"Wren","character_name":"Ann","chat_metadata":{{"world_info":"{world}"}}}}\n'
+            '{"name":"Wren","is_user":true,"mes":"Fog."}\n'
+        )
+        start.session.set_project(open_project([book], path))
+        settle(start)
+        assert [f"“{world}”, which is not scanned" in text for text in start.bars.texts] == [True] * (world == "Gone")
+
+
 def test_a_group_keeps_its_members_and_their_lorebooks_when_it_is_opened_again(start, tmp_path, monkeypatch) -> None:
     user = tmp_path / "SillyTavern" / "data" / "default-user"
     lines = [{"user_name": "Wren", "character_name": "", "chat_metadata": {}}]
