@@ -337,7 +337,8 @@ def world_of(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook,
     stops = tuple(book.name for book in playing if book.spoils and book not in silent)
     if not silent and not stops:
         return world
-    return known.of(books, (*by, *(book.name for book in silent)), lambda: _without(world, silent, stops))
+    less = (*by, "without", *(book.name for book in silent))
+    return known.of(books, less, lambda: _without(world, silent, stops))
 
 
 class Decision(Struct, frozen=True):

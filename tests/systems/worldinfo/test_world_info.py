@@ -234,6 +234,9 @@ def test_a_content_that_is_no_text_stops_the_scans_of_whom_its_lorebook_belongs_
     told = {first.entries[fate.entry].vault: fate.reason for fate in map(fates.fate, fates.rows)}
     assert told == {"All": "wi_stopped", "Quay": "wi_stopped", "Mill": "wi_silent", "Den": "wi_silent"}
     assert "The mill." in lines_of(second)
+    alone = WorldInfoSettings(book=str(tmp_path / "Quay.json"))
+    (trace,) = asyncio.run(Simulator(project(tmp_path), world_info_system(alone, project(tmp_path).scene())).replay())
+    assert lines_of(trace) == set()
     assert export_turn(simulator, simulator.generations[0]).differing == ()
 
 
