@@ -149,7 +149,7 @@ def plan_sync(
     data = read_file(path)
     lore = parse_lore(data, path, heads=link.heads)
     found = known_entries(lore, link.entries)
-    if not _is_same_book(link, lore, found):
+    if not _is_same_book(link, lore, found, path):
         raise InputError(
             path,
             f"this is another book than {link.book}: it has another format, or less than half of its entries. "
@@ -195,7 +195,7 @@ def moved_link(links: Iterable[BookLink], path: Path) -> BookLink | None:
     data = read_file(path)
     for link in links:
         lore = parse_lore(data, path, heads=link.heads)
-        if not Path(link.file).exists() and _is_same_book(link, lore, known_entries(lore, link.entries)):
+        if not Path(link.file).exists() and _is_same_book(link, lore, known_entries(lore, link.entries), path):
             return link
     return None
 
@@ -250,13 +250,15 @@ def copy_of_book(plan: SyncPlan) -> Path | None:
     return None if plan.book is None else keep_copy(plan.path, plan.before)
 
 
-def _is_same_book(link: BookLink, lore: Lore, there: Mapping[str, Raw]) -> bool:
+def _is_same_book(link: BookLink, lore: Lore, there: Mapping[str, Raw], path: Path) -> bool:
+    """Whether half of the entries are known. One without any may have been emptied, but only in its old place."""
     known = [uid for uid in link.entries if uid in there]
     alike = sum(
         any(same_value(there[uid].get(name), link.entries[uid].get(name)) for name in ("content", "comment", "key"))
         for uid in known
     )
-    return lore.form == link.form and (not there or 2 * alike >= len(link.entries))
+    emptied = not there and str(path) == link.file
+    return lore.form == link.form and (emptied or 2 * alike >= len(link.entries))
 
 
 @dataclass(slots=True)

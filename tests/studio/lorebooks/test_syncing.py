@@ -442,6 +442,10 @@ def test_another_book_or_a_copy_does_not_take_the_place_of_a_linked_one(pair: Pa
     )
     (table := tmp_path / "Table.csv").write_text("comment,key,content\nBell,bell,Rings.\n", encoding="utf-8")
     assert (moved_link(links, other), moved_link(links, table), moved_link(links, copy)) == (None, None, links[0])
+    (empty := tmp_path / "Empty.json").write_text('{"entries": {}}', encoding="utf-8")
+    assert moved_link(links, empty) is None  # all its notes would be taken for gone there
+    with pytest.raises(InputError, match="another book"):
+        plan_sync(links[0], read_vault_notes(pair.place), RULES, SyncChoice(), empty)
 
 
 @pytest.mark.parametrize("form", MADE_NEW)
