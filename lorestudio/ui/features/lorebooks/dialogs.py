@@ -601,6 +601,7 @@ class SyncDialog(LoreDialog):
         self.new.setChecked(True)
         form = QFormLayout()
         self.elsewhere = button(self, tr("It lies elsewhere…"), self._ask)
+        self.elsewhere.setEnabled(False)
         form.addRow(tr("Book"), holding(row((self.book, 1), self.elsewhere, margins=0)))
         self.decide = button(self, tr("Decide one by one…"), self._decide)
         self.decide.setEnabled(False)
@@ -619,6 +620,7 @@ class SyncDialog(LoreDialog):
             self.refuse(tr("The vault is linked to no lorebook. Import or export one first."))
         for folder, link in links:
             self.book.addItem(f"{link.book} · {link.file}", (str(folder), link.place))
+        self.elsewhere.setEnabled(bool(links))
 
     def _plan(self, vaults: Sequence[VaultNotes], only: Collection[str] | None = None) -> SyncPlan:
         folder, place = self.book.currentData()
@@ -630,8 +632,8 @@ class SyncDialog(LoreDialog):
         return plan_sync(link, vault, self._rules, choice, self._at)
 
     def _ask(self) -> None:
-        if (chosen := self.book.currentData()) is not None:
-            dialogs.choose_file(self, tr("Where the lorebook lies now"), chosen[0], tr("All files (*)"), self._look_at)
+        folder, _place = self.book.currentData()
+        dialogs.choose_file(self, tr("Where the lorebook lies now"), folder, tr("All files (*)"), self._look_at)
 
     def _look_at(self, place: Path | None) -> None:
         self._at = place

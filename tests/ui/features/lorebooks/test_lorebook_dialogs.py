@@ -217,6 +217,7 @@ def test_what_is_lost_has_to_be_agreed_to(window, tmp_path) -> None:
 def test_a_book_and_its_notes_are_brought_together(window, book, tmp_path) -> None:
     dialog = shown(window, "book.sync", SyncDialog)
     assert "linked to no lorebook" in dialog.bar.label.text()
+    assert not dialog.elsewhere.isEnabled()
     dialog.reject()
     dialog = shown(window, "book.import", ImportBooksDialog)
     filled(dialog, window, dialog.files, str(book))
