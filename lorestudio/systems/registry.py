@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType, ModuleType
@@ -102,6 +103,7 @@ class Registered(Mapping[str, SystemKind]):
         return self._known
 
 
+@cache  # asked thousands of times while a window opens
 def _built_in(name: str) -> SystemKind:
     kind: SystemKind = import_module(BUILT_IN[name]).KIND
     return kind

@@ -274,6 +274,10 @@ class Feature(QObject):
     """
 
     view_keys: ClassVar[Mapping[str, Sequence[tuple[str, str]]]] = {}
+    _late: ClassVar[Sequence[LatePane[Pane]]] = ()
+
+    def __init_subclass__(cls) -> None:
+        cls._late = [each for each in vars(cls).values() if isinstance(each, LatePane)]
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -288,12 +292,12 @@ class Feature(QObject):
     def planned(self) -> Iterable[PlannedPane]:
         """All its panes, made or not."""
         yield from (PlannedPane(pane.name, pane.title, partial(_itself, pane)) for pane in self.panes)
-        yield from (late.planned(self) for late in self._late())
+        yield from (late.planned(self) for late in self._late)
 
     def made_panes(self) -> Iterable[Pane]:
         """Those of its panes that are made."""
         yield from self.panes
-        yield from filter(None, (late.made(self) for late in self._late()))
+        yield from filter(None, (late.made(self) for late in self._late))
 
     def is_made(self, name: str) -> bool:
         """Whether its pane of that name is made; nobody sees another one, so nothing has to be shown in it."""
@@ -301,9 +305,6 @@ class Feature(QObject):
 
     def pane_made(self, name: str) -> None:
         """A pane that waited is there now: show in it what is the case."""
-
-    def _late(self) -> list[LatePane[Pane]]:
-        return [each for each in vars(type(self)).values() if isinstance(each, LatePane)]
 
     def places(self) -> Mapping[Where, Sequence[QWidget]]:
         """Where shortcuts work that do not work everywhere."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from operator import is_
 from typing import ClassVar, Final
 
 from PySide6.QtCore import QEvent, QObject, Qt
@@ -72,6 +73,7 @@ class ControlsFeature(Feature):
         self._vault, self._chat, self._trace, self._why = vault, chat, trace, why
         self._facts: NotedNames | None = None
         self._chips: tuple[ControlChip, ...] = ()
+        self._seen: tuple[object, ...] = (self,) * 4  # what the chips are made of; at first nothing
         self.bar = ControlBar(context.theme, chat)
         self.watch = EffectWatch(session, context.selection, self._removals, self)
         self.pickers = ControlPickers(context, self.watch, self._adjust)
@@ -287,6 +289,9 @@ class ControlsFeature(Feature):
     def _show(self) -> None:
         session = self.context.session
         project = session.project
+        seen, self._seen = self._seen, (project, session.parts.on_disk, self.watch.effects, session.choice)
+        if all(map(is_, seen, self._seen)):
+            return  # what else is told of happens a dozen times while a chat is opened
         self.bar.setVisible(project is not None)
         if project is None:
             self._chips = ()

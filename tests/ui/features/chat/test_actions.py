@@ -52,8 +52,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def opened(window: MainWindow, path: Path, qtbot: QtBot) -> MainWindow:
-    settle(window, qtbot)
+def opened(make_window: Callable[..., MainWindow], tmp_path: Path, path: Path, qtbot: QtBot) -> MainWindow:
+    window = make_window(make_project(tmp_path / "vault", chat=False))
     window.session.reading.open_chat(path)
     settle(window, qtbot)
     return window

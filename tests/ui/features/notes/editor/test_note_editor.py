@@ -353,9 +353,10 @@ def test_nothing_is_done_where_no_note_is_shown(make_editor: Make) -> None:
     assert before.text == "Elsewhere."
     assert not editor.form.row("keys").isEnabled() or not editor.form.row("keys").field.isEnabled()
     editor.show_buffer(before, read_only=False)
+    assert settled == [before]
     before.document.setPlainText("Again.")
     drain()
-    assert len(settled) == 2  # once when it was shown, and once for its change
+    assert len(settled) > 1  # for its change: once, or again once its highlighting is done
 
 
 def test_a_note_without_a_text_says_so_in_its_preview(make_editor: Make) -> None:
