@@ -81,6 +81,7 @@ class EmptyState(QWidget):
     def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._made: list[QPushButton] = []
+        self._offered: tuple[tuple[str, str], ...] | None = None
         self._theme, self._icon_name = theme, icon
         self._icon, self.title, self.text = QLabel(self), QLabel(self, wordWrap=True), QLabel(self, wordWrap=True)
         self.title.setProperty("kind", "title")
@@ -112,6 +113,9 @@ class EmptyState(QWidget):
         for part in (self, self._area):
             part.setAccessibleName(title)
         self.setAccessibleDescription(text)
+        if buttons == self._offered:
+            return  # the one that has the keyboard, or is pressed just now, stays
+        self._offered = buttons
         drop_all(self._buttons)
         self._made = [
             button(self, caption, partial(self.pressed.emit, action), kind="" if place else "primary")

@@ -154,6 +154,13 @@ def test_the_first_button_of_an_empty_pane_takes_the_keyboard(qtbot: QtBot, them
     assert (first.property("kind") == "primary", second.property("kind") == "primary") == (True, False)
     second.click()
     assert told == ["chat.new"]
+    second.setFocus()
+    empty.say("No run", "Wait.", (("chat.open", "Open…"), ("chat.new", "New…")))
+    drain()
+    assert (empty.title.text(), empty.findChildren(QPushButton), second.hasFocus()) == ("No run", [first, second], True)
+    empty.say("No run", "Wait.")
+    drain()
+    assert empty.findChildren(QPushButton) == []
 
 
 def test_tab_comes_to_the_words_of_an_empty_pane_only_where_they_are_cut(qtbot: QtBot, theme: Theme) -> None:
