@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, Unpack
 
@@ -56,6 +56,7 @@ class Replays(QObject):
         self.live: LiveRun | None = None
         self.tally: Tallied | None = None
         self._next: WantedReplay | None = None
+        self._said: Collection[str] = ()
         self._board = LiveBoard()
         self._replayer = Replayer(make_simulator, session.connections, session.keep_in, self._board)
         self._rest = QTimer(self)
@@ -88,8 +89,12 @@ class Replays(QObject):
         session.configured.emit()
         self._choose(session.choices.with_settings(session.choice))
 
-    def take(self, systems: Mapping[str, Section]) -> str:
-        """A SillyTavern's settings of systems hold from now on; a sentence where they take the place of one's own."""
+    def take(self, systems: Mapping[str, Section], said: Collection[str] = ()) -> str:
+        """A SillyTavern's settings of systems hold from now on; a sentence where they take the place of one's own.
+
+        What is `said` of the project already is not told again.
+        """
+        self._said = said
         known = self._session.choices.systems
         changed = {name: each for name, each in systems.items() if known.get(name) != each}
         own = [name for name, each in changed.items() if known.get(name) not in (None, type(each)())]
@@ -160,6 +165,8 @@ class Replays(QObject):
     def _forget(self) -> None:
         """Another project is shown: what ran and what was done is not about it."""
         self.live, self.tally = None, None
+        if not self._session.renewed:
+            self._said, self._replayer.told = (), []
 
     def close(self) -> None:
         """End the replay and all jobs beside it, and keep what was run."""
@@ -264,7 +271,10 @@ class Replays(QObject):
         self._runs.end()
         self._session.set_activity("")
         self._session.live_changed.emit()
-        self._tell(problems)
+        if replay is not None and self._next is not None and self._next.choice != replay.wanted.choice:
+            self._replayer.told = []  # the run in its place says what still holds
+        else:
+            self._tell(problems)
 
     def _keep(self, replay: Replay) -> None:
         """Keep the runs for the next start, beside whatever comes next."""
@@ -277,7 +287,8 @@ class Replays(QObject):
                 failed=lambda error: self._tell((sentence_of(error),)),
             )
 
-    def _tell(self, problems: Sequence[str]) -> None:
+    def _tell(self, problems: Iterable[str]) -> None:
+        problems = [each for each in problems if not any(said in each for said in self._said)]
         if problems:
             self._session.notice.emit(Notice(" ".join(problems), "warning", key="replayed"))
 

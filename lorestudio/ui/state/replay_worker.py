@@ -248,7 +248,7 @@ class Replayer:
     ) -> None:
         self._make_simulator, self._connections = make_simulator, connections
         self._keep_in, self._board = keep_in, board
-        self._told: list[str] = []  # remarks on lorebooks are said once, until there are others
+        self.told: list[str] = []  # remarks on lorebooks are said once, until there are others
 
     @taking_turns(TURN_SECONDS)
     def work(self, project: Project, replay: Replay, job: Job) -> Finished:
@@ -330,8 +330,8 @@ class Replayer:
     def _tell_remarks(self, system: System, replay: Replay) -> None:
         """What there is to say of what the system was made of, once."""
         told = _remarks(system)
-        replay.problems += [text for text in told if text not in self._told]
-        self._told = told
+        replay.problems += [text for text in told if text not in self.told]
+        self.told = told
 
     def _restore(self, simulator: Simulator, replay: Replay) -> None:
         if self._keep_in is None:

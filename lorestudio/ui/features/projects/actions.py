@@ -370,7 +370,7 @@ class ProjectsFeature(Feature):
 
         def done() -> None:
             opened = told[0]
-            text = session.replays.take(opened.systems)
+            text = session.replays.take(opened.systems, opened.remarks)
             self._say_lore(what.path, bool(opened.project.books), filter(None, (text, *opened.remarks)))
 
         session.reading.open_made(what.path.name, make, done)

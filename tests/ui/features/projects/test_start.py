@@ -239,6 +239,34 @@ def test_a_chat_of_sillytavern_brings_its_books_which_are_only_read(start, tmp_p
     assert session.project.changed_in == []
 
 
+def test_a_lorebook_that_is_gone_is_told_once_with_where_it_should_be(start, tmp_path, monkeypatch) -> None:
+    """It was told twice, the second time as if nobody had said where SillyTavern's lorebooks lie."""
+    user = tmp_path / "SillyTavern" / "data" / "default-user"
+    header = '{"user_name":"Wren","character_name":"Ottoline","chat_metadata":{"world_info":"Gone"}}\n'
+    own = {"world_info_settings": {"world_info": {"globalSelect": ["Town"]}}}
+    texts = {
+        "chats/Ottoline/One.jsonl": header + '{"name":"Wren","is_user":true,"mes":"Fog."}\n',
+        "worlds/Town.json": json.dumps({"entries": {"0": {**BOOK["entries"]["0"], "position": 0, "order": 1}}}),
+        "settings.json": json.dumps(own),
+    }
+    for name, text in texts.items():
+        (user / name).parent.mkdir(parents=True, exist_ok=True)
+        (user / name).write_text(text)
+    answer_file_dialog(monkeypatch, tmp_path / "SillyTavern")
+    press(start, "sillytavern.open")
+    settle(start)
+    shown(FolderDialog)[0].accept()
+    settle(start)
+    (told,) = (text for text in start.bars.texts if "“Gone”" in text)
+    assert f"{user / 'worlds' / 'Gone.json'} is not there" in told
+    start.run("project.close")
+    settle(start)
+    QTest.mouseClick(start.welcome._recent.itemAt(0).widget(), Qt.MouseButton.LeftButton)
+    settle(start)
+    (told,) = (text for text in start.bars.texts if "“Gone”" in text)
+    assert f"{user / 'worlds' / 'Gone.json'} is not there" in told
+
+
 def test_what_is_said_of_a_chats_lorebooks_goes_with_the_chat(start, tmp_path) -> None:
     entry = {**BOOK["entries"]["0"], "position": 0, "order": 1}
     (book := tmp_path / "Town.json").write_text(json.dumps({"entries": {"0": entry}}))
