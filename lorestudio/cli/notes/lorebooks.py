@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -26,7 +27,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
 from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, Tried, plan_export, try_book, write_export
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, plan_import, read_books
-from lorestudio.studio.lorebooks.links import link_to, links_of
+from lorestudio.studio.lorebooks.links import BookLink, link_to, links_of
 from lorestudio.studio.lorebooks.syncing import (
     Gone,
     Prefer,
@@ -41,7 +42,7 @@ from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vaul
 from lorestudio.studio.project.project import open_project, read_settings
 from lorestudio.trace.wording import plural
 from lorestudio.vault.entries import ParseRules
-from lorestudio.vault.files import refused
+from lorestudio.vault.files import VaultError, refused
 from lorestudio.vault.links.index import LinkIndex
 
 _SHOWN: Final = 12
@@ -266,7 +267,7 @@ def sync_books(
 
     Both sides are compared with how they last agreed, field by field, texts line by line. A copy of the book stays
     beside it; both sides are written as one step, and `lorestudio undo` takes both back.
-    Ends with 1 where something is left open.
+    A book that is gone or cannot be used keeps no other one waiting. Ends with 1 where something is left open.
     """
     read = notes_of(vault)
     links = [link for link in links_of(read) if book in {"", link.book}]
@@ -277,9 +278,12 @@ def sync_books(
         which = f"the book “{book}”" if book else "a lorebook"
         raise InputError(vault, f"the vault is not linked to {which}. Import or export one first.")
     choice = SyncChoice(prefer, _decided(decide or ()), gone, new)
-    plans = [plan_sync(link, read, given.reading, choice, path) for link in links]
+    reading, plans, left = given.reading, [], _Left(alone=len(links) == 1)
+    for link in links:
+        with left.out(link):
+            plans.append(plan_sync(link, read, reading, choice, path))
     if given.as_json:
-        print_json([_sync_json(plan) for plan in plans], 1)
+        print_json([*map(_sync_json, plans), *({"book": link.book, "file": link.file} for link in left.links)], 1)
     else:
         for plan in plans:
             _say_sync(plan)
@@ -288,13 +292,33 @@ def sync_books(
         return
     log = change_log([read.folder])
     for plan in waiting:
-        copy = carry_out_sync(plan, log)
-        kept = f" What was there before is {copy.name}." if copy is not None else ""
-        say(f"{plan.changes.title}: done.{kept} `lorestudio undo` takes both sides back.")
-        say_all(plan.remarks)
+        with left.out(plan.link):
+            copy = carry_out_sync(plan, log)
+            kept = f" What was there before is {copy.name}." if copy is not None else ""
+            say(f"{plan.changes.title}: done.{kept} `lorestudio undo` takes both sides back.")
+            say_all(plan.remarks)
     say_all(log.problems)
-    if any(not item.settled for plan in plans for item in plan.items):
+    if left.links or any(not item.settled for plan in plans for item in plan.items):
         raise typer.Exit(FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """The books that were not brought together with their notes; what stops one that is `alone` ends the command."""
+
+    alone: bool
+    links: list[BookLink] = field(default_factory=list)
+
+    @contextmanager
+    def out(self, link: BookLink) -> Iterator[None]:
+        """Say what stops a book, and go on with the others."""
+        try:
+            yield
+        except (InputError, VaultError) as error:
+            if self.alone:
+                raise
+            self.links.append(link)
+            say(str(error))
 
 
 def _decided(answers: Sequence[str]) -> dict[str, dict[str, Json | Prefer]]:

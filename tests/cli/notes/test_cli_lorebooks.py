@@ -154,6 +154,26 @@ def test_a_book_that_was_renamed_is_named_once(lorestudio: Run, book: Path, tmp_
     assert f"Sea ({renamed}): 0 entries not as both last agreed." in lorestudio("sync", place).stdout
 
 
+def test_a_book_that_is_gone_keeps_no_other_one_waiting(lorestudio: Run, book: Path, tmp_path: Path) -> None:
+    place, second, third = tmp_path / "v", tmp_path / "Moor.json", tmp_path / "Woods.json"
+    copy(book, second)
+    copy(book, third)
+    assert (
+        lorestudio("import", second, book, third, "--into", place, "--duplicates", "keep-both", "--yes").exit_code == 0
+    )
+    for path in (book, third):
+        path.write_text(path.read_text(encoding="utf-8").replace("It rings.", "It is cracked."), encoding="utf-8")
+    second.unlink()
+    done = lorestudio("sync", place, "--yes")
+    assert (done.exit_code, f"{second}: the lorebook Moor is gone from there" in done.stderr) == (1, True)
+    texts = {path.parent.name: path.read_text(encoding="utf-8") for path in place.rglob("Bell*.md")}
+    assert {name: "It is cracked." in text for name, text in texts.items()} == {
+        "Moor": False, "Sea": True, "Woods": True
+    }  # fmt: skip
+    told = json.loads(lorestudio("sync", place, "--json").stdout)
+    assert [(each["book"], "items" in each) for each in told] == [("Sea", True), ("Woods", True), ("Moor", False)]
+
+
 def test_a_book_and_its_notes_are_brought_together(lorestudio: Run, book: Path, tmp_path: Path) -> None:
     place = tmp_path / "v"
     assert lorestudio("import", book, "--into", place, "--yes").exit_code == 0
