@@ -6,6 +6,7 @@ What an earlier run of a command made may be written again, what people wrote is
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from contextlib import suppress
 from copy import copy
@@ -22,6 +23,7 @@ from typer.models import OptionInfo
 from lorestudio.cli.output import STANDARD_STREAM, clear_messages
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.problems import InputError, WrongFileError
+from lorestudio.settings.files import WRITE_PROTECTED
 from lorestudio.settings.rules import VERSIONS, name_of, rules_of
 from lorestudio.studio.project.files import own_folders
 from lorestudio.vault import front_matter
@@ -183,6 +185,8 @@ class OutputFile:
             raise InputError(path, f"this is written to a file only. Give it a name that ends in {self.endings[0]}.")
         if not path.is_file():
             return
+        if not os.access(path, os.W_OK):  # said before the work is done
+            raise InputError(path, f"{WRITE_PROTECTED}, or choose another name.")
         places = [*_places(values)]
         named = sum(_same(path, place) for place in places) > 1
         note = path.suffix.lower() == ".md" and any(_inside(path, place) for place in places)

@@ -133,17 +133,23 @@ def real_path(path: Path) -> Path:
     return Path(os.path.realpath(path.expanduser()))  # `Path.resolve` fails at such a circle
 
 
+WRITE_PROTECTED: Final = "the file is write-protected; remove the protection first"
+
+
 def write_atomically(path: Path, data: bytes, *, private: bool = False, expected: bytes | None = None) -> None:
     """Replace the file at `path` by `data`: at every moment there is either the old file or the new one.
 
     Makes missing folders, keeps the permissions of an existing file and writes through symbolic links; what is
     `private` may be read by its owner only. A file of which something is `expected` must hold just that. What an
     earlier writing of the same file left behind, because the computer stopped, is deleted. Waits for the disk, so a
-    window calls it from a worker. Raises OSError, also for a device, which would be gone; nothing is left behind then.
+    window calls it from a worker. Raises OSError, also for a device, which would be gone, and for a file that is
+    write-protected; nothing is left behind then.
     """
     target = real_path(path)
     if target.exists() and not target.is_file() and not target.is_dir():
         raise OSError(errno.EINVAL, "it is a device or a pipe, and no file", str(path))
+    if target.is_file() and not os.access(target, os.W_OK):  # replacing it asks only for the right to change its folder
+        raise OSError(errno.EACCES, WRITE_PROTECTED, str(path))
     target.parent.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
     _sweep(target)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")

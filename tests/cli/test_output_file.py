@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,6 +48,18 @@ def test_what_people_wrote_is_not_written_over(
     assert result.exit_code == 2
     assert "Choose another name" in result.stderr
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_write_protected_file_is_left_alone(
+    lorestudio: Run, vault: Path, chat: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root, as whom tests may run, may write everything, so the answer of the system is given here."""
+    (kept := tmp_path / "out.html").write_text("{}", encoding="utf-8")
+    may = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: (mode != os.W_OK or Path(path) != kept) and may(path, mode))
+    result = lorestudio("report", vault, "--chat", chat, "-o", kept)
+    assert (result.exit_code, "write-protected" in result.stderr) == (2, True)
+    assert kept.read_text(encoding="utf-8") == "{}"
 
 
 def test_a_link_to_what_is_read_is_the_same_file(lorestudio: Run, vault: Path, chat: Path, tmp_path: Path) -> None:

@@ -94,6 +94,14 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions and links of POSIX")
+def test_a_write_protected_file_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (path := tmp_path / "settings.json").write_bytes(b"old")
+    monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
+    with pytest.raises(PermissionError, match="write-protected"):
+        write_atomically(path, b"new")
+    assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("settings.json", b"old")]
+
+
 def test_permissions_and_links_stay(tmp_path: Path) -> None:
     target, link = tmp_path / "real.json", tmp_path / "link.json"
     target.write_bytes(b"old")
