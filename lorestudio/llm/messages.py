@@ -58,7 +58,7 @@ class ChatRequest:
     `kind` says what for (`search`, `prefilter`, or the name of a tool). An empty `system` sends the user message alone;
     an empty `model` means the connection's own. `max_tokens` limits the reply, `timeout_ms` the whole exchange.
     `json_schema` is a plain JSON schema, sent as strict under `schema_name` where the provider takes schemas;
-    `json_object` only asks for some JSON object.
+    `json_object` only asks for some JSON object. To a question for `prose`, bare JSON is no answer.
     The first `stable_prefix` characters of `user` stay the same from call to call and may be cached by the provider.
     `before` are messages between the two, each with its role (system, user or assistant); the answer is to begin with
     `prefill`, which providers do not repeat.
@@ -79,6 +79,7 @@ class ChatRequest:
     before: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     prefill: str = field(default="", repr=False)
     json_object: bool = False
+    prose: bool = False
     reasoning_effort: str = ""
 
     @property

@@ -468,6 +468,17 @@ def test_a_scribe_that_fails_ends_with_1(lorestudio: Run, vault: Path, chat: Pat
     assert "out of order" in result.stderr
 
 
+@pytest.mark.parametrize("body", [None, [], ["a"], 7, True, {"selected": []}], ids=repr)
+def test_json_of_no_known_shape_is_no_note(lorestudio: Run, vault: Path, chat: Path, body: object) -> None:
+    with provider(reply(json.dumps(body))) as server:
+        with_profile(lorestudio, server.port)
+        result = lorestudio("scribe", vault, "--chat", chat, "--answers", "Local", "--yes")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "its JSON has no known shape" in result.stderr
+    recorded = lorestudio("scribe", vault, "--chat", chat, "--answers", "recorded")
+    assert "no answers are recorded yet" in recorded.stderr
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

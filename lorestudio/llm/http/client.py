@@ -222,9 +222,12 @@ class HttpChatClient:
         else:
             self.check(body)
             empty = empty_answers(body)
-            if not empty:
-                return self.reply(self.dialect.answer(body), exchange, habits, raw=text)
-            problem = self.invalid(f'the reply holds no answer: its "{empty}" is empty')
+            answer = self.dialect.answer(body)
+            bare = exchange.request.prose and answer.bare
+            if not empty and not bare:
+                return self.reply(answer, exchange, habits, raw=text)
+            what = f'its "{empty}" is empty' if empty else f"its JSON has no known shape: {cut(answer.text, 60)}"
+            problem = self.invalid(f"the reply holds no answer: {what}")
         raise problem
 
     def check(self, body: Json) -> None:

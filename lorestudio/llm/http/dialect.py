@@ -17,12 +17,16 @@ _OUTPUT: Final = ("output_tokens", "completion_tokens", "candidatesTokenCount", 
 
 
 class ReadAnswer(Struct, frozen=True):
-    """A reply's text, the parsed value where the provider gave one, the tokens, and why it ended."""
+    """A reply's text, the parsed value where the provider gave one, the tokens, and why it ended.
+
+    `bare`: the reply has no known shape, so that the text is that of its JSON.
+    """
 
     text: str
     value: Json = None
     usage: TokenUsage = field(default_factory=TokenUsage)
     finish: str = ""
+    bare: bool = False
 
 
 def read_body(text: str) -> Json:
@@ -37,14 +41,14 @@ def read_answer(body: Json) -> ReadAnswer:
     if isinstance(body, str):
         return ReadAnswer(body)
     if not isinstance(body, Mapping):
-        return ReadAnswer(spell(body), value=body)
+        return ReadAnswer(spell(body), value=body, bare=True)
     usage = read_usage(body)
     finish = _finish(body)
     for block in _items(body.get("content")):
         if block.get("type") == "tool_use" and "input" in block:
             return ReadAnswer(spell(block["input"]), block["input"], usage, finish)
     text = _text(body)
-    return ReadAnswer(spell(body) if text is None else text, None, usage, finish)
+    return ReadAnswer(spell(body) if text is None else text, None, usage, finish, text is None)
 
 
 def empty_answers(body: Json) -> str:

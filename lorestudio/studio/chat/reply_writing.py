@@ -32,7 +32,7 @@ TIMEOUT_MS: Final = 300_000
 def reply_request(prompt: AssembledPrompt, setup: PromptSetup, model: str = "") -> ChatRequest:
     """The request that asks for the next reply; `model` is the connection's where none is named."""
     messages = tuple(ChatMessage(each.role.value, each.text, each.name) for each in prompt.messages)
-    return ChatRequest(REPLY, "", "", setup.reply_tokens, TIMEOUT_MS, model=model, messages=messages)
+    return ChatRequest(REPLY, "", "", setup.reply_tokens, TIMEOUT_MS, model=model, messages=messages, prose=True)
 
 
 def reply_cost(request: ChatRequest, counter: TokenCounter, recorded: RecordedAnswers | None = None) -> CostEstimate:

@@ -247,5 +247,5 @@ async def _stand_in_says(request: ChatRequest) -> str:
 
 async def try_profile(profile: Profile, connections: Connections) -> ChatReply:
     """A short question to a provider, to see whether the connection works. Raises LlmError."""
-    request = ChatRequest("test", "", "Answer with one word: ready", max_tokens=TEST_TOKENS, timeout_ms=TEST_TIMEOUT_MS)
+    request = ChatRequest("test", "", "Answer with one word: ready", TEST_TOKENS, TEST_TIMEOUT_MS, prose=True)
     return await connections.client(profile).complete(request)

@@ -98,6 +98,7 @@ def summary_request(material: Material, settings: DeepLoreSettings, model: str =
         max_tokens=SUMMARY_TOKENS,
         timeout_ms=settings.ai_search_timeout,
         model=settings.ai_search_model or model,
+        prose=True,
     )
 
 

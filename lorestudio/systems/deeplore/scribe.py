@@ -87,6 +87,7 @@ def extraction_request(notepad: str, reply: str, settings: DeepLoreSettings) -> 
         max_tokens=settings.ai_notepad_max_tokens,
         timeout_ms=settings.ai_notepad_timeout,
         model=tool_model(settings.ai_notepad_connection_mode, settings.ai_notepad_model, settings),
+        prose=True,
     )
 
 
@@ -190,6 +191,7 @@ def summary_request(transcript: str, previous: str, focus: str, settings: DeepLo
         max_tokens=settings.scribe_max_tokens,
         timeout_ms=settings.scribe_timeout,
         model=tool_model(settings.scribe_connection_mode, settings.scribe_model, settings),
+        prose=True,
     )
 
 
