@@ -15,6 +15,7 @@ from lorestudio.cli.command import command, command_group
 from lorestudio.cli.output import FAILED, echo, say, say_all
 from lorestudio.cli.screen import Screen, filled, fold, listing
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.sections import naming_profile
 from lorestudio.studio.project.answering import (
     PRESETS,
     RESERVED_NAMES,
@@ -26,6 +27,9 @@ from lorestudio.studio.project.answering import (
     ProfileFile,
     try_profile,
 )
+from lorestudio.studio.project.files import own_folders
+from lorestudio.studio.project.settings import SystemSettingsFiles
+from lorestudio.systems.registry import KINDS
 
 profiles = command_group(
     "Provider profiles: who can be asked, and how. Keys stay in the system's keyring or in your environment."
@@ -170,6 +174,10 @@ def remove(name: Name) -> None:
     file, profile = _found(known, name)
     _save(known, file, [other for other in file.profiles if other.name != name])
     echo(f"The profile “{name}” is removed.")
+    kept = SystemSettingsFiles(own_folders()["Settings folder"] / "systems").read().values
+    for system, each in kept.items():
+        for naming in naming_profile(each, name):
+            say(f"“{naming.title}” in the settings of {KINDS.title(system)} still names it. Choose another there.")
     if profile.key_source is KeySource.KEYRING:
         try:
             known.keys.delete(name)

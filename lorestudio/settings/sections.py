@@ -126,10 +126,14 @@ def differences(before: Section, after: Section) -> tuple[SettingChange, ...]:
     return tuple(SettingChange(each, one, other) for each, one, other in pairs if not same(one, other))
 
 
+def naming_profile(settings: Section, profile: str) -> list[Declaration]:
+    """The settings that name a provider profile."""
+    return [each for each in declared(type(settings)) if each.profile and getattr(settings, each.name) == profile]
+
+
 def with_profile(settings: SectionT, before: str, now: str) -> SectionT:
     """The settings where the provider profile `before` is called `now`."""
-    naming = (each.name for each in declared(type(settings)) if each.profile and getattr(settings, each.name) == before)
-    return settings.model_copy(update=dict.fromkeys(naming, now))
+    return settings.model_copy(update={each.name: now for each in naming_profile(settings, before)})
 
 
 def value_text(declaration: Declaration, value: Json) -> str:

@@ -101,6 +101,20 @@ def test_add_list_remove(lorestudio: Run, monkeypatch: pytest.MonkeyPatch) -> No
     assert [row[0] for row in listed(lorestudio)] == ["A"]
 
 
+def test_removing_a_profile_says_which_settings_name_it(lorestudio: Run) -> None:
+    for name in ("Local", "Other"):
+        lorestudio("profiles", "add", name, "--url", URL)
+    folder = default_profiles_path().parent / "systems"
+    folder.mkdir()
+    for system, named in (("hybrid", "Local"), ("facts", "Other"), ("world-info", "Local")):
+        (folder / f"{system}.json").write_text(json.dumps({"embedder": named}))
+    told = lorestudio("profiles", "remove", "Local").stderr.splitlines()
+    assert sorted(told) == [
+        f"lorestudio: “Who makes the vectors” in the settings of {system} still names it. Choose another there."
+        for system in ("Hybrid retrieval", "World Info")
+    ]
+
+
 def test_a_variable_without_a_value_is_shown_as_such(lorestudio: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CLOUD_KEY", raising=False)
     lorestudio("profiles", "add", "Cloud", "--url", URL, "--model", "m", "--key-variable", "CLOUD_KEY")

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import shorten
+from lorestudio.settings.sections import naming_profile
 from lorestudio.studio.project.answering import (
     PRESETS,
     Api,
@@ -42,6 +43,7 @@ from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.state.ai_calls import duration_words
+from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
@@ -291,6 +293,10 @@ class ProfilesDialog(Dialog):
         profile = self._editing
         if profile is not None:
             text = tr("The profile “{name}” and its key will be deleted.", name=profile.name)
+            for system, each in self._session.choices.systems.items():
+                for naming in naming_profile(each, profile.name):
+                    words = {"setting": tr(naming.title), "system": system_title(system)}
+                    text += " " + tr("“{setting}” in the settings of {system} names it.", **words)
             dialogs.confirm(self, tr("Delete profile"), text, tr("Delete"), partial(self._delete, profile))
 
     def _delete(self, profile: Profile) -> None:

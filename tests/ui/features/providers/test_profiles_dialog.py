@@ -12,6 +12,7 @@ from shiboken6 import isValid
 
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import failed
+from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.studio.project.answering import (
     PRESETS,
     AnswerKind,
@@ -281,8 +282,10 @@ def test_a_test_is_stopped_by_its_button_and_by_closing(open_dialog, client, qtb
 def test_a_profile_is_deleted_with_its_key_after_a_question(open_dialog, keyring, connections, qtbot) -> None:
     keyring.kept["lorestudio", "Remote"] = SECRET
     dialog = open_dialog(REMOTE)
+    dialog._session.choices.systems["hybrid"] = HybridSettings(embedder="Remote")
     dialog.delete.click()
     (box,) = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QMessageBox)]
+    assert "“Who makes the vectors” in the settings of Hybrid retrieval names it." in box.text()
     assert connections.load().profiles
     next(button for button in box.buttons() if button.text() == "Delete").click()
     settle(dialog, qtbot)
