@@ -65,7 +65,10 @@ def basis(
     if since is not None and since > count:
         raise InputError("--since", f"the chat has no message #{since}; #{count} is the reply to come.")
     if hidden is not None:
-        kept = kept.saying(*read_range(hidden, "--hidden"), since)
+        first, last = read_range(hidden, "--hidden")
+        if last >= count:
+            raise InputError("--hidden", f"the chat has no message #{last}; its last one is #{count - 1}.")
+        kept = kept.saying(first, last, since)
     if forget is not None:
         kept = kept.saying(*read_range(forget, "--forget"), None)
     kept = replace(kept, settings=assigned(assignments or (), ChatBasis, kept.settings))

@@ -55,6 +55,13 @@ def test_what_is_said_is_kept_and_holds(lorestudio: Run, world: tuple[Path, Path
     assert not basis_path(world[1]).exists()
 
 
+def test_of_messages_that_the_chat_does_not_have_nothing_is_kept(lorestudio: Run, world: tuple[Path, Path]) -> None:
+    """Of a number with too many digits every command about the chat ran for good."""
+    result = lorestudio("basis", "--chat", world[1], "--hidden", "1-9999999999", "--since", "4")
+    assert (result.exit_code, "its last one is #4" in result.stderr) == (2, True)
+    assert not basis_path(world[1]).exists()
+
+
 def test_the_table_and_the_replay_say_what_is_assumed(lorestudio: Run, world: tuple[Path, Path]) -> None:
     assert "#0 to #1" in lorestudio("basis", "--chat", world[1]).output
     told = " ".join(lorestudio("replay", world[0], "--chat", world[1]).output.split())

@@ -86,10 +86,11 @@ def keep_basis(path: Path, basis: KeptBasis) -> None:
 
 def basis_problems(basis: KeptBasis, chat: Chat) -> tuple[str, ...]:
     """Sentences about words on messages that are not hidden, so that they say nothing."""
+    most = len(chat.messages) + 1000  # a file may say any number
     shown = [
         place
         for each in basis.hidden
-        for place in range(each.first, each.last + 1)
+        for place in range(each.first, min(each.last, max(each.first, most)) + 1)
         if place >= len(chat.messages) or not chat.messages[place].was_hidden
     ]
     if not shown:
