@@ -128,5 +128,5 @@ class _Slots:
         place = len(seen) - 1
         if f"{place}|{seen[-1].swipe if seen else 0}" in self._slots:
             return Trust.SURE
-        kept = self._newest - SLOTS_KEPT < place <= self._newest
+        kept = bool(self._slots) and self._newest - SLOTS_KEPT < place <= self._newest
         return Trust.CARRIED if kept else Trust.UNSURE

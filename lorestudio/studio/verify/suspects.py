@@ -13,15 +13,16 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
-from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.history import HiddenSince, ranges_of
+from lorestudio.domain.history import HiddenSince, HistoryRule
 from lorestudio.domain.javascript import Json, number_text
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import EntryRule
 from lorestudio.exchange.chats.recorded import PINNED, RecordedEntry, found_among, generated_at
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
 from lorestudio.settings.rules import VERSIONS
+from lorestudio.studio.project.basis import hidden_rows
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
@@ -386,35 +387,38 @@ class _Suspects:
         for place in sorted(said):
             message = self._chat.messages[place]
             today = " and is not today" if not message.is_system else " already"
-            since = (HiddenSince(place, place, place + 1),) if message.was_hidden else ()
+            now = self._project.history.rule is HistoryRule.NOW  # then nobody can say it of one message
+            since = (HiddenSince(place, place, place + 1),) if message.was_hidden and not now else ()
             yield Suspect(
                 SuspectKind.HIDDEN, f"Message #{place} was hidden{today}.", _without(place), str(place), hidden=since
             )
             if message.was_hidden:
                 yield Suspect(
-                    SuspectKind.HIDDEN, f"Message #{place} was still in sight.", self._with(place, message), str(place),
-                    hidden=(HiddenSince(place, place, len(self._chat.messages)),),
+                    SuspectKind.HIDDEN, f"Message #{place} was still in sight.", self._with(place), str(place),
+                    hidden=() if now else (HiddenSince(place, place, len(self._chat.messages)),),
                 )  # fmt: skip
-        hidden = [place for place in said if self._chat.messages[place].was_hidden]
-        if len(hidden) > 1:
+        rows = hidden_rows(self._project.history)
+        told = {
+            "hidden already": (_without, [HiddenSince(each.first, each.last, each.first + 1) for each in rows]),
+            "still in sight": (
+                self._with,
+                [HiddenSince(each.first, each.last, each.since) for each in rows if each.since is not None],
+            ),
+        }
+        for words, (carry, when) in told.items():
+            places = [place for each in when for place in range(each.first, each.last + 1)]
+            if len(places) > 1:
+                every = partial(_one_after_another, [carry(place) for place in places])
+                title = f"What is hidden today was {words}."
+                yield Suspect(SuspectKind.HIDDEN, title, every, words, hidden=tuple(when))
 
-            def carry(run: Rerun) -> Rerun | None:
-                for place in hidden:
-                    run = _without(place)(run) or run
-                return run
-
-            yield Suspect(
-                SuspectKind.HIDDEN, "What is hidden today was hidden already.", carry, "all",
-                hidden=tuple(HiddenSince(first, last, first + 1) for first, last in ranges_of(sorted(hidden))),
-            )  # fmt: skip
-
-    def _with(self, place: int, message: Message) -> Carry:
+    def _with(self, place: int) -> Carry:
         def carry(run: Rerun) -> Rerun | None:
             places = run.moment.positions or tuple(range(len(run.moment.chat)))
             if place in places or place >= run.generation.message:
                 return None
             at = sum(each < place for each in places)
-            shown = replace(message, is_system=False)
+            shown = replace(self._chat.messages[place], is_system=False)
             chat = (*run.moment.chat[:at], shown, *run.moment.chat[at:])
             return replace(run, moment=replace(run.moment, chat=chat, positions=(*places[:at], place, *places[at:])))
 
@@ -514,6 +518,12 @@ def _without(place: int) -> Carry:
         return replace(run, moment=replace(run.moment, chat=chat, positions=(*places[:at], *places[at + 1 :])))
 
     return carry
+
+
+def _one_after_another(carries: Sequence[Carry], run: Rerun) -> Rerun:
+    for carry in carries:
+        run = carry(run) or run
+    return run
 
 
 def _as_nobody_kept(words: str, run: Rerun) -> Rerun | None:

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.history import HiddenSince
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import EntryRule
+from lorestudio.settings.studio import ChatBasis
+from lorestudio.studio.project.basis import KeptBasis
 from lorestudio.studio.verify.agreement import Agreement, WentIn
 from lorestudio.studio.verify.causes import verify
 from lorestudio.studio.verify.suspects import SuspectKind
@@ -116,6 +119,17 @@ def test_since_when_a_message_is_hidden_is_kept_by_no_file() -> None:
     assert cause.title == "Message #1 was hidden already."
     (hidden,) = cause.suspect.hidden
     assert hidden.since == 2
+
+
+def test_that_hidden_messages_were_all_in_sight_is_one_cause() -> None:
+    """The lamp of #1 for #2, the reed of #5 for #6: no message alone explains both."""
+    there = {2: [source("Lamp")], 6: [source("Reed")]}
+    made = project(None, chat(there, m1={"is_system": True}, m5={"is_system": True}))
+    found = verify(replace(made, basis=KeptBasis(ChatBasis(history="now"))))
+    best = found.causes[0]
+    assert (best.title, best.explains) == ("What is hidden today was still in sight.", (Generation(2), Generation(6)))
+    assert best.suspect.hidden == (HiddenSince(1, 1, 7), HiddenSince(5, 5, 7))
+    assert not any(each.can_be_taken_over for each in found.causes[1:] if each.kind is SuspectKind.HIDDEN)
 
 
 def test_choices_may_have_been_others() -> None:

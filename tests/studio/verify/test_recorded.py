@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.recorded import TAG
+from lorestudio.settings.studio import ChatBasis
+from lorestudio.studio.project.basis import KeptBasis
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.verify.causes import following
 from lorestudio.studio.verify.recorded import Trust, recorded_replies
@@ -27,6 +30,13 @@ def test_a_record_that_repeats_the_one_before_it_needs_a_witness() -> None:
     without = {key: value for key, value in SLOTS.items() if key != "3|0"}
     assert trust(chat(slots=without)) == {2: Trust.SURE, 4: Trust.CARRIED, 6: Trust.SURE}
     assert trust(chat(slots={})) == {2: Trust.SURE, 4: Trust.UNSURE, 6: Trust.SURE}
+
+
+def test_a_chat_that_keeps_no_slots_witnesses_nothing() -> None:
+    """Where a reply saw no message, none was taken for the slot of that turn."""
+    hidden = chat(slots={}, **{f"m{place}": {"is_system": True} for place in range(4)})
+    found = recorded_replies(replace(project(None, hidden), basis=KeptBasis(ChatBasis(history="now"))), MAIN)
+    assert {generation.message: each.trust for generation, each in found.items()}[4] is Trust.UNSURE
 
 
 def test_what_is_repeated_may_stand_in_a_message_that_is_no_reply() -> None:

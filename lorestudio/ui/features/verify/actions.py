@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.history import HistoryRule
 from lorestudio.domain.records import replace
 from lorestudio.settings.declaration import Value
 from lorestudio.settings.studio import ALONE, FOLLOWED
@@ -182,7 +183,10 @@ class VerifyFeature(Feature):
             return
         hidden, values = cause.suspect.hidden, cause.suspect.settings
         if hidden:
-            basis = project.basis
+            then = project.basis.settings.model_copy(
+                update={"history": HistoryRule.THEN.value}
+            )  # else it would say nothing
+            basis = replace(project.basis, settings=then)
             for each in hidden:
                 basis = basis.saying(each.first, each.last, each.since)
             session.parts.adjust(cause.title, basis=basis)

@@ -192,6 +192,10 @@ def test_settings_and_hidden_messages_are_taken_over_as_a_step(window: MainWindo
     window.run("adjust.undo")
     settle(window)
     assert window.session.project.basis == before.basis
+    now = before.basis.settings.model_copy(update={"history": "now"})
+    window.session.set_project(replace(before, basis=replace(before.basis, settings=now)))
+    take(window, hidden=hidden)
+    assert window.session.project.basis == basis, "as it is now, it would say nothing"
 
 
 def test_another_system_is_given_its_own_settings(window: MainWindow, qtbot) -> None:
