@@ -88,9 +88,19 @@ def never_carried(change: SettingChange) -> bool:
     return change.declaration.alias in _NOT_CARRIED
 
 
+_OFF: Final = ("enabled", False)
+
+
 def by_default(changes: Sequence[SettingChange]) -> tuple[SettingChange, ...]:
-    """Those that are carried over unless somebody says otherwise: not what belongs to one computer or window."""
-    return tuple(each for each in changes if not each.declaration.local and not never_carried(each))
+    """Those that are carried over unless somebody says otherwise: not what belongs to one computer or window.
+
+    Neither is that DeepLore is off: here all runs are as if it were on, and a new project has its default.
+    """
+    return tuple(
+        each
+        for each in changes
+        if not each.declaration.local and not never_carried(each) and (each.declaration.name, each.after) != _OFF
+    )
 
 
 def _not_taken(each: Declaration, value: Value) -> str:

@@ -89,6 +89,16 @@ def test_export_merges_only_what_differs_and_keeps_a_copy(lorestudio, tuned, sil
     assert json.loads(every.stdout) == [{"key": "graphGravity", "before": None, "after": 2}]
 
 
+def test_settings_that_say_nothing_of_the_main_switch_leave_it_on(lorestudio, sillytavern, tmp_path) -> None:
+    """DeepLore's default is off, and a new project has it."""
+    (mine := tmp_path / "mine.json").write_text('{"scanDepth": 8}')
+    result = lorestudio("settings", "export", "--settings", mine, "--to", sillytavern, "--yes")
+    assert (result.exit_code, "enabled" in result.stdout) == (0, False)
+    assert (deeplore(sillytavern)["enabled"], deeplore(sillytavern)["scanDepth"]) == (True, 8)
+    lorestudio("settings", "export", "--settings", mine, "--to", sillytavern, "--key", "enabled", "--yes")
+    assert deeplore(sillytavern)["enabled"] is False
+
+
 def test_export_asks_first_and_a_no_writes_nothing(tuned, sillytavern) -> None:
     before = sillytavern.read_bytes()
     arguments = ["settings", "export", "--settings", str(tuned), "--to", str(sillytavern)]
