@@ -32,6 +32,7 @@ from lorestudio.studio.attach.captures import (
 from lorestudio.studio.attach.comparing import (
     ComparedCapture,
     PromptComparison,
+    answered_words,
     beside_replies,
     captured_answers,
 )
@@ -184,6 +185,8 @@ def compare_captures(
         f"{plural(len(found), '# capture|# captures')}, {len(turns)} of replies in this chat; "
         f"{sum(each.agrees for each in turns)} with the same lore as the run."
     )
+    if keep_answers:
+        say(answered_words(simulator.traces.values()))
 
 
 def _matched_json(each: ComparedCapture) -> dict[str, Json]:

@@ -69,7 +69,10 @@ def test_the_models_choice_is_kept_and_replayed(lorestudio: Run, vault: Path, ch
     question = first.ai_calls[0].user
     theirs = question.rpartition("\n\n")[0] + "\n\nAnswer as you were told."
     store.add(capture("4000000000000-aaaaaa", '[{"title": "Tide"}]', "Pick lore.", theirs))
-    assert lorestudio("captures", "compare", *by, "--keep-answers").exit_code == 0
+    kept = lorestudio("captures", "compare", *by, "--keep-answers")
+    assert (kept.exit_code, "Captures answer 1 question of the runs" in kept.stderr) == (0, True)
+    none = lorestudio("captures", "compare", vault, "--chat", chat, "--mode", "keywords-only", "--keep-answers")
+    assert "No capture answers a question that the runs ask" in none.stderr
     again = from_json(json.loads(lorestudio("replay", *by, "--answers", "recorded", "--json").stdout)[0])
     verdicts = [each for stage in again.stages for each in stage.verdicts]
     assert {again.title(each.entry) for each in verdicts if each.reason == "ai_pick"} == {"Tide"}

@@ -309,6 +309,14 @@ async def beside_replies(
     )
 
 
+def answered_words(traces: Iterable[Trace]) -> str:
+    """How many questions of a whole run the captures answered, in a sentence; one without an answer is no call."""
+    answered = sum(not call.error for trace in traces for call in trace.ai_calls)
+    if not answered:
+        return "No capture answers a question that the runs ask about which entries matter."
+    return f"Captures answer {plural(answered, '# question|# questions')} of the runs about which entries matter."
+
+
 async def compared(simulator: Simulator, capture: MatchedCapture) -> PromptComparison:
     """Run the turn of a capture that made a reply, and look for every entry in what was sent."""
     generation = capture.generation

@@ -37,7 +37,7 @@ from lorestudio.studio.attach.captures import (
     load_attachment,
     steps,
 )
-from lorestudio.studio.attach.comparing import ComparedCapture, beside_replies, captured_answers
+from lorestudio.studio.attach.comparing import ComparedCapture, answered_words, beside_replies, captured_answers
 from lorestudio.studio.attach.endpoint import Endpoint, new_token
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
@@ -189,7 +189,7 @@ class LiveCapture(QObject):
         self,
         project: Project,
         choice: RunChoice,
-        done: Callable[[tuple[ComparedCapture, ...]], object],
+        done: Callable[[tuple[ComparedCapture, ...], str], object],
         *,
         keep: bool,
     ) -> None:
@@ -201,15 +201,17 @@ class LiveCapture(QObject):
         if folder is None:
             return
 
-        def work(_job: Job) -> tuple[ComparedCapture, ...]:
+        def work(_job: Job) -> tuple[tuple[ComparedCapture, ...], str]:
             store = Captures(folder)
             kept = [store.read(each.id) for each in store.list()]
             kind = kind_of(choice.system)
             answers = captured_answers(kept, path, kind) if keep and path is not None else ()
             simulator = Simulator(project, system_of(project.scene(*answers), kind, choice.settings))
-            return asyncio.run(beside_replies(simulator, kept, whole=keep))
+            found = asyncio.run(beside_replies(simulator, kept, whole=keep))
+            return found, answered_words(simulator.traces.values()) if keep else ""
 
-        self._jobs.start(tr("Comparing captures with the chat"), work, done=done, failed=self.failed.emit, owner=self)
+        text = tr("Comparing captures with the chat")
+        self._jobs.start(text, work, done=lambda made: done(*made), failed=self.failed.emit, owner=self)
 
     def close(self) -> None:
         """Listen no longer; waits until it is so. For the end of the window."""
@@ -463,7 +465,7 @@ class LiveCaptureDialog(Dialog):
             self.compare.setEnabled(False)
             self._live.compare(project, choice, self._compared, keep=self.keep_answers.isChecked())
 
-    def _compared(self, found: Sequence[ComparedCapture]) -> None:
+    def _compared(self, found: Sequence[ComparedCapture], answered: str) -> None:
         self._found = {each.matched.capture.id: each for each in found}
         self.model.set_rows(self._live.kept.captures, self._columns())
         turns = [each.turn for each in found if each.turn is not None]
@@ -474,6 +476,7 @@ class LiveCaptureDialog(Dialog):
             replies=number(len(turns)),
             same=number(same),
         )
+        text = " ".join(filter(None, (text, tr(answered))))
         self.bar.say(text, "good" if turns and same == len(turns) else "neutral")
 
     def _reply_of(self, capture: Capture) -> Generation | None:

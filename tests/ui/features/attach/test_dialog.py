@@ -240,7 +240,7 @@ def test_what_was_found_is_told_of_each_and_leads_to_its_reply(
     assert not dialog.compare.isEnabled()
     ((project, choice, done, keep),) = asked
     assert (project, choice, keep) == (session.project, session.choice, True)
-    done([found(ASKED, agrees=False, lore=("- Bell: only in the run",)), found(MASKED, turn=False)])
+    done([found(ASKED, agrees=False, lore=("- Bell: only in the run",)), found(MASKED, turn=False)], "")
     assert dialog.bar.label.text() == "2 captures: 1 of replies in this chat, 0 with the same lore as the run."
     assert dialog.bar.tone == "neutral"
     lines = {row[1]: row[2:] for row in dialog.model.texts()[1:]}
@@ -248,9 +248,9 @@ def test_what_was_found_is_told_of_each_and_leads_to_its_reply(
         "#2.2": ["the same 2 entries", "answered, 0.9 s"],
         "search": ["the same 2 entries", "redacted · answered, 0.9 s"],
     }
-    done([found(ASKED), found(MASKED, turn=False)])
+    done([found(ASKED), found(MASKED, turn=False)], "")
     assert dialog.bar.tone == "good"
-    done([found(ASKED, agrees=False, lore=("- Bell: only in the run",)), found(MASKED, turn=False)])
+    done([found(ASKED, agrees=False, lore=("- Bell: only in the run",)), found(MASKED, turn=False)], "")
     choose(dialog, MASKED)
     assert (dialog.go.isEnabled(), dialog.compare.isEnabled()) == (False, True)
     choose(dialog, ASKED)
@@ -301,9 +301,10 @@ def test_captures_are_compared_with_the_chat_in_a_job(
     project = make_project(tmp_path / "vault")
     heard: list[Any] = []
     for keep in (False, True):
-        live.compare(project, session.choice, heard.append, keep=keep)
+        live.compare(project, session.choice, lambda *made: heard.append(made), keep=keep)
         qtbot.waitUntil(lambda: session.jobs.idle and bool(heard))
-        found = heard.pop()
+        found, answered = heard.pop()
+        assert answered.startswith("No capture answers") is keep
         assert {each.matched.capture.id for each in found} == {ASKED.id, MASKED.id}
         assert [(each.turn, each.matched.generation) for each in found] == [(None, None)] * 2  # of another chat
     live.kept = replace(live.kept, problems=("a.json: torn.",))

@@ -235,6 +235,7 @@ def test_the_models_choices_are_kept_and_replayed(make_window: Any, tmp_path: Pa
     dialog.keep_answers.click()
     dialog.compare.click()
     qtbot.waitUntil(dialog.compare.isEnabled, timeout=20_000)
+    assert "Captures answer 1 question of the runs about which entries matter." in dialog.bar.label.text()
     dialog.close()
     window.session.replays.choose(source=Source(AnswerKind.RECORDED))
     settle(window)
