@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from html import escape
 from typing import Final, TypeAlias
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtGui import Qt as Gui
 from PySide6.QtWidgets import QApplication, QWidget
@@ -57,6 +57,15 @@ def is_redo(event: QKeyEvent) -> bool:
     """Whether a key asks to do again what was undone: the desktop's own keys do, and Ctrl+Y on every desktop."""
     pressed = QKeySequence(event.keyCombination())
     return event.matches(QKeySequence.StandardKey.Redo) or pressed == QKeySequence("Ctrl+Y")
+
+
+def takes_f2(event: QEvent) -> bool:
+    """Take F2 for a widget that has a use for it, to be asked in its `event`: else the window renames the note."""
+    if event.type() is not QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+        return False
+    mine = event.key() == Qt.Key.Key_F2
+    event.setAccepted(mine)
+    return mine
 
 
 # ---- the order of Tab ------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QP
 from PySide6.QtWidgets import QAbstractButton, QMenu, QToolButton, QWidget
 
 from lorestudio.ui.features.controls.chips import ControlChip
-from lorestudio.ui.shell.qt import plain
+from lorestudio.ui.shell.qt import plain, takes_f2
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import GAP, Wrapping, chip_height, draw_ground, iconed, in_lines, label, named, tool
@@ -46,6 +46,10 @@ class ChipButton(QAbstractButton):
         self.setAccessibleDescription(chip.tip)
         self.updateGeometry()
         self.update()
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: F2 is its own."""
+        return takes_f2(event) or super().event(event)
 
     def sizeHint(self) -> QSize:
         """Qt: icon, text, detail and cross in one line."""

@@ -10,10 +10,11 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QPushButton
+from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
+from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.recovery import Recovery
 from lorestudio.studio.project.project import Project, open_project
@@ -972,3 +973,55 @@ def test_what_the_system_says_of_the_entry_stands_under_its_keys(alone) -> None:
     assert "Would go in. It has room." in said(note, goes_in=True)
     assert "Would not go in. It has room." in said(note, goes_in=False)
     assert "Would" not in said(other, goes_in=True)
+
+
+def test_f2_belongs_to_a_chip_and_to_a_name_that_it_renames(window, tmp_path, settle) -> None:
+    folder = write_vault(tmp_path / "f2", {"Skarn.md": "---\ntags: [lorebook]\nkeys: [skarn]\nmood: calm\n---\nA.\n"})
+    window.features.vault.keep_in(tmp_path / "kept")
+    window.session.set_project(open_project([folder]))
+    settle(window)
+    window.selection.choose_note(window.session.note_at(folder / "Skarn.md"))
+    settle(window)
+    window.show_pane("entry")
+    window.activateWindow()
+    form = window.entry.editor.form
+
+    def pressed(on: QWidget) -> list[str]:
+        """The titles of the dialogs that the key opens."""
+        on.setFocus()
+        QTest.keyClick(on, Qt.Key.Key_F2)
+        settle(window)
+        shown = [each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible()]
+        titles = [each.windowTitle() for each in shown]
+        for each in shown:
+            each.reject()
+        drain()
+        return titles
+
+    keys = form.row("keys").field.chips
+    assert pressed(keys.chips[0]) == []
+    assert keys.input.text() == "skarn"
+    QTest.keyClick(keys.input, Qt.Key.Key_Escape)
+    assert pressed(form.row("mood").name) == ["Rename property"]
+
+
+def test_f2_belongs_to_a_choice_above_the_chat(window, tmp_path, settle) -> None:
+    folder = write_vault(tmp_path / "f2")
+    window.features.vault.keep_in(tmp_path / "kept")
+    project = replace(open_project([folder]), chat=window.session.project.chat)
+    window.session.set_project(replace(project, controls=ChatControls(pins=(EntryRule("Skarn"),))))
+    settle(window)
+    window.selection.choose_note(window.session.note_at(folder / "Bell.md"))
+    settle(window)
+    window.activateWindow()
+    bar = window.features.controls.bar
+    opened: list[object] = []
+    bar.opened.connect(opened.append)
+    chip = next(each for each in bar.chips if each.chip.key[0] == "pins")
+    chip.setFocus()
+    QTest.keyClick(chip, Qt.Key.Key_F2)
+    drain()
+    dialogs = [each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible()]
+    for each in dialogs:
+        each.reject()
+    assert (opened, dialogs) == ([chip.chip.key], [])

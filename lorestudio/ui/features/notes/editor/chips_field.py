@@ -20,15 +20,22 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QApplication, QCompleter, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QCompleter, QLineEdit, QWidget
 
-from lorestudio.ui.shell.qt import plain
+from lorestudio.ui.shell.qt import plain, takes_f2
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import GAP, Wrapping, chip_height, draw_ground, in_lines
 from lorestudio.ui.widgets.paint import draw_glyph, draw_words
 
 _SEPARATORS: Final = re.compile(r"[,\n\r\u2028\u2029]+")
+_ITEM: Final = re.compile(r"\s*(/(?:\\.|[^/\\\r\n])+/\w*(?=\s*(?:[,\r\n]|$))|[^,\r\n\u2028\u2029]+)")
+"""A pattern between slashes, which may hold commas, or what stands between two separators."""
+
+_OPEN: Final = re.compile(r"/(?:\\.|[^/\\])*")
+_BULLET: Final = re.compile(r"-\s+(['\"]?)(.+)\1")
+"""A line of YAML's lists."""
+
 _MIME: Final = "application/x-lorestudio-chip"
 _CROSS: Final = 16
 _LEAST_INPUT: Final = 90
@@ -38,8 +45,9 @@ Mark = Callable[[str], str]
 
 
 def split_items(text: str) -> list[str]:
-    """The items of a pasted text: cut at commas and line ends, trimmed, empty ones dropped."""
-    return [item for piece in _SEPARATORS.split(text) if (item := piece.strip())]
+    """The items of a pasted text: cut at commas and line ends, trimmed, empty ones dropped, without a list's dashes."""
+    pieces = [item for found in _ITEM.finditer(text) if (item := found[1].strip())]
+    return [bullet[2] if (bullet := _BULLET.fullmatch(item)) else item for item in pieces]
 
 
 class _Chip(QAbstractButton):
@@ -53,6 +61,10 @@ class _Chip(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._pressed: QPoint | None = None
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: F2 is its own."""
+        return takes_f2(event) or super().event(event)
 
     def sizeHint(self) -> QSize:
         """Qt: the text, a warning sign, and the cross."""
@@ -179,7 +191,7 @@ class ChipsField(Wrapping):
         if popup is not None:
             popup.installEventFilter(self)
         # It writes its choice into the line after it has told it.
-        completer.activated.connect(self.take_input, Qt.ConnectionType.QueuedConnection)
+        completer.activated.connect(self._take_whole, Qt.ConnectionType.QueuedConnection)
 
     def refresh(self) -> None:
         """Marks and names anew, and everything in its place."""
@@ -199,8 +211,11 @@ class ChipsField(Wrapping):
     # ---- changes ----------------------------------------------------------------------------------------------------
 
     def take_input(self) -> None:
-        """Add what was typed; a comma or a line end separates several."""
-        self._take(self.input.text())
+        """Add what was typed, in which a comma separates several, unless an item that has one is written anew."""
+        if self._keeps_commas():
+            self._take_whole()
+        else:
+            self._take(split_items(self.input.text()))
 
     def remove(self, chip: QObject) -> None:
         """Take an item away."""
@@ -289,8 +304,9 @@ class ChipsField(Wrapping):
         enter = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
         taken = event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() in enter
         if taken and isinstance(popup, QWidget):
+            offered = isinstance(popup, QAbstractItemView) and popup.currentIndex().isValid()
             popup.hide()
-            self.take_input()
+            (self._take_whole if offered else self.take_input)()
         return taken
 
     def _input_key(self, event: QKeyEvent) -> bool:
@@ -302,7 +318,7 @@ class ChipsField(Wrapping):
             if _SEPARATORS.search(text.strip()):
                 self.add_text(text)
                 return True
-        elif event.text() == ",":
+        elif event.text() == "," and not (self._keeps_commas() or _OPEN.fullmatch(line.text())):
             self.take_input()
             return True
         elif at_start and backwards and self._chips and self._editing is None and not event.modifiers():
@@ -321,7 +337,7 @@ class ChipsField(Wrapping):
         """Add every item of a pasted text, together with what was typed around it."""
         line, typed = self.input, self.input.text()
         start = line.selectionStart() if line.hasSelectedText() else line.cursorPosition()
-        self._take(typed[:start] + text + typed[start + len(line.selectedText()) :])
+        self._take(split_items(typed[:start] + text + typed[start + len(line.selectedText()) :]))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Qt: only chips of this field are moved here."""
@@ -357,8 +373,14 @@ class ChipsField(Wrapping):
         self.set_items(items)
         self.changed.emit(items)
 
-    def _take(self, text: str) -> None:
-        items = split_items(text)
+    def _keeps_commas(self) -> bool:
+        return self._editing is not None and "," in self._chips[self._editing].text()
+
+    def _take_whole(self) -> None:
+        text = self.input.text().strip()
+        self._take([text] if text else [])
+
+    def _take(self, items: list[str]) -> None:
         self.input.clear()
         place, self._editing = self._editing, None
         now = self.items

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QPushButton, QToolButton, QWidget
 
@@ -21,6 +21,7 @@ from lorestudio.domain.texts import shorten
 from lorestudio.ui.features.notes.editor import schema as reading
 from lorestudio.ui.features.notes.editor.fields import Field
 from lorestudio.ui.features.notes.editor.schema import FIRES_WORDS, FieldKind, FieldSpec, Fires, TagNames
+from lorestudio.ui.shell.qt import takes_f2
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.layouts import Wrapping, column, iconed, in_lines, label, named, small_button
@@ -231,6 +232,10 @@ class NameButton(QToolButton):
             menu.addAction(tr("Show in source"), partial(self.asked.emit, "source"))
         menu.popup(self.mapToGlobal(QPoint(0, self.height())))
         return menu
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: F2 is its own where it renames."""
+        return (self.renamable and takes_f2(event)) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: see the class."""

@@ -83,6 +83,20 @@ def test_what_was_typed_or_offered_becomes_one_chip_and_leaves_the_line(
     assert len(told) == 1
 
 
+def test_what_was_offered_is_one_item_also_with_a_comma(chips: Chips, qtbot: QtBot) -> None:
+    field, told = chips
+    completer = OffersCompleter(field.input, lambda _typed: ["Skarn, the Red"], field)
+    field.set_completer(completer)
+    for pressed in ((KEY.Key_Down, KEY.Key_Return), (KEY.Key_Down, KEY.Key_Tab)):
+        field.set_items([])
+        field.input.setFocus()
+        qtbot.keyClicks(field.input, "skar")
+        for key in pressed:
+            qtbot.keyClick(completer.popup(), key)
+        drain()
+        assert told[-1] == ["Skarn, the Red"]
+
+
 # ---- keyboard -------------------------------------------------------------------------------------------------------
 
 
@@ -132,6 +146,26 @@ def test_while_an_item_is_written_anew_the_line_is_not_left_for_the_chips(chips:
     assert field.input.hasFocus()
     QApplication.sendEvent(field.input, QFocusEvent(QEvent.Type.FocusOut, Qt.FocusReason.TabFocusReason))
     assert told == [["two", "three"]]
+
+
+def test_an_item_with_a_comma_that_is_written_anew_stays_one(chips: Chips, qtbot: QtBot) -> None:
+    field, told = chips
+    field.set_items(["Skarn, the Red", "two"])
+    field.chips[0].setFocus()
+    qtbot.keyClick(field.chips[0], KEY.Key_F2)
+    qtbot.keyClick(field.input, KEY.Key_Return)
+    assert told == [["Skarn, the Red", "two"]]
+    qtbot.keyClick(field.chips[0], KEY.Key_F2)
+    qtbot.keyClicks(field.input, "Skarn, the Grey")
+    qtbot.keyClick(field.input, KEY.Key_Return)
+    assert told[-1] == ["Skarn, the Grey", "two"]
+
+
+def test_a_pattern_is_typed_with_its_commas(chips: Chips, qtbot: QtBot) -> None:
+    field, told = chips
+    field.input.setFocus()
+    qtbot.keyClicks(field.input, "/moths{1,2}/i,")
+    assert told == [["one", "two", "three", "/moths{1,2}/i"]]
 
 
 def test_an_empty_line_that_is_left_changes_nothing(chips: Chips, qtbot: QtBot) -> None:

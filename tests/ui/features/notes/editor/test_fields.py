@@ -301,6 +301,12 @@ def chips(held, theme: Theme) -> tuple[ChipsField, list[object]]:
 def test_a_pasted_text_is_cut_into_items() -> None:
     assert split_items(" a, b\nc ,, \r\nd") == ["a", "b", "c", "d"]
     assert split_items(" , ") == []
+    assert split_items("  - fox\n  - 'the red one'\n- a, b\n") == ["fox", "the red one", "a", "b"]
+
+
+def test_a_comma_in_a_pattern_divides_nothing() -> None:
+    assert split_items(r"/moths{1,2}/i, /a\/b,c/,x") == ["/moths{1,2}/i", r"/a\/b,c/", "x"]
+    assert split_items("/r/place, /u/name, /half") == ["/r/place", "/u/name", "/half"]
 
 
 def test_keys_on_a_chip(chips: tuple[ChipsField, list[object]], qtbot: QtBot) -> None:
