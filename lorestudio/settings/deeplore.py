@@ -87,6 +87,10 @@ class DeepLoreSettings(
     other value. Numbers outside their range are refused here; `sanitise` corrects what comes from a file.
     """
 
+    def switched_on(self) -> DeepLoreSettings:
+        """As the studio runs them: what is tuned here is no reason to switch DeepLore off where it runs."""
+        return self if self.enabled else self.model_copy(update={"enabled": True})
+
     @property
     def rule_set(self) -> RuleSet:
         """Whose rules decide, rule by rule."""

@@ -420,7 +420,7 @@ def read_settings(path: Path | None, rules: str = "") -> ReadSettings:
     if loaded.settings.enabled:
         return ReadSettings(loaded.settings, told, host, recorded)
     off = "DeepLore is switched off in these settings; the studio simulates it as switched on."
-    return ReadSettings(loaded.settings.model_copy(update={"enabled": True}), (*told, off), host, recorded)
+    return ReadSettings(loaded.settings.switched_on(), (*told, off), host, recorded)
 
 
 def open_project(

@@ -80,7 +80,7 @@ def offers(
     for profile in profiles:
         if profile.settings is not None:
             label = tr("DeepLore: {profile}", profile=profile.name)
-            on = profile.settings.model_copy(update={"enabled": True})
+            on = profile.settings.switched_on()
             candidate = Candidate(label, MAIN.name, on, profile.path)
             found.append(Offer(f"profile:{profile.name}", label, str(profile.path), candidate))
     for name, path in files:

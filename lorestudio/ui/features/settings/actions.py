@@ -224,8 +224,7 @@ class SettingsFeature(Feature):
         self.context.say(Notice(text, "good", f"{path}\n{copy}", key="settings"))
 
     def _imported(self, settings: DeepLoreSettings, source: str) -> None:
-        on = settings if settings.enabled else settings.model_copy(update={"enabled": True})
-        self._session.parts.adjust(tr("settings from {source}", source=source), settings=on)
+        self._session.parts.adjust(tr("settings from {source}", source=source), settings=settings.switched_on())
         text = tr("The settings of {source} are in use now. Keep them as a profile to have them again.", source=source)
         self.context.say(Notice(text, "good", actions=("settings.profiles", "adjust.undo"), key="settings"))
 

@@ -99,7 +99,7 @@ class ProfileLibrary(QObject):
         """What the settings in use are held against."""
         profile = self.profile
         if profile is not None and profile.settings is not None:
-            return _on(profile.settings)
+            return profile.settings.switched_on()
         return self._session.parts.on_disk.settings if self._session.parts.on_disk is not None else None
 
     # ---- what can be done -------------------------------------------------------------------------------------------
@@ -117,7 +117,9 @@ class ProfileLibrary(QObject):
             self.told.emit(Notice(profile.problems[0], "error", key="settings"))
             return
         self._take(profile.name)
-        self._session.parts.adjust(tr("settings profile “{name}”", name=profile.name), settings=_on(profile.settings))
+        self._session.parts.adjust(
+            tr("settings profile “{name}”", name=profile.name), settings=profile.settings.switched_on()
+        )
         self.changed.emit()
 
     def save(self, name: str, *, replace: bool = False) -> None:
@@ -199,7 +201,7 @@ class ProfileLibrary(QObject):
         if project.settings_path is None:
             profile = self.find(str(self._remembered.value(_KEY.format(chat=chat_id(project)), "")))
             if profile is not None and profile.settings is not None:
-                self.name, base = profile.name, _on(profile.settings)
+                self.name, base = profile.name, profile.settings.switched_on()
                 title = tr("settings profile “{name}”", name=profile.name)
         self._kept = self._state(project)
         changes = self._session.choices.changes(chat_id(project), self._origin(project))
@@ -232,11 +234,6 @@ class ProfileLibrary(QObject):
     def _kept_base(self, project: Project) -> DeepLoreSettings | None:
         on_disk = self._session.parts.on_disk
         return on_disk.settings if on_disk is not None and project.settings_path is not None else self._base()
-
-
-def _on(settings: DeepLoreSettings) -> DeepLoreSettings:
-    """The settings with DeepLore switched on, as the studio simulates it."""
-    return settings if settings.enabled else settings.model_copy(update={"enabled": True})
 
 
 def profile_words(profile: SettingsProfile) -> str:
