@@ -92,20 +92,14 @@ def test_export_merges_only_what_differs_and_keeps_a_copy(lorestudio, tuned, sil
 def test_settings_that_say_nothing_of_the_main_switch_leave_it_on(lorestudio, sillytavern, tmp_path) -> None:
     """DeepLore's default is off, and a new project has it."""
     (mine := tmp_path / "mine.json").write_text('{"scanDepth": 8}')
-    result = lorestudio("settings", "export", "--settings", mine, "--to", sillytavern, "--yes")
-    assert (result.exit_code, "enabled" in result.stdout) == (0, False)
+    lorestudio("settings", "import", mine, "--profile", "Deep")
+    for said in (("--settings", mine), ("--profile", "Deep")):
+        dry = lorestudio("settings", "export", *said, "--to", sillytavern, "--dry-run")
+        assert dry.stdout == "scanDepth: 6 messages → 8 messages\n", "as a run is made, and as the window exports"
+    lorestudio("settings", "export", "--settings", mine, "--to", sillytavern, "--yes")
     assert (deeplore(sillytavern)["enabled"], deeplore(sillytavern)["scanDepth"]) == (True, 8)
     lorestudio("settings", "export", "--settings", mine, "--to", sillytavern, "--key", "enabled", "--yes")
     assert deeplore(sillytavern)["enabled"] is False
-def test_export_of_a_few_settings_does_not_switch_deeplore_off(lorestudio, sillytavern, tmp_path) -> None:
-    snippet = tmp_path / "snippet.json"
-    snippet.write_text('{"scanDepth": 9}', encoding="utf-8")
-    lorestudio("settings", "import", snippet, "--profile", "Deep")
-    for said in (("--settings", snippet), ("--profile", "Deep")):
-        dry = lorestudio("settings", "export", *said, "--to", sillytavern, "--dry-run")
-        assert dry.stdout == "scanDepth: 6 messages → 9 messages\n", "as a run is made, and as the window exports"
-    lorestudio("settings", "export", "--profile", "Deep", "--to", sillytavern, "--yes")
-    assert deeplore(sillytavern)["enabled"] is True
 
 
 def test_export_asks_first_and_a_no_writes_nothing(tuned, sillytavern) -> None:
