@@ -380,7 +380,7 @@ class ProblemsPane(Pane):
         self._build()
         session.project_changed.connect(self._project_changed)
         session.state_changed.connect(self._runs_changed)
-        session.choice_changed.connect(self._choice_changed)
+        session.choice_changed.connect(self._wait)
         drafts.changed.connect(lambda _path: self._wait())
         theme.changed.connect(self._explain)
         self._explain()
@@ -531,17 +531,13 @@ class ProblemsPane(Pane):
             self.model.set_findings(())
             self._tell()
             return
-        self._choice_changed()
-
-    def _choice_changed(self) -> None:
-        self._ran = -1  # what runs now is looked at once it has ended, also where it is as much as before
         self._wait()
 
     def _runs_changed(self) -> None:
         """Look again once a replay has ended; while one runs, its numbers change all the time."""
-        ran = len(self._session.runs.traces)
-        if not self._session.busy and ran != self._ran:
-            self._ran = ran
+        ran = -1 if self._session.busy else len(self._session.runs.traces)
+        ended, self._ran = ran not in (-1, self._ran), ran
+        if ended:
             self._wait()
 
     def _wait(self) -> None:

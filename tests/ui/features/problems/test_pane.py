@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QApplication, QTextBrowser
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.project.project import Project, demo_project, open_project
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.problems.pane import (
     MOST,
     OPEN_UP_TO,
@@ -554,10 +555,12 @@ def test_it_looks_again_once_a_replay_has_ended_and_only_then(
     session.state_changed.emit()
     assert not pane._settle.isActive()
     session.choice_changed.emit()
+    session.state_changed.emit()  # the replay by that choice has not begun
     pane._settle.stop()
-    monkeypatch.setattr(session.runs, "traces", dict.fromkeys(range(3)))  # as many as before, by another choice
-    session.state_changed.emit()
-    assert pane._settle.isActive()
+    for busy in (True, False):  # its runs are as many as before
+        monkeypatch.setattr(type(session), "busy", busy)
+        session.state_changed.emit()
+        assert pane._settle.isActive() is not busy
 
 
 @pytest.mark.parametrize("ready", [False, True], ids=["under way", "ready, but not shown yet"])
@@ -729,3 +732,19 @@ def test_fixes_that_are_gone_meanwhile_are_told(filled: Stage) -> None:
     assert filled.pane.head.told == "There is nothing left that can be fixed safely."
     assert filled.pane.details.fix_all.isEnabled()
     assert filled.pane.findChildren(FixDialog) == []
+
+
+@pytest.mark.long
+def test_of_the_runs_of_a_former_system_nothing_is_told(
+    qtbot: QtBot, make_window: Callable[..., MainWindow], tmp_path: Path
+) -> None:
+    """World Info brings in no blocked note; recaps know no notes at all."""
+    window = make_window(demo_project(tmp_path / "demo"), make_simulator=Simulator)
+    for system, told in (("world-info", True), ("recap", False)):
+        window.run(f"system.{system}")
+        qtbot.waitUntil(lambda: window.session.busy)
+        window.problems.look()  # as when the pause ends in the midst of the replay
+        settle(window)
+        qtbot.waitUntil(lambda: not window.problems.looking)
+        shown = [each.message for each in window.problems.problems.findings if each.severity is Severity.WARNING]
+        assert any("never went in" in each for each in shown) is told, system
