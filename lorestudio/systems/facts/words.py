@@ -93,4 +93,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
         "No memory came into question. Have facts drawn out of the chat in the Memories pane, or lower the thresholds "
         "(Settings of the system)."
     ),
+    origins={"similar": ("fm_found",), "pinned": ("fm_pinned",)},
+    rank_stage="similarity",
+    ranked=frozenset({"fm_found"}),
 )

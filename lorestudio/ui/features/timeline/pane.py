@@ -480,7 +480,7 @@ class TimelinePane(Pane):
             self._say(tr("No chat yet"), tr("Open a chat to see which notes went into its replies, turn by turn."))
             return
         chosen = self._selection.generation
-        self._names = Names.of(project.index)
+        self._names = Names.of(project.index, feed.turns.values())
         generations = shown_generations(feed.generations, feed.line, chosen, swipes=self.shown.swipes)
         last = len(project.chat.messages)
         self.content = make_content(

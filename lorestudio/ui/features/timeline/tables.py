@@ -9,7 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject
 
-from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.trace.diff import InjectionChanges, Key
 from lorestudio.trace.prompt_cache import CacheMiss, CacheTotals, CacheTurn, CauseKind, CauseTotal
@@ -176,22 +176,27 @@ def advice(causes: Iterable[CauseTotal]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Titles of entries by vault and file name."""
+    """Titles of entries, and their ids, by vault and file name."""
 
-    entries: dict[Key, Entry] = field(default_factory=dict, repr=False)
+    entries: dict[Key, tuple[str, int]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, index: VaultIndex) -> Names:
-        """The names of an index."""
-        return cls({(entry.vault, entry.filename): entry for entry in index.entries})
+    def of(cls, index: VaultIndex, turns: Iterable[TimelineTurn] = ()) -> Names:
+        """The names of an index, and of what went into these turns and is no note: memories, recaps."""
+        known = {(entry.vault, entry.filename): (entry.title, entry.id) for entry in index.entries}
+        for summary in (turn.summary for turn in turns if turn.summary.strangers):
+            for key, each in summary.injected.items():
+                if each.entry in summary.strangers:
+                    known[key] = summary.strangers[each.entry], each.entry
+        return cls(known)
 
     def title(self, key: Key) -> str:
         """The title, or the file name where there is no such entry any more."""
-        return self.entries[key].title if key in self.entries else key[1]
+        return self.entries[key][0] if key in self.entries else key[1]
 
     def id(self, key: Key) -> int | None:
         """The entry's id, None where there is no such entry any more."""
-        return self.entries[key].id if key in self.entries else None
+        return self.entries[key][1] if key in self.entries else None
 
 
 def turn_columns(content: MapContent, names: Names) -> list[Column]:

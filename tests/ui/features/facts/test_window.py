@@ -671,3 +671,27 @@ def test_the_menus_know_its_actions(table) -> None:
     own = [action for action in table if action.id.startswith("memories.")]
     assert {name for name in (*ROW_MENU, *MemoriesPane.menu) if name} <= {action.id for action in own}
     assert all(action.menu for action in own)
+
+
+@pytest.mark.long
+def test_timeline_budget_and_numbers_tell_memories_as_such(drawn: MainWindow, store: Path, qtbot: QtBot) -> None:
+    run(drawn, "system.facts", qtbot)
+    drawn.chat.show_generation(drawn.session.generations[-1])
+    trace = drawn.session.runs.trace(drawn.selection.generation)
+    assert trace is not None
+    drawn.selection.choose_entry(trace.injections[0].entry)
+    timeline = drawn.context.layout.docks["timeline"].pane
+    drawn.show_pane("timeline")
+    qtbot.waitUntil(lambda: "I&nbsp;need&nbsp;the&nbsp;north&nbsp;road</a>" in timeline.changes.text())
+    told = timeline.changes.text() + timeline.changes.toolTip()
+    assert not any(each in told for each in memories_in(store).values()), "a memory's mark means nothing to anybody"
+    assert "similar" in drawn.budget.bar.accessibleDescription() + drawn.budget.bar.accessibleName()
+    drawn.show_pane("trace")
+    drawn.run("trace.why")
+    drawn.run("why.scores")
+    settle(drawn, qtbot)
+    rows = drawn.why.similarity.model.rows
+    assert drawn.why.focus_target() is drawn.why.similarity.view
+    assert [(each.title, each.result) for each in rows if each.taken] == [
+        (trace.entries[each.entry].title, "Taken") for each in trace.injections
+    ]

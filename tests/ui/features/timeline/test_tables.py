@@ -12,6 +12,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.trace.diff import InjectionChanges
+from lorestudio.trace.journey import FOREIGN_IDS
 from lorestudio.trace.prompt_cache import CacheMiss, CacheTotals, CacheTurn, CauseKind, CauseTotal
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.features.timeline.tables import (
@@ -20,6 +21,7 @@ from lorestudio.ui.features.timeline.tables import (
     cache_text,
     cause_columns,
     cause_text,
+    changes_html,
     changes_text,
     how_many,
     place_table,
@@ -141,6 +143,19 @@ def test_how_many_turns_and_entries() -> None:
     assert how_many(MapContent()) == ""
     content = MapContent(rows=(0,), columns=(0, 1))
     assert how_many(content) == "2 turns · 1 entry"
+
+
+def test_a_memory_is_called_by_its_words_and_leads_to_itself() -> None:
+    key = ("", "a29b8fc640ce4e57")  # a memory has no file, and nobody knows it by its mark
+    memory = FOREIGN_IDS + 4
+    told = cast(
+        "Any", SimpleNamespace(strangers={memory: "The moth is red"}, injected={key: SimpleNamespace(entry=memory)})
+    )
+    names = Names.of(VaultIndex(), [turn(summary=told)])
+    changes = InjectionChanges(entered=(key,))
+    assert changes_text(changes, names.title) == "+ The moth is red"
+    shown = changes_html(turn(summary=told, changes=changes, before=Generation(2)), "#2", names.title, names.id)
+    assert f"<a href='entry:{memory}'>The&nbsp;moth&nbsp;is&nbsp;red</a>" in shown
 
 
 def test_what_is_gone_from_the_vault_has_its_file_name_and_no_number() -> None:
