@@ -43,7 +43,7 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import Bar, Column, Look, Words, one_line, same_words
-from lorestudio.ui.widgets.layouts import column, holding, iconed, label, named, row, stack, tight, tool
+from lorestudio.ui.widgets.layouts import holding, iconed, label, named, row, stack, tight, tool
 from lorestudio.ui.widgets.paint import cell_mark, fate_mark, mark_pixmap, would_mark
 from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
@@ -85,7 +85,9 @@ class ScorePage(QWidget):
         self.model = score_model(self)
         self.tree = RecordTreeView(theme, self.model, tr("Scores and order, as a tree"), self)
         self.tree.activated.connect(self._open)
-        column(self.tree, of=self, margins=0)
+        self.nothing = label(self, tr("No number decided about it in this run."), "muted")
+        self.nothing.setContentsMargins(12, 6, 12, 6)
+        tight(self.nothing, (self.tree, 1), of=self)
 
     def show_entry(self, trace: Trace, entry: int, run: Rerun | None) -> None:
         """Show an entry's numbers: those of the trace at once, those of its score when they have been worked out."""
@@ -119,6 +121,7 @@ class ScorePage(QWidget):
         root = ItemRow(None)
         root.add(*map(_score_row, nodes))
         self.model.show_root(root)
+        self.nothing.setVisible(not nodes)
         self.tree.expandToDepth(0)
         for place, most, more in ((0, 190, 24), (1, 170, 8)):
             self.tree.resizeColumnToContents(place)
@@ -361,7 +364,7 @@ class WhyView(QWidget):
         self._pages.setCurrentWidget(numbers or page or self.browser)
 
     def _numbers(self) -> QWidget | None:
-        """The page of numbers, filled; None where there is nothing to count.
+        """The page of numbers, filled; None where nothing is looked at.
 
         Where vectors ranked the candidates, their similarities are what counts.
         """
@@ -373,7 +376,7 @@ class WhyView(QWidget):
             self.similarity.show_run(found, entry)
             return self.similarity
         self.scores.show_entry(trace, entry, self._session.runs.rerun(self._selection.generation))
-        return self.scores if self.scores.nodes or self._session.choice.is_main else None
+        return self.scores
 
     def _toggle_scores(self) -> None:
         if self.scores_button.isChecked():

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
+from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.why_not.pane import WhyView, _linked
 from lorestudio.ui.shell.main_window import MainWindow
@@ -130,3 +131,23 @@ def test_a_note_that_is_no_entry_and_an_entry_without_a_run(
     (note,) = project.index.left_out
     window.selection.choose_left_out(note)
     assert pane.text == note.message
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("system", ["deeplore", "context-window"])
+def test_where_no_number_decided_that_is_said(make_window: Callable[..., MainWindow], system: str) -> None:
+    window = make_window(demo_project(), make_simulator=Simulator)
+    settle(window)
+    window.run(f"system.{system}")
+    settle(window)
+    window.chat.show_generation(next(each for each in window.session.generations if each.message == 34))
+    entries = {each.title: each.id for each in window.session.project.index.entries}
+    window.run("trace.why")
+    window.run("why.scores")
+    page, told = window.why.scores, []
+    for title in ("First Morning", "The Low Lamp"):  # nobody speaks of the one; the other is put in order
+        window.selection.choose_entry(entries[title])
+        settle(window)
+        assert page.isVisibleTo(window.why)
+        told.append((page.nothing.isVisibleTo(page), page.model.rowCount() == 0))
+    assert told == [(True, True), (False, False)]
