@@ -203,7 +203,7 @@ def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") 
         if kind.books is None or not settings_file.is_file() or (read := kind.reads_file(settings_file)) is None:
             continue
         own, plain = BookFile(str(folder.user / "worlds" / f"{persona.book}.json"), BookRole.PERSONA), kind.settings()
-        listed = kind.of_one_computer - {kind.books.folder}  # the project has their books, the folder says what it lacks
+        listed = kind.of_one_computer - {kind.books.folder}  # the folder says where a missing one should be
         systems[name] = read.model_copy(update={each: getattr(plain, each) for each in listed})
         files = [*kind.books.files(read), *([own] if persona.book else [])]
         try:
