@@ -27,17 +27,18 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
 from lorestudio.domain.history import ranges_of
 from lorestudio.settings.sections import SettingChange, value_text
 from lorestudio.trace.text import markdown_table
-from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT, Index, later
+from lorestudio.ui.shell.qt import ALIGNMENT, CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT, Index, later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column, as_text
 from lorestudio.ui.widgets.layouts import button, column, label, row
+from lorestudio.ui.widgets.rows import end_of_rows, show_row_menu
 
 ROW_HEIGHT: Final = 24
 
@@ -182,7 +183,9 @@ class RecordTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
-        """Qt: the headings."""
+        """Qt: the headings. The arrow of the order is painted on the right of one, whatever letters stand there."""
+        if role == ALIGNMENT and self.sorted_by is not None and self.sorted_by[0] == section:
+            return V_LEFT
         return self._cells.heading(section, role) if orientation == HORIZONTAL else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -329,6 +332,9 @@ def as_markdown(rows: Sequence[Sequence[str]]) -> str:
 
 _MEASURED: Final = 200
 """Rows whose widths decide that of a fitted column; Qt's thousand take a tenth of a second."""
+
+_ARROW: Final = 12
+"""Pixels for the arrow of the order; Qt leaves them out where a style sheet paints the head."""
 
 _READABLE: Final = 16
 """Columns that share the room have so many letters' width at least; a view that is narrower is scrolled."""
@@ -499,7 +505,8 @@ class RecordView(QTableView):
         head.setResizeContentsPrecision(_MEASURED)
         for place, each in enumerate(columns):
             if each.width > 0:
-                head.resizeSection(place, each.width)
+                arrow = _ARROW if head.isSortIndicatorShown() else 0
+                head.resizeSection(place, max(each.width, head.sectionSizeHint(place) + arrow))
             elif each.width == FIT:
                 head.setSectionResizeMode(place, modes.ResizeToContents)
             elif place < len(columns) - 1:
@@ -587,6 +594,14 @@ class RecordView(QTableView):
             self.copy()
         else:
             super().keyPressEvent(event)
+
+    def moveCursor(self, action: QTableView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
+        """Qt: Home and End go to the first and the last row."""
+        return end_of_rows(self, action) or super().moveCursor(action, modifiers)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Qt: the menu of a row, where nobody has given the table another one."""
+        show_row_menu(self, event, self.copy)
 
 
 class CheckRow(Struct, frozen=True):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPoint, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter
 from PySide6.QtWidgets import QTreeView, QWidget
 
 from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, Index
@@ -19,6 +19,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.cells import CellDelegate, Cells, Column, Glyph, Look, Piece, Words, as_text, one_line
 from lorestudio.ui.widgets.paint import draw_glyph
+from lorestudio.ui.widgets.rows import show_row_menu
 
 
 @dataclass(slots=True, eq=False)
@@ -172,15 +173,25 @@ class RecordTreeView(QTreeView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: Enter goes on with the row, Copy takes all of it."""
         index, model = self.currentIndex(), self.model()
-        if event.matches(QKeySequence.StandardKey.Copy) and isinstance(model, RecordTree):
-            chosen = {model.node(each) for each in self.selectionModel().selectedRows()}
-            rows = [row for row in model.root.below() if row in chosen or not chosen]
-            QGuiApplication.clipboard().setText(as_text(model.texts(rows)))
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
         elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and index.isValid() and isinstance(model, RecordTree):
             self.activated.emit(index)
             self.pressed.emit(model.node(index))
         else:
             super().keyPressEvent(event)
+
+    def copy(self) -> None:
+        """Put the selected rows, or all where none is, on the clipboard."""
+        model = self.model()
+        if isinstance(model, RecordTree):
+            chosen = {model.node(each) for each in self.selectionModel().selectedRows()}
+            rows = [row for row in model.root.below() if row in chosen or not chosen]
+            QGuiApplication.clipboard().setText(as_text(model.texts(rows)))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Qt: the menu of a row."""
+        show_row_menu(self, event, self.copy)
 
     def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
         """Qt: a chevron before a row with others below it; the window's stylesheet takes Qt's own signs away."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QSettings, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.ui.shell.qt import (
@@ -26,6 +27,7 @@ from lorestudio.ui.shell.qt import (
 )
 from lorestudio.ui.widgets.cells import FIT, Column, same_words, titled
 from lorestudio.ui.widgets.record_table import (
+    ROW_HEIGHT,
     CheckList,
     CheckRow,
     RecordTable,
@@ -321,6 +323,52 @@ def test_enter_goes_on_and_copy_takes_the_row(view: RecordView) -> None:
     assert QGuiApplication.clipboard().text().count("\n") == 6  # all of them
 
 
+def test_home_and_end_go_to_the_ends_of_the_rows_and_take_all_with_shift(qtbot: QtBot, theme: Theme) -> None:
+    made = RecordView(theme, make(theme), "Ships", many=True)
+    qtbot.addWidget(made)
+    made.show()
+    key, shift = Qt.Key, Qt.KeyboardModifier.ShiftModifier
+    made.select_places([1], 1)
+    for pressed, place in ((key.Key_End, 3), (key.Key_Home, 0)):
+        QTest.keyClick(made, pressed)
+        assert made.selected_places() == [place]
+    QTest.keyClick(made, key.Key_Down)
+    QTest.keyClick(made, key.Key_End, shift)
+    assert made.selected_places() == [1, 2, 3]
+    made.model().set_rows(())
+    QTest.keyClick(made, key.Key_End)
+    assert made.current is None
+
+
+def menu_of(view: QWidget) -> QMenu | None:
+    return next((each for each in view.findChildren(QMenu) if each.isVisible()), None)
+
+
+def test_a_row_has_a_menu_by_mouse_and_by_keyboard_which_copies(qtbot: QtBot, theme: Theme) -> None:
+    made = RecordView(theme, make(theme), "Ships", many=True)
+    qtbot.addWidget(made)
+    made.resize(400, 300)
+    made.show()
+    below, reasons = QPoint(5, 280), QContextMenuEvent.Reason
+    for reason, point in ((reasons.Keyboard, QPoint(5, 5)), (reasons.Mouse, below)):
+        QApplication.sendEvent(made.viewport(), QContextMenuEvent(reason, point, made.mapToGlobal(point)))
+        assert menu_of(made) is None, "there is no row"
+    row = made.visualRect(made.model().index(1, 0)).center()
+    QTest.mouseClick(made.viewport(), Qt.MouseButton.RightButton, pos=row)
+    for reason, point in ((reasons.Mouse, row), (reasons.Keyboard, below)):
+        QApplication.sendEvent(made.viewport(), QContextMenuEvent(reason, point, made.viewport().mapToGlobal(point)))
+        menu = menu_of(made)
+        assert menu is not None
+        assert [each.text() for each in menu.actions() if each.text()] == ["Copy\tCtrl+C", "Choose all\tCtrl+A"]
+        assert abs(menu.y() - made.viewport().mapToGlobal(row).y()) <= ROW_HEIGHT
+        QGuiApplication.clipboard().clear()
+        QTest.keyClick(menu, Qt.Key.Key_Down)
+        QTest.keyClick(menu, Qt.Key.Key_Return)
+        assert QGuiApplication.clipboard().text() == "Ship\tCrew\tPort\nGull\t3\tDawnkeep"
+        drain()
+        assert made.findChildren(QMenu) == []
+
+
 def test_a_table_is_written_as_text_and_markdown(qapp: object) -> None:
     model = make()
     model.set_rows([Ship(1, "a|b\nc", -5, "=1+1"), Ship(2, "+ Gull", None, "@home")])
@@ -353,6 +401,25 @@ def test_columns_are_chosen_and_remembered(qtbot: QtBot, theme: Theme, tmp_path:
     assert second.shown_columns() == ("name", "crew")
     assert second.model().sorted_by == (1, True)
     assert names(second.model())[0] == "Patient Margaret"
+
+
+@pytest.mark.dressed
+def test_a_heading_keeps_its_letters_beside_the_arrow_of_the_order(qtbot: QtBot, theme: Theme) -> None:
+    model = make(theme)
+    made = RecordView(theme, model, "Ships", arranged=True)
+    qtbot.addWidget(made)
+    made.show()
+    head = made.horizontalHeader()
+    assert model.headerData(1, HORIZONTAL, ALIGNMENT) == V_RIGHT
+    QTest.mouseClick(head.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(head.sectionPosition(1) + 20, 8))
+    assert model.sorted_by is not None
+    assert model.sorted_by[0] == 1
+    assert model.headerData(1, HORIZONTAL, ALIGNMENT) == V_LEFT, "the arrow is painted on the right"
+    wide = RecordTable([replace(COLUMNS[1], title="Crew on board", width=30), COLUMNS[2]], key=attrgetter("id"))
+    made = RecordView(theme, wide, "Ships", arranged=True)
+    qtbot.addWidget(made)
+    words = made.horizontalHeader().fontMetrics().horizontalAdvance("Crew on board")
+    assert made.columnWidth(0) >= words + 12
 
 
 def test_many_rows_can_be_selected(qtbot: QtBot, theme: Theme) -> None:

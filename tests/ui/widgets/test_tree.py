@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QRectF, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication, QMenu
 
 from lorestudio.ui.shell.qt import (
     ACCESSIBLE_DESCRIPTION,
@@ -139,6 +140,19 @@ def test_whole_rows_are_copied_one_or_all_in_sight(qtbot: QtBot, theme: Theme) -
     found.expandAll()
     QTest.keyClick(found, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     assert copied(found) == ["Bell.md", "a gull cries", "no gull"]  # its column has no heading
+
+
+def test_a_row_of_a_tree_has_the_menu_of_all_rows(qtbot: QtBot, theme: Theme) -> None:
+    view = RecordTreeView(theme, make(theme), "Harbour")
+    qtbot.addWidget(view)
+    view.setCurrentIndex(view.model().index(1, 0))
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(0, 0), QPoint(0, 0))
+    QApplication.sendEvent(view, event)
+    (menu,) = (each for each in view.findChildren(QMenu) if each.isVisible())
+    assert [each.text() for each in menu.actions() if each.text()] == ["Copy\tCtrl+C", "Choose all\tCtrl+A"]
+    QTest.keyClick(menu, Qt.Key.Key_Down)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    assert QGuiApplication.clipboard().text().splitlines() == ["Name\tNumber", "Light\t5"]
 
 
 def places() -> PlaceTree:

@@ -14,6 +14,7 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QFocusEvent,
     QFontMetricsF,
     QGuiApplication,
@@ -47,6 +48,7 @@ from lorestudio.ui.widgets.layouts import button, column, holding, label, named,
 from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, hatch, tell
 from lorestudio.ui.widgets.pane import ElidedLabel, Pane
 from lorestudio.ui.widgets.record_table import RecordTable
+from lorestudio.ui.widgets.rows import show_row_menu
 
 CUT_SHARE: Final = 0.34
 """The part of the bar that everything cut may take at most; beyond it the cut part is not to scale."""
@@ -444,10 +446,18 @@ class SegmentList(QListView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: see the class."""
         if event.matches(QKeySequence.StandardKey.Copy):
-            places = sorted(index.row() for index in self.selectedIndexes())
-            QGuiApplication.clipboard().setText(as_text(self._rows.texts(places or None)))
+            self.copy()
         else:
             super().keyPressEvent(event)
+
+    def copy(self) -> None:
+        """Put the chosen segments, or all, on the clipboard."""
+        places = sorted(index.row() for index in self.selectedIndexes())
+        QGuiApplication.clipboard().setText(as_text(self._rows.texts(places or None)))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Qt: the menu of a row."""
+        show_row_menu(self, event, self.copy)
 
 
 def segment_rows(view: BudgetView) -> list[SegmentRow]:

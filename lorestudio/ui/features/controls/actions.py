@@ -172,6 +172,8 @@ class ControlsFeature(Feature):
             separator.setSeparator(True)
             view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
             view.addActions([pin, block, separator])  # what else there is to do with a note comes below
+        for dock in context.layout.docks.values():  # for the menus of their rows
+            dock.addActions([pin, block])
         for action in (pin, block):
             button = QToolButton(self._why)
             button.setDefaultAction(action)

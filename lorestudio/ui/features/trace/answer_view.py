@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QHeaderView,
@@ -47,6 +47,7 @@ from lorestudio.ui.widgets.paint import (
     draw_words,
     hairline,
 )
+from lorestudio.ui.widgets.rows import end_of_rows
 
 _PHASE_FILL: Final = {
     Phase.MATCH: "yellow",
@@ -419,6 +420,10 @@ class AnswerView(QTableView):
             self.fold_wanted.emit(phase)
         else:
             super().keyPressEvent(event)
+
+    def moveCursor(self, action: QTableView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
+        """Qt: Home and End go to the first and the last row."""
+        return end_of_rows(self, action) or super().moveCursor(action, modifiers)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Qt: a click on the button of a row makes its change."""

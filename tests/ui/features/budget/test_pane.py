@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QListView, QPushButton
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QListView, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
@@ -67,6 +68,31 @@ def window(share_window: Callable[..., MainWindow]) -> MainWindow:
 @pytest.fixture
 def pane(window: MainWindow) -> BudgetPane:
     return window.budget
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_an_entry_is_pinned_and_copied_from_its_row(window: MainWindow, pane: BudgetPane, by: str) -> None:
+    place = next(at for at, words in enumerate(listed(pane)) if "Tower" in words)
+    view, index = pane.list, pane.model.index(place, 0)
+    point = view.visualRect(index).center()
+    if by == "mouse":
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.RightButton, pos=point)
+        event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, point, view.viewport().mapToGlobal(point))
+        QApplication.sendEvent(view.viewport(), event)
+    else:
+        view.setFocus()
+        view.setCurrentIndex(index)
+        event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(0, 0), QPoint(0, 0))
+        QApplication.sendEvent(view, event)
+    (menu,) = (each for each in view.findChildren(QMenu) if each.isVisible())
+    assert [each.text().split("\t")[0] for each in menu.actions() if each.text()] == [
+        "Pin in this chat", "Block in this chat", "Copy", "Choose all",
+    ]  # fmt: skip
+    settle(window)
+    QTest.keyClick(menu, Qt.Key.Key_Down)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    settle(window)
+    assert [each.title for each in window.session.project.controls.pins] == ["Tower"]
 
 
 def listed(pane: BudgetPane) -> list[str]:

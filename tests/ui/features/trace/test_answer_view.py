@@ -226,6 +226,13 @@ def test_clicks_on_a_row_a_phase_and_a_button(view: AnswerView, qtbot: QtBot) ->
     assert view.viewport().cursor().shape() is Qt.CursorShape.ArrowCursor
 
 
+def test_home_and_end_go_to_the_ends_of_the_rows(view: AnswerView, qtbot: QtBot) -> None:
+    view.setCurrentIndex(view.table.index(1, WHY))
+    for key, row in ((Qt.Key.Key_End, view.table.rowCount() - 1), (Qt.Key.Key_Home, 0)):
+        qtbot.keyClick(view, key)
+        assert (view.currentIndex().row(), view.currentIndex().column()) == (row, WHY)
+
+
 def test_space_folds_only_where_a_phase_is(view: AnswerView, qtbot: QtBot) -> None:
     folded: list[object] = []
     view.fold_wanted.connect(folded.append)

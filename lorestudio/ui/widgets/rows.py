@@ -1,0 +1,58 @@
+"""What every list, table and tree of rows has: the keys to its ends, and the menu of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QAction, QContextMenuEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMenu, QWidget
+
+from lorestudio.ui.shell.qt import ENTRY_ID
+from lorestudio.ui.shell.words import tr
+
+_MANY: Final = QAbstractItemView.SelectionMode.ExtendedSelection
+
+
+def end_of_rows(view: QAbstractItemView, action: QAbstractItemView.CursorAction) -> QModelIndex | None:
+    """Where Home and End go in a table of rows, None for other keys; by itself Qt goes to cells of the same row."""
+    actions, model = QAbstractItemView.CursorAction, view.model()
+    if action not in {actions.MoveHome, actions.MoveEnd}:
+        return None
+    row = 0 if action is actions.MoveHome else model.rowCount() - 1
+    return model.index(row, max(0, view.currentIndex().column()))
+
+
+def show_row_menu(view: QAbstractItemView, event: QContextMenuEvent, copy: Callable[[], object]) -> None:
+    """Answer the right button, or the key for it at the row that has the keyboard."""
+    index, place = view.currentIndex(), event.globalPos()
+    if event.reason() is QContextMenuEvent.Reason.Keyboard:
+        view.scrollTo(index)
+        place = view.viewport().mapToGlobal(view.visualRect(index).bottomLeft())
+    else:
+        index = view.indexAt(event.pos())
+    if not index.isValid():
+        return
+    menu = QMenu(view)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    entry = index.data(ENTRY_ID)
+    if isinstance(entry, int) and entry >= 0:
+        menu.addActions(list(_about_entries(view)))
+        menu.addSeparator()
+    keys = QKeySequence.StandardKey
+    ways: list[tuple[str, QKeySequence.StandardKey, Callable[[], object]]] = [(tr("Copy"), keys.Copy, copy)]
+    if view.selectionMode() is _MANY:
+        ways.append((tr("Choose all"), keys.SelectAll, view.selectAll))
+    for title, key, do in ways:
+        menu.addAction(f"{title}\t{QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)}", do)
+    menu.popup(place)
+
+
+def _about_entries(view: QWidget) -> Iterator[QAction]:
+    """What its window does with a chosen entry; the docks carry it."""
+    widget = view.parentWidget()
+    while widget is not None:
+        if isinstance(widget, QDockWidget):
+            yield from widget.actions()
+        widget = widget.parentWidget()
