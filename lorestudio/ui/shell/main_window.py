@@ -6,9 +6,9 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, QSize, Qt, Signal
+from PySide6.QtCore import QSettings, QSize, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.texts import shorten
@@ -18,7 +18,7 @@ from lorestudio.ui.shell.actions import Where, pane_action
 from lorestudio.ui.shell.bars import DockTitles
 from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.layout import PANE_ORDER
-from lorestudio.ui.shell.qt import later, move_keyboard
+from lorestudio.ui.shell.qt import later, move_keyboard, pressed_by_enter
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.selection import same_numbers
@@ -189,12 +189,8 @@ class MainWindow(QMainWindow):
             self.context.layout.resized()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: Enter presses the button that has the keyboard. By itself Qt does so only in dialogs, else with Space."""
-        focused = self.focusWidget()
-        enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and not event.isAutoRepeat()
-        if enter and isinstance(focused, (QPushButton, QToolButton)) and focused.hasFocus():
-            focused.click()
-        else:
+        """Qt: Enter presses the button that has the keyboard."""
+        if not pressed_by_enter(self, event):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:

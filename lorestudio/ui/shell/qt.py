@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtGui import Qt as Gui
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
@@ -66,6 +66,17 @@ def takes_f2(event: QEvent) -> bool:
     mine = event.key() == Qt.Key.Key_F2
     event.setAccepted(mine)
     return mine
+
+
+def pressed_by_enter(window: QWidget, event: QKeyEvent) -> bool:
+    """Whether a key is Enter and has pressed the button that has the keyboard. By itself Qt does so only with Space."""
+    focused = window.focusWidget()
+    if event.key() not in {Qt.Key.Key_Return, Qt.Key.Key_Enter} or event.isAutoRepeat():
+        return False
+    if not isinstance(focused, QPushButton | QToolButton) or not focused.hasFocus():
+        return False
+    focused.click()
+    return True
 
 
 # ---- the order of Tab ------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QShowEvent, QTextDocument
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeyEvent, QShowEvent, QTextDocument
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.domain.resources import VERSION
-from lorestudio.ui.shell.qt import stops
+from lorestudio.ui.shell.qt import pressed_by_enter, stops
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.layouts import column, label, named, resize_for_letters, text_view
@@ -47,6 +47,11 @@ class Dialog(QDialog):
         found = stops(self)
         if found and self.focusWidget() is None:
             found[0].setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: Enter presses the button that has the keyboard, not the one that accepts the dialog."""
+        if not pressed_by_enter(self, event):
+            super().keyPressEvent(event)
 
     def lost(self) -> str:
         """What of a person's would be lost if it were closed now, as a sentence; empty where nothing would."""

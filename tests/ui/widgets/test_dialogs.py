@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,21 @@ def test_enter_elsewhere_in_a_dialog_presses_the_answer_and_no_other_button(pare
     assert told[2:] == ["rejected"]
     mine = QPushButton("Mine", dialog)
     assert mine in dialog.answers(mine).buttons()
+
+
+def test_enter_presses_the_button_that_has_the_keyboard(parent: QWidget) -> None:
+    for answered in (True, False):
+        dialog = dialogs.Dialog(parent, "Books")
+        told: list[str] = []
+        other = button(dialog, "Other", partial(told.append, "other"))
+        column(other, *([dialog.answers("Use")] if answered else []), of=dialog)
+        dialog.accepted.connect(partial(told.append, "accepted"))
+        dialog.open()
+        other.setFocus()
+        drain()
+        QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_A)
+        QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_Return)
+        assert (told, dialog.isVisible()) == (["other"], True)
 
 
 def test_a_name_is_asked_for(parent: QWidget, qtbot: QtBot) -> None:

@@ -19,7 +19,7 @@ from lorestudio.systems.base import ScannedBooks, Scene
 from lorestudio.ui.features.settings.editor import SettingEditor, SettingsTree, SettingsView
 from lorestudio.ui.features.settings.trial import Trial
 from lorestudio.ui.shell.jobs import Jobs, Newest
-from lorestudio.ui.shell.qt import plain
+from lorestudio.ui.shell.qt import plain, pressed_by_enter
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
@@ -449,5 +449,7 @@ class SystemSettingsDialog(Dialog):
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
                 self.accept()
+            else:
+                pressed_by_enter(self, event)
             return
         super().keyPressEvent(event)
