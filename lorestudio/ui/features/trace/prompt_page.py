@@ -317,8 +317,8 @@ class PromptPage(QWidget):
             self._following = False
 
     def focus_target(self) -> QWidget:
-        """The parts."""
-        return self.view
+        """The parts, or what stands in their place."""
+        return self.view if self._pages.currentWidget() is self.view else self.empty
 
     def copy_text(self) -> None:
         """The whole prompt as plain text, on the clipboard."""
@@ -355,7 +355,14 @@ class PromptPage(QWidget):
 
     def _say_instead(self, title: str, text: str = "") -> None:
         self.empty.say(title, text)
-        self._pages.setCurrentWidget(self.empty)
+        self._turn_to(self.empty)
+
+    def _turn_to(self, page: QWidget) -> None:
+        """Show the parts or what stands in their place; the keyboard goes along, not to whatever comes next."""
+        here = self.focus_target().hasFocus()
+        self._pages.setCurrentWidget(page)
+        if here:
+            page.setFocus()
 
     def _show(self) -> None:
         trace, prompt = self._trace, self.prompt
@@ -365,7 +372,7 @@ class PromptPage(QWidget):
         self.model.set_rows(rows)
         self.note.setText(self._note(prompt))
         if rows:
-            self._pages.setCurrentWidget(self.view)
+            self._turn_to(self.view)
             self.choose_entry(self._entry)
         elif prompt is None:
             self._say_instead(tr("No prompt"), tr("A run shows here what the model would be sent."))

@@ -74,6 +74,22 @@ def test_keys_lead_to_the_tabs_and_to_the_note(window: MainWindow) -> None:
     window.features.trace.openers.pop(0)
 
 
+def test_the_prompt_has_the_keyboard_before_and_after_it_is_put_together(window: MainWindow) -> None:
+    window.show_pane("chat")
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_P)
+    settle(window)
+    prompt = window.trace.prompt
+    for reply in ("first", "other"):
+        if reply == "other":
+            window.run("message.previous")
+            settle(window)
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Home)
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Down)
+        assert prompt.view.hasFocus()
+        assert prompt.view.currentIndex().row() == 1
+    window.trace.tabs.setCurrentIndex(0)
+
+
 def test_what_is_copied_is_said(window: MainWindow) -> None:
     window.run("copy.report")
     assert window.status.currentMessage() == "The report was copied."
