@@ -63,6 +63,10 @@ class SessionNoteDialog(Dialog):
         self.focus.setFocus()
         self.accepted.connect(lambda: self.wanted.emit(self.focus.text().strip(), self.file.isChecked()))
 
+    def lost(self) -> str:
+        """See `Dialog`."""
+        return tr("What you wrote would be lost.") if self.focus.text().strip() else ""
+
 
 class SessionNoteWork:
     """Shows and writes them. `writer` tells who writes replies, None where the person does."""

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Chat
@@ -122,6 +123,21 @@ def test_the_last_note_is_shown_with_its_age(window: MainWindow, writer: Writer)
     assert (dialog.text.toPlainText(), dialog.text.isVisible()) == ("He left.", True)
     assert "The last one, 2 messages ago" in [each.text() for each in dialog.findChildren(QLabel)]
     dialog.reject()
+    settle(window)
+    assert writer.asked == []
+
+
+def test_escape_asks_before_what_was_written_is_lost(window: MainWindow, writer: Writer) -> None:
+    dialog = dialog_of(window)
+    settle(window)
+    QTest.keyClicks(dialog.focusWidget(), "the bell")
+    QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_Escape)
+    (box,) = dialog.findChildren(QMessageBox)
+    assert (box.text(), dialog.isVisible()) == ("What you wrote would be lost.", True)
+    box.reject()
+    assert dialog.focus.text() == "the bell"
+    dialog.focus.clear()
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
     settle(window)
     assert writer.asked == []
 
