@@ -13,7 +13,16 @@ from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import (
+    QCloseEvent,
+    QFocusEvent,
+    QFontMetricsF,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QBoxLayout,
@@ -255,6 +264,7 @@ class Pane(QWidget):
         self.setAccessibleName(title)
         self.column = column(of=self, spacing=0, margins=(0, 0, 0, 2))
         self.note_changed.connect(self._keep_note)
+        self._hand_on = later(self, self._pass_keyboard)  # a click that brings it here may turn to another page
 
     def or_empty(self, icon: str, *pages: QWidget) -> QStackedWidget:
         """These, the first at first, or that there is nothing to show, which has buttons for actions."""
@@ -275,6 +285,16 @@ class Pane(QWidget):
     def focus_target(self) -> QWidget:
         """Where the keyboard goes when the pane is entered."""
         return self
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Qt: a click beside its parts, or a part that went, has left the keyboard here, where keys do nothing."""
+        super().focusInEvent(event)
+        self._hand_on.start()
+
+    def _pass_keyboard(self) -> None:
+        target = self.focus_target()
+        if self.hasFocus() and target is not self and target.isVisible():
+            target.setFocus()
 
     def open_search(self) -> bool:
         """Go to the pane's search field; False where there is none, or nothing to search."""

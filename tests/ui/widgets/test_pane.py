@@ -406,3 +406,41 @@ def test_only_some_rows_are_shown_until_all_are_wanted(qtbot: QtBot, theme: Them
     assert (strip.isVisible(), strip.label.text()) == (True, "Only: cut by the budget")
     strip.button.click()
     assert told == [True]
+
+
+class TwoPages(Pane):
+    """A field and a list of words, one of which is shown."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("pages", "Pages", theme)
+        self.first, self.second = QLineEdit(self), QLineEdit(self)
+        self.button = QPushButton("Turn", self)
+        for part in (self.first, self.second, self.button):
+            self.column.addWidget(part)
+        self.second.hide()
+
+    def focus_target(self) -> QWidget:
+        return self.first if self.first.isVisible() else self.second
+
+
+def test_a_click_beside_the_parts_of_a_pane_gives_the_keyboard_to_what_heeds_it(qtbot: QtBot, theme: Theme) -> None:
+    pane = TwoPages(theme)
+    qtbot.addWidget(pane)
+    pane.resize(300, 300)
+    pane.show()
+    qtbot.waitUntil(pane.isActiveWindow)
+    beside = QPoint(2, pane.height() - 2)
+    assert pane.childAt(beside) is None
+    for shown, hidden in ((pane.first, pane.second), (pane.second, pane.first)):
+        shown.show()
+        hidden.hide()
+        pane.button.setFocus()
+        qtbot.mouseClick(pane, Qt.MouseButton.LeftButton, pos=beside)
+        drain()
+        assert shown.hasFocus()
+    pane.button.setFocus()
+    pane.button.hide()
+    pane.setFocus()
+    pane.second.hide()
+    drain()
+    assert pane.hasFocus(), "nothing that heeds it is in sight"
