@@ -28,12 +28,12 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QMenu, QStyleOptionHeader, QTableView, QWidget
 
 from lorestudio.domain.history import ranges_of
 from lorestudio.settings.sections import SettingChange, value_text
 from lorestudio.trace.text import markdown_table
-from lorestudio.ui.shell.qt import ALIGNMENT, CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT, Index, later
+from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT, Index, later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column, as_text
@@ -183,9 +183,7 @@ class RecordTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
-        """Qt: the headings. The arrow of the order is painted on the right of one, whatever letters stand there."""
-        if role == ALIGNMENT and self.sorted_by is not None and self.sorted_by[0] == section:
-            return V_LEFT
+        """Qt: the headings."""
         return self._cells.heading(section, role) if orientation == HORIZONTAL else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -336,8 +334,22 @@ _MEASURED: Final = 200
 _ARROW: Final = 12
 """Pixels for the arrow of the order; Qt leaves them out where a style sheet paints the head."""
 
+_ROOM: Final = "\u00a0" * 4
+"""As wide as that arrow, in letters of a heading."""
+
 _READABLE: Final = 16
 """Columns that share the room have so many letters' width at least; a view that is narrower is scrolled."""
+
+
+class _Head(QHeaderView):
+    """Keeps the letters of a heading on the right out of the arrow of the order, which Qt paints over them."""
+
+    def initStyleOptionForIndex(self, option: QStyleOptionHeader, section: int) -> None:
+        """Qt: see the class."""
+        super().initStyleOptionForIndex(option, section)
+        arrow = self.isSortIndicatorShown() and section == self.sortIndicatorSection()
+        if arrow and option.textAlignment & Qt.AlignmentFlag.AlignRight:
+            option.text += _ROOM
 
 
 class RecordView(QTableView):
@@ -369,6 +381,7 @@ class RecordView(QTableView):
         self._key: object = None
         self._following = False
         self._settings: tuple[QSettings, str] | None = None
+        self.setHorizontalHeader(_Head(HORIZONTAL, self, sectionsClickable=True))
         self.setModel(model)
         self.setAccessibleName(name)
         self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
