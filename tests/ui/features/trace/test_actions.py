@@ -16,7 +16,7 @@ from lorestudio.ui.features.trace.actions import UNFOLDED
 from lorestudio.ui.features.trace.pane import AI, PROMPT
 from tests.ui.conftest import drain, settle
 from tests.ui.features.trace.test_pane import Runs
-from tests.ui.worlds import CROWN, make_project
+from tests.ui.worlds import CROWN, RULES, make_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,6 +87,10 @@ def test_the_prompt_has_the_keyboard_before_and_after_it_is_put_together(window:
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Down)
         assert prompt.view.hasFocus()
         assert prompt.view.currentIndex().row() == 1
+    window.selection.choose_entry(RULES)
+    part = prompt.view.currentIndex().data()
+    QTest.keyClick(window.windowHandle(), Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == part, "the part that is looked at, no row of another tab"
     window.trace.tabs.setCurrentIndex(0)
 
 
