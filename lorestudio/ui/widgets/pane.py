@@ -125,6 +125,10 @@ class EmptyState(QWidget):
         if buttons == self._offered:
             return  # the one that has the keyboard, or is pressed just now, stays
         self._offered = buttons
+        here = any(each.hasFocus() for each in self._made)
+        self.setFocusProxy(None)  # type: ignore[arg-type] # the stubs know no None
+        if here:  # a button that vanishes with it would send the keyboard out of the pane
+            self.setFocus()
         drop_all(self._buttons)
         self._made = [
             button(self, caption, partial(self.pressed.emit, action), kind="" if place else "primary")
@@ -136,6 +140,8 @@ class EmptyState(QWidget):
         self._buttons.addStretch(1)
         if self._made:
             self.setFocusProxy(self._made[0])
+        if here:
+            self.setFocus()
         self._arrange()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -270,8 +276,20 @@ class Pane(QWidget):
         """These, the first at first, or that there is nothing to show, which has buttons for actions."""
         self.empty = EmptyState(self.theme, icon, self)
         self.empty.pressed.connect(self._press)
-        self.pages = stack(*pages, self.empty)
+        self.pages = self.turning(*pages, self.empty)
         return self.pages
+
+    def turning(self, *pages: QWidget) -> QStackedWidget:
+        """Pages with which the keyboard turns; Qt gives it to whatever comes first on the next one, or to nothing."""
+        made = stack(*pages)
+
+        def turned(_place: int) -> None:
+            focus = QApplication.focusWidget()
+            if focus is not None and (focus is self or made.isAncestorOf(focus)):
+                self.focus_target().setFocus()
+
+        made.currentChanged.connect(turned)
+        return made
 
     def say_empty(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
         """Say why there is nothing to show, and by which actions there would be."""

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import (
+    QApplication,
     QDockWidget,
     QLabel,
     QLineEdit,
@@ -20,6 +21,7 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.theme import Theme, glyph, load_palettes
 from lorestudio.ui.shell.words import Notice
+from lorestudio.ui.widgets.layouts import column, holding
 from lorestudio.ui.widgets.pane import (
     BarStack,
     ElidedLabel,
@@ -444,3 +446,46 @@ def test_a_click_beside_the_parts_of_a_pane_gives_the_keyboard_to_what_heeds_it(
     pane.second.hide()
     drain()
     assert pane.hasFocus(), "nothing that heeds it is in sight"
+
+
+class Waiting(Pane):
+    """Its list is there once somebody has asked for it."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("waiting", "Waiting", theme)
+        self.other, self.field = QLineEdit(self), QLineEdit(self)
+        self.list = holding(column(self.other, self.field))
+        self.column.addWidget(self.or_empty("check", self.list), 1)
+        self.say_empty("Nothing yet", "Ask for it.", (("ask", "Ask"),))
+
+    def focus_target(self) -> QWidget:
+        return self.field if self.pages.currentWidget() is self.list else self.empty
+
+
+def test_the_keyboard_stays_in_a_pane_whose_page_is_another_one(qtbot: QtBot, theme: Theme) -> None:
+    window, pane = QMainWindow(), Waiting(theme)
+    bar = QToolButton(window, text="Elsewhere", focusPolicy=Qt.FocusPolicy.StrongFocus)
+    window.setMenuWidget(bar)
+    window.setCentralWidget(pane)
+    qtbot.addWidget(window)
+    window.show()
+    qtbot.waitUntil(window.isActiveWindow)
+    pane.focus_target().setFocus()
+    button = QApplication.focusWidget()
+    assert isinstance(button, QPushButton)
+    assert button.text() == "Ask"
+    pane.say_empty("Looking…", "", ())
+    drain()
+    pane.pages.setCurrentWidget(pane.list)
+    drain()
+    assert pane.field.hasFocus()
+    pane.say_empty("Nothing", "", (("ask", "Ask again"),))
+    drain()
+    assert QApplication.focusWidget().text() == "Ask again"
+    pane.say_empty("Nothing", "", (("ask", "And again"),))
+    drain()
+    assert QApplication.focusWidget().text() == "And again"
+    bar.setFocus()
+    pane.pages.setCurrentWidget(pane.list)
+    drain()
+    assert bar.hasFocus(), "nobody is in the pane"

@@ -96,7 +96,7 @@ class ScoresPane(Pane):
         self.stop_button = button(self, tr("Stop"), lambda: self.wanted.emit("scores.stop"))
         head = holding(row((self.steps_words, 1), self.try_button, self.stop_button, spacing=6, margins=(10, 4, 8, 4)))
         self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the scores"))
-        self.scored = stack(self.scores.view, self.empty)
+        self.scored = self.turning(self.scores.view, self.empty)
         self.tabs.addTab(self.scored, tr("Scores"))
         self.tabs.addTab(self.uses.view, tr("Use"))
         self.gaps_or_none = stack(self.gaps.view, self.no_gaps)
@@ -144,8 +144,8 @@ class ScoresPane(Pane):
         self.tabs.setTabText(2, _counted(tr("Gaps"), len(found.gaps)))
         met = found.scores.value("met")
         self.note_changed.emit(tr("{share} met", share=value_words(met, "")) if met is not None else "")
+        self.set_current(current=True)  # first, as what is grey takes no keyboard
         self.scored.setCurrentWidget(self.scores.view)
-        self.set_current(current=True)
 
     def set_current(self, *, current: bool) -> None:
         """Grey the scores where they are those of a run that is not the newest."""

@@ -9,6 +9,9 @@ from threading import Event
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
@@ -165,6 +168,14 @@ def test_a_pin_is_tried_on_the_whole_chat_and_nothing_is_pinned(window: MainWind
     assert not scores.back_button.isVisibleTo(scores)
     window.preview.try_settings(None)
     settle(window)
+
+
+def test_the_scores_have_the_keyboard_once_they_are_there(window: MainWindow) -> None:
+    window.show_pane("scores")
+    settle(window)
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_End)
+    scores = pane(window).scores
+    assert scores.view.currentIndex().row() == len(scores.model.rows) - 1 > 0
 
 
 def test_the_chat_is_scored_when_somebody_looks(window: MainWindow) -> None:
