@@ -98,6 +98,14 @@ class StatusLine(QStatusBar):
         named(self.problems, tr("Problems: {told}", told=told), tr("Show the problems"))
         self.problems.setVisible(self._session.project is not None)
 
+    def _make_room(self) -> None:
+        """What is said ends with the key that takes it back: what is there at any time goes before that is cut off."""
+        parts = [part for part in (self.problems, self.basis) if part.isVisible()]
+        wide = self.fontMetrics().horizontalAdvance(self.currentMessage()) + 2 * self.fontMetrics().averageCharWidth()
+        if parts and wide > min(part.x() for part in parts):
+            for part in parts:
+                part.hide()
+
     def _message_changed(self, text: str) -> None:
         if not text:
             self._show()
@@ -109,10 +117,11 @@ class StatusLine(QStatusBar):
         for part in (self._vault, self._broken, self._limits):  # Qt hides only those that are in sight already
             part.setVisible(project is not None and not said)
         if said:  # Qt tells when it is gone
+            self._make_room()
             return
         self.basis.setVisible(project is not None)
+        self.problems.setVisible(project is not None and bool(self.problems.text()))
         if project is None:
-            self.problems.hide()
             return
         if project is not self._told_of:
             self._told_of = project

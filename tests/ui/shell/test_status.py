@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.ui.shell.bars import StatusLine
+from tests.ui.conftest import drain
 from tests.ui.worlds import make_project
 
 if TYPE_CHECKING:
@@ -145,3 +146,22 @@ def test_a_narrow_window_says_less_and_the_tips_say_all(line: StatusLine, sessio
     texts = (line._vault, line._limits, line._run)
     assert all(part.minimumSizeHint().width() < part.sizeHint().width() // 2 for part in texts)
     assert all(part.text() and part.toolTip() == part.text() for part in texts)
+
+
+def test_what_is_said_is_not_cut_off_by_what_is_there_at_any_time(
+    line: StatusLine, session: Said, tmp_path: Path
+) -> None:
+    session.project = make_project(tmp_path / "vault")
+    session.project_changed.emit()
+    line.show_problems(0, 7)
+    drain()
+    always = [line.problems, line.basis]
+    line.flash("Done.")
+    assert all(part.isVisible() for part in always)
+    text = "Done: Give “Aldous Pym” a higher priority: 39 instead of 48. Ctrl+Alt+Z takes it back. " * 2
+    line.flash(text)
+    drain()
+    assert not any(part.isVisible() for part in always)
+    assert line.fontMetrics().horizontalAdvance(text) < line._run.x()
+    line.clearMessage()
+    assert all(part.isVisible() for part in always)
