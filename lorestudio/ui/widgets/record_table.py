@@ -38,7 +38,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column, as_text
 from lorestudio.ui.widgets.layouts import button, column, label, row
-from lorestudio.ui.widgets.rows import end_of_rows, show_row_menu
+from lorestudio.ui.widgets.rows import end_of_rows, kept_in_sight, show_row_menu
 
 ROW_HEIGHT: Final = 24
 
@@ -546,15 +546,10 @@ class RecordView(QTableView):
                 head.resizeSection(place, least)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: share the room anew; where the row of the keyboard was in sight, it stays there."""
-        at = self.currentIndex()
-        seen = at.isValid() and 0 <= self.visualRect(at).top() < event.oldSize().height()
-        super().resizeEvent(event)
-        self._share_room()
-        if seen:
-            across = self.horizontalScrollBar().value()
-            self.scrollTo(at)
-            self.horizontalScrollBar().setValue(across)
+        """Qt: share the room anew."""
+        with kept_in_sight(self, event):
+            super().resizeEvent(event)
+            self._share_room()
 
     def _show_columns_at(self, point: QPoint) -> None:
         self.columns_menu().popup(self.horizontalHeader().mapToGlobal(point))

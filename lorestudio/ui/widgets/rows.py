@@ -1,12 +1,13 @@
-"""What every list, table and tree of rows has: the keys to its ends, and the menu of a row."""
+"""What every list, table and tree of rows has: the keys to its ends, the menu of a row, a row that stays in sight."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtGui import QAction, QContextMenuEvent, QKeySequence
+from PySide6.QtGui import QAction, QContextMenuEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMenu, QWidget
 
 from lorestudio.ui.shell.qt import ENTRY_ID
@@ -22,6 +23,18 @@ def end_of_rows(view: QAbstractItemView, action: QAbstractItemView.CursorAction)
         return None
     row = 0 if action is actions.MoveHome else model.rowCount() - 1
     return model.index(row, max(0, view.currentIndex().column()))
+
+
+@contextmanager
+def kept_in_sight(view: QAbstractItemView, event: QResizeEvent) -> Iterator[None]:
+    """Where the row of the keyboard was in sight, it is so in another size, too."""
+    at = view.currentIndex()
+    seen = at.isValid() and 0 <= view.visualRect(at).top() < event.oldSize().height()
+    yield
+    if seen:
+        across = view.horizontalScrollBar().value()
+        view.scrollTo(at)
+        view.horizontalScrollBar().setValue(across)
 
 
 def show_row_menu(view: QAbstractItemView, event: QContextMenuEvent, copy: Callable[[], object]) -> None:

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPoint, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QTreeView, QWidget
 
 from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, Index
@@ -19,7 +27,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.cells import CellDelegate, Cells, Column, Glyph, Look, Piece, Words, as_text, one_line
 from lorestudio.ui.widgets.paint import draw_glyph
-from lorestudio.ui.widgets.rows import show_row_menu
+from lorestudio.ui.widgets.rows import kept_in_sight, show_row_menu
 
 
 @dataclass(slots=True, eq=False)
@@ -192,6 +200,11 @@ class RecordTreeView(QTreeView):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Qt: the menu of a row."""
         show_row_menu(self, event, self.copy)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: an explanation that unfolds below takes its room."""
+        with kept_in_sight(self, event):
+            super().resizeEvent(event)
 
     def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
         """Qt: a chevron before a row with others below it; the window's stylesheet takes Qt's own signs away."""

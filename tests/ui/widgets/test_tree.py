@@ -155,6 +155,22 @@ def test_a_row_of_a_tree_has_the_menu_of_all_rows(qtbot: QtBot, theme: Theme) ->
     assert QGuiApplication.clipboard().text().splitlines() == ["Name\tNumber", "Light\t5"]
 
 
+def test_the_chosen_row_stays_in_sight_where_something_unfolds_below(qtbot: QtBot, theme: Theme) -> None:
+    model = make(theme)
+    root = ItemRow(None)
+    root.add(*(ItemRow((f"Ship {place}", place)) for place in range(50)))
+    model.show_root(root)
+    view = RecordTreeView(theme, model, "Harbour")
+    qtbot.addWidget(view)
+    view.resize(300, 600)
+    view.show()
+    row = model.index(10, 0)
+    view.setCurrentIndex(row)
+    assert view.viewport().rect().contains(view.visualRect(row))
+    view.resize(300, 100)
+    assert view.viewport().rect().contains(view.visualRect(row))
+
+
 def places() -> PlaceTree:
     model = PlaceTree()
     model.tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
