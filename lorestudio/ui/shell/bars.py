@@ -96,15 +96,16 @@ class StatusLine(QStatusBar):
         told = ", ".join((count(errors, "error", "errors"), count(warnings, "warning", "warnings")))
         self.problems.setText(told)
         named(self.problems, tr("Problems: {told}", told=told), tr("Show the problems"))
-        self.problems.setVisible(self._session.project is not None)
+        self._show_doors()
 
-    def _make_room(self) -> None:
+    def _show_doors(self) -> None:
         """What is said ends with the key that takes it back: what is there at any time goes before that is cut off."""
-        parts = [part for part in (self.problems, self.basis) if part.isVisible()]
-        wide = self.fontMetrics().horizontalAdvance(self.currentMessage()) + 2 * self.fontMetrics().averageCharWidth()
-        if parts and wide > min(part.x() for part in parts):
-            for part in parts:
-                part.hide()
+        doors, letters = (self.problems, self.basis), self.fontMetrics()
+        wide = letters.horizontalAdvance(self.currentMessage()) + 2 * letters.averageCharWidth()
+        room = self._run.geometry().right() - sum(each.sizeHint().width() for each in (*doors, self._run))
+        fits = not self.currentMessage() or wide < room
+        for each in doors:
+            each.setVisible(self._session.project is not None and bool(each.text()) and fits)
 
     def _message_changed(self, text: str) -> None:
         if not text:
@@ -116,12 +117,8 @@ class StatusLine(QStatusBar):
         said = bool(self.currentMessage())
         for part in (self._vault, self._broken, self._limits):  # Qt hides only those that are in sight already
             part.setVisible(project is not None and not said)
-        if said:  # Qt tells when it is gone
-            self._make_room()
-            return
-        self.basis.setVisible(project is not None)
-        self.problems.setVisible(project is not None and bool(self.problems.text()))
-        if project is None:
+        if said or project is None:  # Qt tells when what is said is gone
+            self._show_doors()
             return
         if project is not self._told_of:
             self._told_of = project
@@ -140,6 +137,7 @@ class StatusLine(QStatusBar):
         self._limits.setText(_limits(project))
         if not self._session.choice.is_main:  # they are DeepLore's
             self._limits.hide()
+        self._show_doors()
 
     def _running(self) -> str:
         session = self._session

@@ -161,6 +161,7 @@ def test_what_is_said_is_not_cut_off_by_what_is_there_at_any_time(
     text = "Done: Give “Aldous Pym” a higher priority: 39 instead of 48. Ctrl+Alt+Z takes it back. " * 2
     line.flash(text)
     drain()
+    line.show_problems(0, 6)  # as the change has mended one
     assert not any(part.isVisible() for part in always)
     assert line.fontMetrics().horizontalAdvance(text) < line._run.x()
     line.clearMessage()
