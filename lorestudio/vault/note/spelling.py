@@ -30,6 +30,7 @@ _NO_PLAIN_START = frozenset("-?:,[]{}#&*!|>'\"%@`~")
 _NOT_INSIDE = re.compile(r":(?:[ \t]|\Z)|[ \t]#|[\t\n\r]")
 _FLOW_SIGNS = re.compile(r"[,\[\]{}\"]")
 _NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+_QUOTED_ITEM = re.compile(r"""[\[,]\s*(?:"(?:\\.|[^"\\])*"|'(?:''|[^'])*')""")
 _COMMENT_BEHIND = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|\[[^\]]*\])[ \t]+(#.*)""")
 _COMMENT = re.compile(r"(?:^|[ \t])(#.*)")
 
@@ -108,8 +109,9 @@ def comment_in(rest: str) -> str:
         return behind[1]
     if rest[:1] in ("'", '"'):
         return ""
-    found = _COMMENT.search(rest)
-    return "" if found is None else found[1]
+    bare = _QUOTED_ITEM.sub(lambda item: "_" * len(item[0]), rest) if rest.startswith("[") else rest
+    found = _COMMENT.search(bare)
+    return "" if found is None else rest[found.start(1) : found.end(1)]
 
 
 def quote_of(spelling: str) -> str:

@@ -132,6 +132,8 @@ def test_moved_items_keep_their_spelling() -> None:
         (("x:", "- a # why"), ["b", "c"], ("x:", "# why", "- b", "- c")),
         (("x:", "- a # why"), ["b # why"], ("x:", '- "b # why"')),
         (("x: ['a', b] # why",), ["a", "c"], ("# why", "x: ['a', c]")),
+        (('x: [a, "b # no comment"]',), ["a"], ("x: [a]",)),
+        (("x: [a, 'b # no comment', c]",), ["a", "b # no comment"], ("x: [a, 'b # no comment']",)),
         (("x:", "- a", "- b"), [], ("x: []",)),
         (("x: # note", "- a"), [], ("# note", "x: []")),
         (("x: # note", "- a"), ["b"], ("x: # note", "- b")),
