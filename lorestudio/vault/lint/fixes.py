@@ -49,6 +49,8 @@ def _as_list(document: NoteDocument, name: str, value: Json) -> TextEdit | None:
     found = document.find(name)
     if found is None:
         return None
+    if isinstance(found.value, list | tuple):
+        return document.set(name, value)  # with the lines, quotes and comments that it has
     emptied = f"{found.name}: []{found.raw[len(found.raw.rstrip()) :]}"
     text = apply_edits(document.text, (TextEdit(found.start, found.end, emptied),))
     after = NoteDocument(text)

@@ -93,10 +93,11 @@ def _missing(note: Note, facts: VaultFacts, name: str, titles: tuple[str, ...], 
 
 
 def _meant(title: str, facts: VaultFacts) -> tuple[str, ...]:
-    """The titles that are surely meant: without the brackets of a link, or cut at the commas."""
-    bare = trim(title)
+    """The titles that are surely meant: without a comment or the brackets of a link, or cut at the commas."""
+    bare = trim(title.partition(" #")[0])  # DeepLore takes a comment for a part of the value before it
     if bare.startswith("[[") and bare.endswith("]]"):
         bare = trim(bare[2:-2].partition("|")[0])
+    if bare != trim(title):
         found = facts.titles.get(bare.lower())
         return (found[0].title,) if found else ()
     parts = [trim(part) for part in title.split(",")] if "," in title else []

@@ -32,6 +32,12 @@ def fixed(text: str, finding: Finding) -> str:
         ("G01", "keys: [harbour]\nrequires: [Nobody, B]", "keys: [harbour]\nrequires: [B]", {}),
         ("G01", "keys: [harbour]\nrequires:\n  - Nobody\npriority: 5", "keys: [harbour]\npriority: 5", {}),
         ("G01", 'keys: [harbour]\nrequires: ["[[b]]"]', 'keys: [harbour]\nrequires: ["B"]', {}),
+        (
+            "G03",
+            "keys: [harbour]\ncascade_links:\n  - C\n  - b # quay",
+            "keys: [harbour]\ncascade_links:\n  - C\n  # quay\n  - B",
+            {},
+        ),
         ("G02", "keys: [harbour]\nexcludes: B, C", "keys: [harbour]\nexcludes: [B, C]", {}),
         ("G04", "keys: [harbour]\nexcludes: [A, B]", "keys: [harbour]\nexcludes: [B]", {}),
         ("K52", "keys: [quay, Quay, pier]", "keys: [quay, pier]", {}),
@@ -49,6 +55,13 @@ def test_a_safe_fix_changes_what_it_says_and_mends_it(
     assert finding.fix.safe
     assert fixed(text, finding) == note(after)
     assert not findings({"A.md": note(after), **others}, code, settings=settings)
+
+
+def test_a_fix_of_a_list_leaves_its_lines_and_comments() -> None:
+    text = note('keys: [harbour]\nrequires:\n  # the family\n  - C\n  - "[[b]]"\n  - Nobody\n  - D')
+    others = {f"{title}.md": note("keys: [meadow]") for title in "BCD"}
+    finding = findings({"A.md": text, **others}, "G01")[0]
+    assert fixed(text, finding) == text.replace("[[b]]", "B")
 
 
 @pytest.mark.parametrize(
