@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.problems import ProblemFinder, preview
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.journey import FOREIGN_IDS, renumbered
 from lorestudio.vault.lint.model import Finding, Severity
 from lorestudio.vault.note.yaml_handler import read_properties
 
@@ -228,6 +230,18 @@ def test_what_never_matched_and_what_never_went_in(tmp_path: Path) -> None:
 def test_without_runs_nothing_is_said_of_entries(tmp_path: Path) -> None:
     project = make(tmp_path, {"Silent": note("keys: [dragon]")}, QUIET)
     assert found(project, "D51", run=False) == ()
+
+
+def test_runs_that_look_at_no_note_of_the_vault_say_nothing_of_any(tmp_path: Path) -> None:
+    project = make(tmp_path, {"Silent": note("keys: [dragon]")}, QUIET)
+    traces = asyncio.run(Simulator(project).replay())
+    of_a_lorebook = [renumbered(trace, FOREIGN_IDS) for trace in traces]
+    of_memories = [replace(trace, words=replace(trace.words, of_notes=False)) for trace in traces]
+    told = [
+        [finding.code for finding in ProblemFinder().find(project, runs).findings if finding.code == "D51"]
+        for runs in (traces, of_a_lorebook, of_memories)
+    ]
+    assert told == [["D51"], [], []]
 
 
 def test_what_the_ai_did_not_choose_from_the_whole_vault_did_not_match(tmp_path: Path) -> None:
