@@ -14,13 +14,17 @@ import copyreg
 import gc
 import hashlib
 import io
+import os
 import pickle
+import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
+from threading import Thread
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -231,7 +235,8 @@ class Crew(Closing):
             self._backend: dict[str, Any] = {"backend": "dask", "client": self._client}
         elif workers.count > 1:
             self._packed = trial.packed()
-            self._backend = {"backend": "loky", "n_jobs": workers.count}
+            ends = {"initializer": _end_with, "initargs": (os.getpid(),)}
+            self._backend = {"backend": "loky", "n_jobs": workers.count, **ends}
         else:
             self._runner = PointRunner(trial)
 
@@ -296,6 +301,21 @@ def needed(package: str, extra: str) -> Any:  # noqa: ANN401  # a module
     except ImportError as error:
         advice = f'Install it with: pip install "lorestudio[{extra}]"'
         raise InputError(package, f"this Python package is needed for that and is not installed. {advice}") from error
+
+
+def _end_with(parent: int) -> None:
+    """In a worker: end where the program is gone that has it.
+
+    One that is killed while it hands a point over leaves a worker that waits for the rest of it for good.
+    """
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    if sys.platform != "win32":  # there a process keeps the number of whoever began it
+        Thread(target=watch, daemon=True).start()
 
 
 @lru_cache(maxsize=1)

@@ -6,9 +6,12 @@ import itertools
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +335,45 @@ def test_killed_five_times_it_runs_nothing_twice_but_what_was_under_way(
     found = search(lamp_trial(world, *GRID), Plan(SearchWay.GRID, runs=18), journal=journal)
     assert Counter(started(log)) == runs
     assert Counter(key(each.point) for each in found.tried).total() == len(found.tried) == 18
+
+
+SEARCHING = """
+import sys
+from pathlib import Path
+from lorestudio.studio.tuning.search import Plan, SearchWay, search
+from lorestudio.studio.tuning.trials import Workers
+from tests.studio.tuning.searches import lamp_trial, make_world
+trial = lamp_trial(make_world(Path(sys.argv[1]) / "vault"), "scanDepth=1..50", "maxTokensBudget=100..9000")
+search(trial, Plan(SearchWay.RANDOM, runs=5000), Workers(2), journal=Path(sys.argv[1]) / "journal.log")
+"""
+
+
+def children(parent: int) -> set[Path]:
+    """The processes that this one began and that still run."""
+    found = set()
+    for each in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if int((each / "stat").read_text().rpartition(")")[2].split()[1]) == parent:
+                found.add(each)
+    return found
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+def test_the_workers_of_a_program_that_was_killed_end(tmp_path: Path) -> None:
+    """They stayed, with all that they had read; one to which a point was just being handed over stayed for good."""
+    program = subprocess.Popen([sys.executable, "-c", SEARCHING, tmp_path])  # noqa: S603  # our own program
+    while not (tmp_path / "journal.log").exists() or (tmp_path / "journal.log").read_bytes().count(b"\n") < 40:
+        assert program.poll() is None
+        time.sleep(0.05)
+    begun = children(program.pid)
+    assert len(begun) >= 2
+    program.kill()
+    program.wait()
+    deadline = time.monotonic() + 20
+    while any(each.exists() for each in begun):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def test_a_line_that_was_being_written_is_no_trouble(world: Project, tmp_path: Path) -> None:
