@@ -25,7 +25,7 @@ from lorestudio.studio.project.basis import HiddenRow, hidden_rows
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, holding, label, named, number_field, row, scrolled
+from lorestudio.ui.widgets.layouts import SPACE, button, column, holding, label, named, number_field, row, scrolled
 from lorestudio.ui.widgets.pane import FoldingRow
 from lorestudio.ui.widgets.setting_fields import SettingField, make_field
 
@@ -92,6 +92,7 @@ class BasisDialog(Dialog):
             for name, high in ((tr("From"), last), (tr("To"), last), (tr("Since"), last + 1))
         )
         self.since.setSpecialValueText(tr("it was said"))
+        self.since.setMinimumWidth(self.since.sizeHint().width() + SPACE)  # Qt does not count the margin of the text
         self.say = button(self, tr("Say so"), self._say, tip=tr("Replies from this message on did not see them"))
         self.forget = button(self, tr("Nobody knows"), self._forget, tip=tr("Take back what was said of them"))
         messages = row(

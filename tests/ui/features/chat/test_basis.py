@@ -67,6 +67,16 @@ def words(window: MainWindow) -> list[str]:
     return [model.row(at).seen for at in range(len(SAID))]
 
 
+def test_that_messages_are_hidden_since_they_were_said_can_be_read_whole(opened: MainWindow) -> None:
+    opened.run("chat.basis")
+    since = dialog(opened).since
+    since.setValue(0)
+    line = since.lineEdit()
+    room = line.width() - line.textMargins().left() - line.textMargins().right()
+    assert line.text() == "it was said"
+    assert line.fontMetrics().horizontalAdvance(line.text()) < room
+
+
 def test_a_hidden_reply_can_be_chosen_and_the_chat_says_what_was_in_sight(opened: MainWindow) -> None:
     opened.chat.choose(2)
     assert opened.selection.generation == Generation(2)
