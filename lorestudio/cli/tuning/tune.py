@@ -138,7 +138,7 @@ class PointOptions:
         """Keep the point's settings as a profile and as a file, where that is wanted. Raises SettingsError."""
         if self.keep is not None:
             keep_as_profile(trial, best.point, self.keep)
-            held = f"the settings profile “{self.keep.strip()}” holds the settings of point {best.number}."
+            held = f"the settings profile “{self.keep.strip()}” holds the settings of {_called(best)}."
             say(f"{held} To use it: --profile")
         if self.output is not None:
             write_bytes(self.output, settings_file(trial, best.point))
@@ -190,7 +190,7 @@ def tune(
     else:
         _print(found, best)
         for chat, told in looked:
-            print_effects(Screen(), f"{chat or 'no chat'}, point {best.number}", told)
+            print_effects(Screen(), f"{chat or 'no chat'}, {_called(best)}", told)
         for chat, each in compared:
             echo(f"\n{chat or 'no chat'}")
             print_comparison(each)
@@ -201,9 +201,14 @@ def tune(
         write_bytes(report, tuning_page(trial, found, best).encode())
 
 
+def _called(at: TriedPoint) -> str:
+    """What the tables call a point."""
+    return f"point {at.number}" if at.number >= 0 else "now"
+
+
 def _compared(trial: TuningTrial, best: TriedPoint) -> list[tuple[str, Comparison]]:
     """Each chat's name with the comparison of the settings as they are now with the point."""
-    runs = candidate_at(trial, {}, "now"), candidate_at(trial, best.point, f"point {best.number}")
+    runs = candidate_at(trial, {}, "now"), candidate_at(trial, best.point, _called(best))
     every = ((project, asyncio.run(compare_candidates(project, runs))) for project in trial.projects)
     return [(chat_name(project), found) for project, found in every]
 

@@ -67,6 +67,13 @@ def test_a_point_is_chosen_and_told_in_words(lorestudio: Run, world: Path) -> No
     assert "the point turns 1 note, too: --apply writes that into them." in result.stderr
 
 
+def test_the_settings_as_they_are_are_called_now_everywhere(lorestudio: Run, world: Path) -> None:
+    result = lorestudio(*arguments(world, *GRID, "--point", -1, "--keep", "as now", "--look", "--compare"))
+    assert result.exit_code == 0, result.output
+    assert "-1" not in result.output
+    assert "“as now” holds the settings of now." in result.stderr
+
+
 @pytest.fixture
 def own_world(tmp_path: Path) -> Path:
     make_world(tmp_path / "vault")
