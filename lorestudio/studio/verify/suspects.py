@@ -193,8 +193,9 @@ class _Suspects:
     def _missing(self, there: RecordedEntry) -> Suspect:
         name = quoted(there.title or there.filename)
         left_out = next((each for each in self._project.index.left_out if each.filename == there.filename), None)
+        what, where = ("entry", "lorebooks") if self._project.of_books else ("note", "vault")
         why = (
-            "no note of that title is in the vault now"
+            f"no {what} of that title is in the {where} now"
             if left_out is None
             else f"it is no entry now: {left_out.message}"
         )
@@ -210,7 +211,7 @@ class _Suspects:
             return replace(run, moment=replace(run.moment, index=replace(index, entries=(*index.entries, made))))
 
         return Suspect(
-            SuspectKind.NOTE, f"The note {name} was there then: {why}.", carry, there.title, proven=True
+            SuspectKind.NOTE, f"The {what} {name} was there then: {why}.", carry, there.title, proven=True
         )  # fmt: skip
 
     def _facts(self) -> dict[str, tuple[list[str], bool]]:

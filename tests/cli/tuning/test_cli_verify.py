@@ -46,6 +46,21 @@ def test_a_note_that_is_gone_is_named_and_fails(lorestudio: Run, vault: Path, re
     assert lorestudio("verify", vault, "--chat", recorded).exit_code == 0
 
 
+def test_an_entry_that_is_gone_from_a_lorebook_is_called_one(lorestudio: Run, tmp_path: Path) -> None:
+    book, chat = tmp_path / "Town.json", tmp_path / "chat.jsonl"
+    book.write_text(
+        json.dumps({"entries": {"0": {"uid": 0, "key": ["bell"], "comment": "Bell", "content": "Cracked."}}})
+    )
+    lines = [
+        {"user_name": "Wren", "character_name": "Ann", "chat_metadata": {}},
+        {"name": "Wren", "is_user": True, "mes": "The lamp burns."},
+        {"name": "Ann", "mes": "Yes.", "extra": {"activeLorebookEntries": [{"world": "Town", "comment": "Lamp"}]}},
+    ]
+    chat.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    (cause,) = json.loads(lorestudio("verify", book, "--chat", chat, "--json").stdout)["causes"]
+    assert cause["cause"] == "The entry “Lamp” was there then: no entry of that title is in the lorebooks now."
+
+
 def test_a_chat_without_records_fails_only_where_something_is_asked_for(
     lorestudio: Run, vault: Path, chat: Path
 ) -> None:
