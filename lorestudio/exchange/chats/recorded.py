@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import text_in
+from lorestudio.domain.json_text import text_in, texts_in
 from lorestudio.exchange.chats.document import sent_at
 
 SOURCES: Final = "deeplore_sources"
@@ -30,7 +30,7 @@ BOOK_VIEWER: Final = "worldInfoViewer"
 class RecordedEntry(Struct, frozen=True):
     """One entry of a record. `vault` is the vault's or the book's name in the program that wrote it.
 
-    `tokens` and `priority` are None, and `reason` is "", where the writer does not keep them.
+    `tokens` and `priority` are None, and `reason` and `keys` empty, where the writer does not keep them.
     """
 
     title: str
@@ -39,6 +39,7 @@ class RecordedEntry(Struct, frozen=True):
     reason: str = ""
     tokens: int | None = None
     priority: float | None = None
+    keys: tuple[str, ...] = ()
 
 
 def recorded_entries(message: Message, swipe: int, key: str = SOURCES) -> tuple[RecordedEntry, ...] | None:
@@ -121,14 +122,15 @@ def _sources(value: Json) -> Iterator[RecordedEntry]:
 def _active(value: Json) -> Iterator[RecordedEntry]:
     for each in _objects(value):
         if title := text_in(each.get("comment")):
-            yield RecordedEntry(title, vault=text_in(each.get("world")), reason=text_in(each.get("strategy")))
+            world, strategy = text_in(each.get("world")), text_in(each.get("strategy"))
+            yield RecordedEntry(title, vault=world, reason=strategy, keys=texts_in(each.get("keys")))
 
 
 def _viewed(value: Json) -> Iterator[RecordedEntry]:
     for group in value.values() if isinstance(value, Mapping) else ():
         for each in _objects(group):
             if title := text_in(each.get("entryName")):
-                yield RecordedEntry(title, vault=text_in(each.get("worldName")))
+                yield RecordedEntry(title, vault=text_in(each.get("worldName")), keys=texts_in(each.get("keys")))
 
 
 _Reader: TypeAlias = Callable[[Json], Iterator[RecordedEntry]]

@@ -156,6 +156,7 @@ class _Suspects:
     ) -> None:
         self._project, self._simulator, self._replies, self._course = project, simulator, replies, course
         self._chat = project.chat or Chat()
+        self._what = "entry" if project.of_books else "note"
         records = [record for each in replies for record in simulator.traces[each.generation].stages]
         self._stages = {record.name for record in records}
         self._ran = {record.name for record in records if record.status is StageStatus.RAN}
@@ -177,7 +178,7 @@ class _Suspects:
             words = "; ".join(facts)
             newer = self._newer(next(each for each in entries if each.title == title))
             yield Suspect(
-                SuspectKind.NOTE, f"The note {quoted(title)} was another one then: {words}.{newer}",
+                SuspectKind.NOTE, f"The {self._what} {quoted(title)} was another one then: {words}.{newer}",
                 self._as_recorded(title), title, proven=proven,
             )  # fmt: skip
         for _reply, each in disputed:
@@ -193,9 +194,9 @@ class _Suspects:
     def _missing(self, there: RecordedEntry) -> Suspect:
         name = quoted(there.title or there.filename)
         left_out = next((each for each in self._project.index.left_out if each.filename == there.filename), None)
-        what, where = ("entry", "lorebooks") if self._project.of_books else ("note", "vault")
+        where = "lorebooks" if self._project.of_books else "vault"
         why = (
-            f"no {what} of that title is in the {where} now"
+            f"no {self._what} of that title is in the {where} now"
             if left_out is None
             else f"it is no entry now: {left_out.message}"
         )
@@ -211,7 +212,7 @@ class _Suspects:
             return replace(run, moment=replace(run.moment, index=replace(index, entries=(*index.entries, made))))
 
         return Suspect(
-            SuspectKind.NOTE, f"The {what} {name} was there then: {why}.", carry, there.title, proven=True
+            SuspectKind.NOTE, f"The {self._what} {name} was there then: {why}.", carry, there.title, proven=True
         )  # fmt: skip
 
     def _facts(self) -> dict[str, tuple[list[str], bool]]:
@@ -238,6 +239,10 @@ class _Suspects:
                     told[f"its priority was {number_text(there.priority)}, not {number_text(entry.priority)}"] = None
                 gained = [key for key in self._simulator.system.as_recorded(entry, there).keys if key not in entry.keys]
                 told |= {f"it came in by {quoted(key)}, which is no key of it now": None for key in gained}
+                if each.where is WentIn.THERE:
+                    own = {"", *(key.strip() for key in entry.keys)}
+                    lost = [key for key in there.keys if key.strip() not in own]
+                    told |= {f"it had the key {quoted(key)}, which it does not have now": None for key in lost}
         return {title: (list(told), not shortened.issuperset(told)) for title, told in found.items() if told}
 
     def _as_recorded(self, title: str) -> Carry:

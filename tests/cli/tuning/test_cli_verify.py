@@ -46,7 +46,7 @@ def test_a_note_that_is_gone_is_named_and_fails(lorestudio: Run, vault: Path, re
     assert lorestudio("verify", vault, "--chat", recorded).exit_code == 0
 
 
-def test_an_entry_that_is_gone_from_a_lorebook_is_called_one(lorestudio: Run, tmp_path: Path) -> None:
+def test_an_entry_that_is_gone_from_a_lorebook_or_has_other_keys_is_named(lorestudio: Run, tmp_path: Path) -> None:
     book, chat = tmp_path / "Town.json", tmp_path / "chat.jsonl"
     book.write_text(
         json.dumps({"entries": {"0": {"uid": 0, "key": ["bell"], "comment": "Bell", "content": "Cracked."}}})
@@ -59,6 +59,13 @@ def test_an_entry_that_is_gone_from_a_lorebook_is_called_one(lorestudio: Run, tm
     chat.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     (cause,) = json.loads(lorestudio("verify", book, "--chat", chat, "--json").stdout)["causes"]
     assert cause["cause"] == "The entry “Lamp” was there then: no entry of that title is in the lorebooks now."
+    entry = {"world": "Town", "comment": "Bell", "keys": ["lamp", "bell"]}
+    lines[2]["extra"] = {"activeLorebookEntries": [entry]}
+    chat.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    (cause,) = json.loads(lorestudio("verify", book, "--chat", chat, "--json").stdout)["causes"]
+    assert cause["cause"] == (
+        "The entry “Bell” was another one then: it had the key “lamp”, which it does not have now."
+    )
 
 
 def test_a_chat_without_records_fails_only_where_something_is_asked_for(
