@@ -24,6 +24,8 @@ from lorestudio.ui.widgets.layouts import column, label, named, row
 from lorestudio.ui.widgets.record_table import RecordTable
 
 _PREFIX, _WORD, _INITIALS = 30, 20, 15
+_WHOLE: Final = 0.1
+"""Of titles that have the words alike, the one that says little else is meant."""
 _INSIDE: Final = 70.0
 """Points for whoever says the words somewhere inside; a title that begins with them has more."""
 SHOWN: Final = 300
@@ -46,9 +48,10 @@ def score(query: str, text: str) -> float | None:
     if LCSseq.similarity(letters, name) < len(letters):
         return None
     words = re.findall(r"\w+", name)
-    points = fuzz.WRatio(typed, name) + _PREFIX * name.startswith(typed)
+    points = fuzz.WRatio(typed, name) + fuzz.ratio(typed, name) * _WHOLE + _PREFIX * name.startswith(typed)
     points += _WORD * any(word.startswith(typed) for word in words)
-    return points + _INITIALS * LCSseq.similarity(letters, "".join(word[0] for word in words)) / len(letters)
+    initials = "".join(word[0] for word in words)
+    return points + _INITIALS * (LCSseq.similarity(letters, initials) == len(letters))
 
 
 def ranked(query: str, texts: Iterable[str], more: Sequence[str] = (), favour: Sequence[float] = ()) -> list[int]:

@@ -34,6 +34,10 @@ def test_what_begins_so_comes_first(query: str, names: set[str], first: str) -> 
     assert (score(query, NAMES[0]) is None) == ("Replay all" not in names)
 
 
+def test_of_titles_that_have_the_words_alike_the_one_that_says_little_else_comes_first() -> None:
+    assert ranked("prompt", ["Card, persona and prompt", "Copy the whole prompt", "Show the prompt"]) == [2, 1, 0]
+
+
 def test_more_words_count_less_and_favour_decides_between_equals() -> None:
     more = ["a dragon of ash", "dragonfly", ""]
     assert ranked("dragon ash", ["Skarn", "Bell", "Dragon ash"], more) == [2, 0]
