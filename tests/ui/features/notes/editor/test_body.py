@@ -686,12 +686,12 @@ def test_an_offer_is_taken_with_a_click(make_editor) -> None:
     editor.body.setFocus()
     QTest.keyClicks(editor.body, "[[e")
     popup, offered = editor.completer.completer.popup(), editor.completer.offered
-    row = offered.index("Bell")
+    row = offered.index("Dawnkeep")
     assert row > 0
     assert 240 <= popup.width() <= 420
     spot = popup.visualRect(popup.model().index(row, 0)).center()
     QTest.mouseClick(popup.viewport(), Qt.MouseButton.LeftButton, pos=spot)
-    assert "A dragon. 🐉[[Bell]]\n" in editor.buffer.text
+    assert "A dragon. 🐉[[Dawnkeep]]\n" in editor.buffer.text
     assert editor.completer.offered == []
 
 
