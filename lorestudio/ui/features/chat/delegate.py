@@ -19,7 +19,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QTextCursor
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QListView,
@@ -399,6 +399,7 @@ class MessageDelegate(ChatDelegate):
         written = isinstance(editor, MessageField) and editor.document().isModified()
         if isinstance(editor, MessageField) and isinstance(row, ChatRow) and not written:
             editor.setPlainText(row.text)
+            editor.moveCursor(QTextCursor.MoveOperation.End)  # as in SillyTavern
 
     def setModelData(self, editor: QWidget, _model: QAbstractItemModel, index: Index) -> None:
         """Qt: the model is never changed here; whoever owns the chat does that."""

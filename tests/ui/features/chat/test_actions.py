@@ -173,10 +173,10 @@ def test_editing_in_place(opened: MainWindow, qtbot: QtBot) -> None:
     field = window.chat.view.viewport().findChild(QPlainTextEdit)
     assert isinstance(field, QPlainTextEdit)
     assert field.toPlainText() == "The fortress?"
-    field.setPlainText("The crown?")
+    qtbot.keyClicks(field, " And who")  # the caret is at the end
     qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     settle(window, qtbot)
-    assert texts(window) == ["Welcome.", "The crown?", "b"]
+    assert texts(window) == ["Welcome.", "The fortress? And who", "b"]
     assert window.selection.message == 1
 
 
@@ -809,6 +809,7 @@ def field_over(window: MainWindow, place: int, qtbot: QtBot) -> QPlainTextEdit:
     field = window.chat.view.viewport().findChild(QPlainTextEdit)
     assert isinstance(field, QPlainTextEdit)
     qtbot.waitUntil(field.hasFocus)
+    qtbot.keyClick(field, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClicks(field, "Well: ")
     return field
 
