@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -282,7 +283,8 @@ def import_settings(
     profiles.save(profile, made, replace=replace)
     say_all(imported.problems)
     _print_changes(changes, "before", str(file), as_json=as_json)
-    say(f"the profile “{profile.strip()}” holds them now. To use it: --profile")
+    name = profile.strip()
+    say(f"the profile “{name}” holds them now. To use it: --profile {shlex.quote(name)}")
 
 
 def _chosen(settings: Path | None, profile: str | None) -> DeepLoreSettings:

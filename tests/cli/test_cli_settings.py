@@ -154,6 +154,7 @@ def test_import_makes_a_profile_that_a_replay_can_use(lorestudio, sillytavern, v
     result = lorestudio("settings", "import", sillytavern, "--profile", "From ST", "--json")
     assert result.exit_code == 0, result.stderr
     assert {each["key"] for each in json.loads(result.stdout)} == {"enabled", "scanDepth"}
+    assert "To use it: --profile 'From ST'" in result.stderr
     assert SettingsProfiles().find("from st").settings == DeepLoreSettings(enabled=True, scan_depth=6)
     again = lorestudio("settings", "import", sillytavern, "--profile", "from ST")
     assert again.exit_code == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
@@ -138,8 +139,9 @@ class PointOptions:
         """Keep the point's settings as a profile and as a file, where that is wanted. Raises SettingsError."""
         if self.keep is not None:
             keep_as_profile(trial, best.point, self.keep)
-            held = f"the settings profile “{self.keep.strip()}” holds the settings of {_called(best)}."
-            say(f"{held} To use it: --profile")
+            name = self.keep.strip()
+            held = f"the settings profile “{name}” holds the settings of {_called(best)}."
+            say(f"{held} To use it: --profile {shlex.quote(name)}")
         if self.output is not None:
             write_bytes(self.output, settings_file(trial, best.point))
 

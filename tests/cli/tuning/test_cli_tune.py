@@ -64,6 +64,7 @@ def test_a_point_is_chosen_and_told_in_words(lorestudio: Run, world: Path) -> No
     result = lorestudio(*arguments(world, *GRID, "--keep", "two", "--point", 1))
     assert result.exit_code == 0, result.output
     assert "12 points run." in result.stdout
+    assert "To use it: --profile two\n" in result.stderr
     assert "the point turns 1 note, too: --apply writes that into them." in result.stderr
 
 
