@@ -299,7 +299,7 @@ class _FactsRun:
         """Everything that was decided."""
         moment, settings = self.moment, self.system.settings
         named = {verdict.entry for record in records for verdict in record.verdicts}
-        tokens = sum(moment.counter.count(block.text) for block in self.told.blocks)
+        tokens = sum(injection.tokens for injection in self.told.injections)
         taken = sum(not match.memory.pinned for match in self.found.matches)
         vectors = self.system.vectors
         trace = self.told.trace(NAME, "strict" if settings.strict else "safe", records)

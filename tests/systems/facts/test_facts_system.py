@@ -73,6 +73,12 @@ def test_pinned_memories_come_first_then_the_most_similar_of_what_was_known():
     assert [(limit.name, limit.used, limit.maximum) for limit in trace.limits][1] == ("memories", 2, 10)
 
 
+def test_the_summary_counts_what_the_memories_take_as_every_view_does():
+    trace = decide()
+    assert trace.total_tokens > 0
+    assert f"({trace.total_tokens} tokens, no limit)" in summary(trace)
+
+
 def test_every_piece_of_the_prompt_says_where_it_comes_from():
     block = decide().prompt[0]
     parts = {part.entry: block.text[part.start : part.end] for part in block.parts if part.entry is not None}
