@@ -375,6 +375,11 @@ class Trace:
         return queue
 
     @property
+    def of_notes(self) -> bool:
+        """Whether it chose from the vault's notes."""
+        return self.words.of_notes and not self.others
+
+    @property
     def total_tokens(self) -> int:
         """Tokens of all injections, outlets included."""
         return sum(injection.tokens for injection in self.injections)

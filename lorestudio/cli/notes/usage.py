@@ -43,16 +43,20 @@ def usage(
     project = given.opened(chat)
     matched: Counter[int] = Counter()
     injected: Counter[int] = Counter()
+    with_chat = False
     if chat is not None:
         simulator = by.simulator(project)
         asyncio.run(simulator.run_missing())
         runs = TraceBook(simulator.traces)
+        with_chat = any(trace.of_notes for trace in runs.values())
         for gist in filter(None, map(runs.gist, runs)):
             matched.update(gist.matched)
             injected.update(gist.injected)
     rows = usage_rows(project.index, project.recorded, lambda entry: Fired(matched[entry], injected[entry]))
     say_all(project.problems)
-    if any(entry >= FOREIGN_IDS for entry in matched):
+    if chat is not None and not with_chat:
+        say("no run looked at a note of the vault, so none is counted here. “lorestudio replay” says what went in.")
+    elif any(entry >= FOREIGN_IDS for entry in matched):
         say("entries that are no notes of the vault are left out.")
     if output is not None:
         write_bytes(output, usage_csv(rows))
@@ -60,7 +64,7 @@ def usage(
     elif as_json:
         print_json([_json(row) for row in rows])
     else:
-        Screen().print(_table(rows, with_chat=chat is not None))
+        Screen().print(_table(rows, with_chat=with_chat))
 
 
 def _table(rows: Sequence[UsageRow], *, with_chat: bool) -> Table:
@@ -69,9 +73,10 @@ def _table(rows: Sequence[UsageRow], *, with_chat: bool) -> Table:
     here = (figure("matched\nhere"), figure("injected\nhere")) if with_chat else ()
     silent = len(rows) - len(fired)
     more = f"{len(fired) - _SHOWN} more fired; " if len(fired) > _SHOWN else ""
+    told = f"{more}{silent} of {len(rows)} entries never fired" if fired or with_chat else "no entry has a count"
     columns = (fold("entry"), *here, figure("matched\nDeepLore"), figure("injected\nDeepLore"), fixed("last used"))
     return filled(
-        table(*columns, caption=f"{more}{silent} of {len(rows)} entries never fired"),
+        table(*columns, caption=told),
         (
             (
                 row.entry.title,

@@ -143,7 +143,7 @@ def _summary(traces: Sequence[Trace], injected: Counter[str], project: Project) 
         most = ", ".join(f"{title} ({count}×)" for title, count in injected.most_common(5))
         lines.append(f"Injected most often: {most}.")
     never = [entry.title for entry in project.index.entries if entry.title not in injected and not entry.guide]
-    if never and not all(not trace.words.of_notes or "lorebooks" in trace.digests for trace in traces):
+    if never and any(trace.of_notes for trace in traces):
         lines.append(f"Never injected: {len(never)} of {len(project.index.entries)} entries.")
     totals = ai_totals(traces)
     if totals.sentence:

@@ -126,7 +126,7 @@ def careers_in(traces: Iterable[Trace]) -> Careers:
     careers: dict[NoteKey, Career] = {}
     runs = 0
     for trace in traces:
-        if trace.skip_reason or trace.others or not trace.words.of_notes:  # it looked at no note of the vault
+        if trace.skip_reason or not trace.of_notes:
             continue
         runs += 1
         whole = trace.stage(trace.words.whole_stage)

@@ -43,3 +43,14 @@ def test_the_table_and_the_file(lorestudio: Run, world: tuple[Path, Path, Path],
     lorestudio("usage", vault, "--settings", settings, "-o", path)
     assert path.read_bytes().startswith(b"\xef\xbb\xbfvault,file,title")
     assert len(path.read_text("utf-8-sig").splitlines()) == 3
+
+
+@pytest.mark.parametrize("system", ["recap", "facts"])
+def test_a_system_without_notes_counts_none(lorestudio: Run, world: tuple[Path, Path, Path], system: str) -> None:
+    vault, chat, settings = world
+    told = lorestudio("usage", vault, "--chat", chat, "--system", system)
+    assert "no run looked at a note of the vault" in " ".join(told.stderr.split())
+    assert "never fired" not in told.stdout
+    assert "here" not in told.stdout
+    counted = lorestudio("usage", vault, "--chat", chat, "--settings", settings, "--system", system).stdout
+    assert "Tide" in counted  # DeepLore's own counts are shown
