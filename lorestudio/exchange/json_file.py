@@ -231,6 +231,19 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found is not None else at
 
 
+def line_of(text: str, path: Sequence[str]) -> int:
+    """The line of what stands at `path` in a JSON text, or of the innermost on the way that is there."""
+    part = _whole(text)
+    for step in path:
+        if not isinstance(part.value, dict | list):
+            break
+        inner = {part.key or str(place): part for place, part in enumerate(_parts(text, part))}
+        if step not in inner:
+            break
+        part = inner[step]
+    return text.count("\n", 0, part.start) + 1
+
+
 class _Writer:
     """Writes the text of a value with another one.
 

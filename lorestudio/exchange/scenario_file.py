@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, VaultIndex
@@ -21,7 +23,7 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.domain.texts import meant
 from lorestudio.exchange.character_card import CharacterCard, Member, parse_card
 from lorestudio.exchange.chats.metadata import STATE_KEYS, written
-from lorestudio.exchange.json_file import parse_text, read_file, utf8_text
+from lorestudio.exchange.json_file import line_of, parse_text, read_file, utf8_text
 from lorestudio.exchange.lorebooks.entry import BookError
 from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, read_lorebook
 from lorestudio.exchange.problems import InputError
@@ -312,7 +314,12 @@ class ScenarioRecord(Struct, frozen=True):
 
     def error(self, message: str, field: str) -> InputError:
         """What is wrong in one field of this scenario."""
-        return InputError(self.source, message, self.line, self.prefix + field)
+        return _wrong(self.source, message, self.line, self.prefix + field)
+
+
+def _wrong(path: Path, message: str, line: int | None, field: str) -> InputError:
+    """What is wrong in a field; where the file is one document, its line is looked for."""
+    return InputError(path, message, line or line_of(_text(path), field.split(".")), field)
 
 
 def read_records(path: Path) -> list[ScenarioRecord]:
@@ -375,30 +382,48 @@ def _are_json_lines(lines: list[str]) -> bool:
 
 def _record(path: Path, line: int | None, prefix: str, record: object) -> ScenarioRecord:
     if not isinstance(record, dict):
-        raise InputError(path, "a scenario is a JSON object.", line, prefix.rstrip("."))
+        raise _wrong(path, "a scenario is a JSON object.", line, prefix.rstrip("."))
     inner = record.get("scenario", record)
     if inner is not record:
         prefix += "scenario."
     if not isinstance(inner, dict):
-        raise InputError(path, "a scenario is a JSON object.", line, prefix.rstrip("."))
+        raise _wrong(path, "a scenario is a JSON object.", line, prefix.rstrip("."))
     try:
         return ScenarioRecord(Scenario.model_validate(inner), path, line, prefix, tuple(_unheeded(inner)))
     except ValidationError as error:
         first = error.errors()[0]
         cause = first.get("ctx", {}).get("error")
-        field = cause.field if isinstance(cause, _FieldError) else ".".join(str(part) for part in first["loc"])
-        message = str(cause) if isinstance(cause, ValueError) else str(first["msg"])
-        others = error.error_count() - 1
+        field = cause.field if isinstance(cause, _FieldError) else _place(first, inner)
+        message = str(cause) if isinstance(cause, ValueError) else _PYTHONS_WORD.sub("object", str(first["msg"]))
+        others = len({_place(each, inner) for each in error.errors()}) - 1
         more = (
             f" ({others} more problem{'s' if others > 1 else ''} follow{'' if others > 1 else 's'} it)"
             if others
             else ""
         )
-        raise InputError(path, f"{message}{more}.", line, f"{prefix}{field}".rstrip(".")) from error
+        raise _wrong(path, f"{message}{more}.", line, f"{prefix}{field}".rstrip(".")) from error
+
+
+_PYTHONS_WORD: Final = re.compile(r"dictionary( or instance of \w+)?")
+
+
+def _place(problem: ErrorDetails, value: object) -> str:
+    """The field of a problem: of its path what is in the file, without the names of what a value might have been."""
+    path = []
+    for part in problem["loc"]:
+        inner = dict(enumerate(value)) if isinstance(value, list) else value
+        if isinstance(inner, dict) and (part in inner or problem["type"] == "missing"):
+            path.append(str(part))
+            value = inner.get(part)
+    return ".".join(path)
 
 
 _FOR_PEOPLE: Final = frozenset({"seed", "focus", "swipe"})
 """Fields that no run looks at (rules: scenario-format 1)."""
+
+
+_ANSWERS: Final = ("search", "prefilter")
+"""Which questions of a generation have their answers in a scenario."""
 
 
 def _unheeded(scenario: Mapping[str, Any]) -> Iterator[str]:
@@ -411,6 +436,8 @@ def _unheeded(scenario: Mapping[str, Any]) -> Iterator[str]:
     for what, kind, values in parts:
         for key in sorted(values.keys() - kind.model_fields.keys() - _FOR_PEOPLE):
             yield f"“{key}”: {what} has no such field, so it has no effect.{meant(key, kind.model_fields)}"
+        for key in sorted(values.get("ai", {}).keys() - _ANSWERS):
+            yield f"“{key}”: {what} has no such answer, so it has no effect.{meant(key, _ANSWERS)}"
         for settings in (values.get("settings", {}), values.get("settings_patch", {})):
             read = sanitise(settings)
             unknown = read.unknown.keys() - read.corrected.keys()

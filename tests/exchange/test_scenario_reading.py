@@ -121,12 +121,19 @@ def test_a_single_broken_object(tmp_path: Path) -> None:
         (scenario(vaults=[{"name": "v"}]), "vaults.0", "either “files” or “ref”"),
         (scenario(vaults=[{"name": "v", "files": [["a.md"]]}]), "vaults.0.files.0.1", "Field required"),
         (scenario(messages={"0": "x"}), "messages", "valid list"),
-        (scenario(messages=["text"]), "messages.0", "valid dictionary"),
+        (scenario(messages=["text"]), "messages.0", "valid object."),
         (scenario(tokenizer=4), "tokenizer", "valid string"),
         (scenario(rng_seed=-1), "rng_seed", "greater than or equal to 0"),
         (scenario(generations=[{"now_ms": "noon", "chat": [0]}]), "generations.0.now_ms", "valid integer"),
         (scenario(generations=[{"now_ms": 1, "chat": [0, 1]}]), "generations.0.chat.1", "there is no message 1"),
         (scenario(generations=[{"now_ms": 1, "chat": [-1]}]), "generations.0.chat.0", "there is no message -1"),
+        (scenario(generations=[5]), "generations.0", "valid object."),
+        (scenario(generations=[{"now_ms": 1, "chat": [0], "reindex": "x"}]), "generations.0.reindex", "valid boolean"),
+        (
+            scenario(generations=[{"now_ms": 1, "chat": [0], "vault_patch": {"v": 5}}]),
+            "generations.0.vault_patch.v",
+            "Input should be a valid string.",
+        ),
         (scenario(messages=[]), "generations.0.chat.0", "there are no messages"),
         (scenario(generations=[{"now_ms": 1, "chat": [], "type": "Swipe"}]), "generations.0.type", "normal, swipe, "),
     ],
@@ -145,13 +152,26 @@ def test_the_wrong_field_is_named(tmp_path: Path, changed: dict[str, Any], field
     assert in_list.field == f"1.{field}"
 
 
+@pytest.mark.parametrize("inside", [lambda given: given, lambda given: [SCENARIO, {"id": "x", "scenario": given}]])
+def test_the_line_of_the_wrong_field_is_named_in_a_document_of_many(tmp_path: Path, inside: Any) -> None:
+    changed = scenario(generations=[{"now_ms": 1, "chat": [0]}, {"now_ms": 1, "chat": [0, 7]}])
+    text = json.dumps(inside(changed), indent=1)
+    at = next(number for number, line in enumerate(text.split("\n"), 1) if line.strip() == "7")
+    assert refused(tmp_path, text).line == at
+    changed = scenario(vaults=[{"name": "v", "files": [["a.md"]]}])  # of what is not there, the line of what lacks it
+    text = json.dumps(inside(changed), indent=1)
+    at = next(number for number, line in enumerate(text.split("\n"), 1) if "a.md" in line)
+    assert refused(tmp_path, text).line == at - 1
+
+
 def test_fields_and_settings_that_no_run_knows_are_told(tmp_path: Path) -> None:
     generation = {"now_ms": 1, "chat": [0], "typ": "swipe", "swipe": 1, "settings_patch": {"scanDepht": 3}}
+    generation["ai"] = {"search": {"text": "[]"}, "prefiler": {"text": "[]"}}
     changed = scenario(sytem="hybrid", seed=1, focus="f", settings={"scanDept": 3}, generations=[generation])
     (record,) = read_records(written(tmp_path, json.dumps(changed)))
     told = record.unheeded
-    assert [each.partition(":")[0] for each in told] == ["“sytem”", "scanDept", "“typ”", "scanDepht"]
-    near = ("“system”?", "scanDepth?", "“type”?", "scanDepth?")
+    assert [each.partition(":")[0] for each in told] == ["“sytem”", "scanDept", "“typ”", "“prefiler”", "scanDepht"]
+    near = ("“system”?", "scanDepth?", "“type”?", "“prefilter”?", "scanDepth?")
     assert all(each.endswith(f"Did you mean {name}") for each, name in zip(told, near, strict=True))
     assert read_records(written(tmp_path, json.dumps(SCENARIO)))[0].unheeded == ()
 

@@ -130,7 +130,7 @@ def test_a_vault_by_reference(lorestudio: Run, tmp_path: Path, scenario: Scenari
     path = written(tmp_path, scenario)
     missing = lorestudio("run", path)
     assert missing.exit_code == 2
-    assert f"{path}, field “vaults.0.ref”" in missing.stderr
+    assert f"{path}, line 1, field “vaults.0.ref”" in missing.stderr
     assert "--vault-root" in missing.stderr
     found = lorestudio("run", path, "--vault-root", vault.parent)
     entries = json.loads(found.stdout)["expected"]["index"]["entries"]
