@@ -7,10 +7,10 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
@@ -130,6 +130,15 @@ KINDS: Final = ("normal", "swipe", "regenerate", "continue", "impersonate", "qui
 """The kinds of generations."""
 
 
+def _reply(reply: dict[str, Any]) -> dict[str, Any]:
+    """A model's answer, where it is one. Raises ValueError."""
+    if not isinstance(reply.get("error", {}), dict):
+        raise ValueError("the “error” of an answer is an object with its “message”")  # noqa: TRY004  # pydantic's own
+    if reply.keys().isdisjoint({"text", "json", "error"}):
+        raise ValueError("an answer has a “text”, a “json” or an “error”")
+    return reply
+
+
 class ScenarioGeneration(BaseModel):
     """One generation: the clock, the chat as indices into the scenario's messages, and changes made before it.
 
@@ -149,7 +158,7 @@ class ScenarioGeneration(BaseModel):
     metadata_patch: dict[str, Any] = Field(default_factory=dict)
     settings_patch: dict[str, Any] = Field(default_factory=dict)
     character: str | None = None
-    ai: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    ai: dict[str, Annotated[dict[str, Any], AfterValidator(_reply)]] = Field(default_factory=dict)
     context_size: int = 8192
     book_patch: dict[str, dict[str, dict[str, Any] | None]] = Field(default_factory=dict)
     force: tuple[str, ...] = ()
@@ -227,7 +236,7 @@ class Scenario(BaseModel):
         try:
             rules_of(self.rules)
         except ValueError as error:
-            raise _FieldError("rules", str(error).rstrip(".")) from None
+            raise _FieldError("rules", str(error)) from None
         return self
 
     @model_validator(mode="after")
@@ -395,6 +404,7 @@ def _record(path: Path, line: int | None, prefix: str, record: object) -> Scenar
         cause = first.get("ctx", {}).get("error")
         field = cause.field if isinstance(cause, _FieldError) else _place(first, inner)
         message = str(cause) if isinstance(cause, ValueError) else _PYTHONS_WORD.sub("object", str(first["msg"]))
+        message = message.rstrip(".")
         others = len({_place(each, inner) for each in error.errors()}) - 1
         more = (
             f" ({others} more problem{'s' if others > 1 else ''} follow{'' if others > 1 else 's'} it)"

@@ -134,6 +134,17 @@ def test_a_single_broken_object(tmp_path: Path) -> None:
             "generations.0.vault_patch.v",
             "Input should be a valid string.",
         ),
+        (
+            scenario(generations=[{"now_ms": 1, "chat": [0], "ai": {"search": {}}}]),
+            "generations.0.ai.search",
+            "an answer has a “text”, a “json” or an “error”",
+        ),
+        (
+            scenario(generations=[{"now_ms": 1, "chat": [0], "ai": {"search": {"error": "x"}}}]),
+            "generations.0.ai.search",
+            "an object with its “message”",
+        ),
+        (scenario(books=[{"name": "b", "entries": [5]}]), "books.0", "one for each entry."),
         (scenario(messages=[]), "generations.0.chat.0", "there are no messages"),
         (scenario(generations=[{"now_ms": 1, "chat": [], "type": "Swipe"}]), "generations.0.type", "normal, swipe, "),
     ],
@@ -143,6 +154,7 @@ def test_the_wrong_field_is_named(tmp_path: Path, changed: dict[str, Any], field
     alone = refused(tmp_path, json.dumps(changed))
     assert alone.field == field
     assert words in alone.message
+    assert ".." not in alone.message
     assert f"field “{field}”" in str(alone)
     in_lines = refused(tmp_path, json.dumps(SCENARIO) + "\n" + json.dumps(changed))
     assert (in_lines.line, in_lines.field) == (2, field)
