@@ -160,12 +160,19 @@ class _DiffSide:
         self._journeys = Journeys(trace)
 
     def fate(self, key: Key, other: _DiffSide) -> Fate:
-        """How this run ended for the entry. Of the same vault the other run's number is this one's too."""
+        """How this run ended for the entry. Of the same vault the other run's number is this one's too.
+
+        What only another system has, such as its memories, was never a candidate; a note of the vault is told by its
+        number.
+        """
         number = self.ids.get(key)
         if number is None:
+            if self.trace.system != other.trace.system and not other.trace.of_notes:
+                return Fate(UNKNOWN, FateState.NEVER, "", None, "never_candidate")
             vault = self.trace.digests.get("vault")
             same = vault is not None and vault == other.trace.digests.get("vault")
-            number = other.ids[key] if same else UNKNOWN
+            known = same or self.trace.of_notes is not other.trace.of_notes
+            number = other.ids[key] if known else UNKNOWN
         return self._journeys.fate(number)
 
 

@@ -422,7 +422,7 @@ def _never(trace: Trace, entry: int) -> Fate:
             return Fate(entry, FateState.NEVER, record.name, record.phase, record.default_reason, record.details)
     noted = trace.stage(words.key_stage)
     if not words.of_notes:
-        noted = next((record for record in trace.stages if record.note), None)
+        noted = next((each for each in trace.stages if each.note and not each.entered and not each.left), None)
     if noted is not None and noted.note:
         return Fate(entry, FateState.NEVER, noted.name, noted.phase, noted.note, noted.details)
     return Fate(entry, FateState.NEVER, "", None, "never_candidate")

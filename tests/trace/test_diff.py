@@ -2,8 +2,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.records import replace
+from lorestudio.systems.registry import words_of
 from lorestudio.trace.diff import UNKNOWN, compare
-from lorestudio.trace.journey import FateState
+from lorestudio.trace.journey import FOREIGN_IDS, FateState
 from lorestudio.trace.model import EntryRef, Phase
 from tests.trace.examples import (
     ADDED,
@@ -140,6 +141,24 @@ def test_an_entry_that_one_run_does_not_mention_has_the_fate_of_those():
 
     assert [(one.after_fate.entry, one.after_fate.reason) for one in same_vault.left] == [(7, "no_key_hit")]
     assert [(one.after_fate.entry, one.after_fate.reason) for one in other_vault.left] == [(UNKNOWN, "no_key_hit")]
+
+
+def test_notes_and_what_another_system_remembers_are_told_apart():
+    keywords = stage(
+        "keywords", Phase.MATCH, (), (7,), verdict(7, ADDED, "key_hit", key="g"), default_reason="no_key_hit"
+    )
+    of_notes = run(injection(7, "G", 10), stages=(keywords,))
+
+    def recaps(entry, title):
+        walk = replace(stage("inclusion walk", Phase.BUDGET, (entry,), ()), note="recap_walk")
+        told = run(injection(entry, title, 5), stages=(walk,), vault="")
+        return replace(told, system="recap", words=words_of("recap"), others=True, digests={})
+
+    diff = compare(recaps(FOREIGN_IDS, "R"), of_notes)
+    assert [one.before_fate.reason for one in diff.entered] == ["recap_no_recap"]
+    assert [one.after_fate.reason for one in diff.left] == ["never_candidate"]
+    later = compare(recaps(FOREIGN_IDS, "R"), recaps(FOREIGN_IDS + 1, "S"))  # a version that was not there yet
+    assert [one.before_fate.reason for one in later.entered] == ["never_candidate"]
 
 
 def test_two_runs_have_the_opposite_differences_the_other_way_round():
