@@ -337,13 +337,14 @@ def test_the_timeline_names_what_only_the_runs_know(real: MainWindow, qtbot: QtB
     qtbot.waitUntil(lambda: any("Welcome, traveller" in title for title in timeline.content.titles))
 
 
-def test_numbers_that_a_system_does_not_have_leave_the_explanation(real: MainWindow, qtbot: QtBot) -> None:
+def test_that_a_system_has_no_numbers_is_said_in_their_place(real: MainWindow, qtbot: QtBot) -> None:
     real.chat.choose(5)
     real.run("system.recap")
     settled(qtbot, real)
     real.selection.choose_entry(BELL)
     real.why.show_scores(True)
-    assert real.why._pages.currentWidget() is real.why.browser
+    assert real.why.scores.nothing.isVisible()
+    assert real.why.scores.nothing.text() == "No number decided about it in this run."
     assert real.why.answers_button.isHidden()  # nothing brings a note into a recap
 
 
