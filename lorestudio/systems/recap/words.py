@@ -151,4 +151,5 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
         "made in the Recap pane."
     ),
     without_text=frozenset({"recap_no_memory"}),
+    parts={"recap_no_memory": "gate"},  # it is met on the way back through the chat, but no limit keeps it out
 )

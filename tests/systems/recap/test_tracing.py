@@ -11,7 +11,7 @@ from lorestudio.systems.recap.scenes import scenes
 from lorestudio.systems.recap.tracing import SCENE_IDS, VERSION_IDS, recap_trace
 from lorestudio.trace.explain import explain
 from lorestudio.trace.journey import FateState, Journeys
-from lorestudio.trace.model import Outcome, RunOutcome
+from lorestudio.trace.model import Outcome, Phase, RunOutcome
 from lorestudio.trace.storage.serialize import from_json, to_json
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_text
@@ -59,6 +59,14 @@ def test_the_walk_is_told_with_running_totals():
     assert "#3" in told[2][1]["stopped_by"]
     assert 5 not in told
     assert walk.left == (4, 6)
+
+
+def test_no_limit_cuts_a_message_without_a_recap():
+    found = tale()
+    bare = found.with_message(6, with_values(found.messages[6], {"memory": ""}))
+    fates = Journeys(traced(bare)).fates
+    assert (fates[6].reason, fates[6].phase) == ("recap_no_memory", Phase.GATE)
+    assert (fates[2].reason, fates[2].phase) == ("recap_over_limit", Phase.BUDGET)
 
 
 def test_excluded_messages_say_why():
