@@ -197,15 +197,14 @@ def test_a_chat_of_sillytavern_waits_for_its_vault(start, tmp_path, monkeypatch)
     assert start.session.project.chat_path == chat
 
 
-def test_a_chat_of_sillytavern_brings_its_books_which_are_only_read(start, tmp_path, monkeypatch) -> None:
+def ask_sillytavern(start, tmp_path, monkeypatch, book: str, settings: dict[str, object]) -> tuple[Path, FolderDialog]:
+    """A SillyTavern with the lorebook Town and a chat that names `book`: its user's folder, and what asks for a chat."""
     user = tmp_path / "SillyTavern" / "data" / "default-user"
-    line = '{"name":"Wren","is_user":true,"mes":"Fog."}\n'
-    header = '{"user_name":"Wren","character_name":"Ottoline","chat_metadata":{"world_info":"Town"}}\n'
-    own = {"world_info_settings": {"world_info_depth": 7}, "power_user": {"personas": {"a.png": "Quill"}}}
+    metadata = json.dumps({"user_name": "Wren", "character_name": "Ottoline", "chat_metadata": {"world_info": book}})
     texts = {
-        "chats/Ottoline/One.jsonl": header + line,
+        "chats/Ottoline/One.jsonl": metadata + '\n{"name":"Wren","is_user":true,"mes":"Fog."}\n',
         "worlds/Town.json": json.dumps({"entries": {"0": {**BOOK["entries"]["0"], "position": 0, "order": 1}}}),
-        "settings.json": json.dumps(own),
+        "settings.json": json.dumps(settings),
     }
     for name, text in texts.items():
         (user / name).parent.mkdir(parents=True, exist_ok=True)
@@ -214,6 +213,12 @@ def test_a_chat_of_sillytavern_brings_its_books_which_are_only_read(start, tmp_p
     press(start, "sillytavern.open")
     settle(start)
     (dialog,) = shown(FolderDialog)
+    return user, dialog
+
+
+def test_a_chat_of_sillytavern_brings_its_books_which_are_only_read(start, tmp_path, monkeypatch) -> None:
+    own = {"world_info_settings": {"world_info_depth": 7}, "power_user": {"personas": {"a.png": "Quill"}}}
+    _, dialog = ask_sillytavern(start, tmp_path, monkeypatch, "Town", own)
     kinds = ["Chat", "Lorebook", "Persona", "Settings"]
     assert [each.kind for each in dialog.model.rows] == kinds
     dialog.field.setText("persona")
@@ -241,21 +246,9 @@ def test_a_chat_of_sillytavern_brings_its_books_which_are_only_read(start, tmp_p
 
 def test_a_lorebook_that_is_gone_is_told_once_with_where_it_should_be(start, tmp_path, monkeypatch) -> None:
     """It was told twice, the second time as if nobody had said where SillyTavern's lorebooks lie."""
-    user = tmp_path / "SillyTavern" / "data" / "default-user"
-    header = '{"user_name":"Wren","character_name":"Ottoline","chat_metadata":{"world_info":"Gone"}}\n'
     own = {"world_info_settings": {"world_info": {"globalSelect": ["Town"]}}}
-    texts = {
-        "chats/Ottoline/One.jsonl": header + '{"name":"Wren","is_user":true,"mes":"Fog."}\n',
-        "worlds/Town.json": json.dumps({"entries": {"0": {**BOOK["entries"]["0"], "position": 0, "order": 1}}}),
-        "settings.json": json.dumps(own),
-    }
-    for name, text in texts.items():
-        (user / name).parent.mkdir(parents=True, exist_ok=True)
-        (user / name).write_text(text)
-    answer_file_dialog(monkeypatch, tmp_path / "SillyTavern")
-    press(start, "sillytavern.open")
-    settle(start)
-    shown(FolderDialog)[0].accept()
+    user, dialog = ask_sillytavern(start, tmp_path, monkeypatch, "Gone", own)
+    dialog.accept()
     settle(start)
     (told,) = (text for text in start.bars.texts if "“Gone”" in text)
     assert f"{user / 'worlds' / 'Gone.json'} is not there" in told
