@@ -142,6 +142,20 @@ def test_asked_once_then_free_and_exact(lorestudio: Run, vault: Path, chat: Path
     assert "Tokens spent: 0 sent, 0 received." in told(table)
 
 
+def test_the_costs_of_a_range_are_those_up_to_its_end(lorestudio: Run, vault: Path, chat: Path) -> None:
+    with provider(choosing("Lamp")) as server:
+        with_profile(lorestudio, server.port)
+        command = ("replay", vault, "--chat", chat, *TWO_STAGE, "--answers", "Local", "--yes")
+        none = lorestudio(*command, "--messages", "90-99")
+        assert (none.exit_code, len(server.calls)) == (2, 0)
+        assert "calls to the provider" not in none.stderr
+        first = lorestudio(*command, "--messages", "0-2")
+        asked = len(server.calls)
+        lorestudio(*command)
+        assert len(server.calls) > asked > 0  # later replies are asked for, too
+    assert f" {asked} call" in first.stderr.splitlines()[0]
+
+
 def test_costs_are_said_before_and_counted_after(lorestudio: Run, vault: Path, chat: Path) -> None:
     with provider(choosing("Lamp")) as server:
         with_profile(lorestudio, server.port)

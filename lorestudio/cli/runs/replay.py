@@ -54,10 +54,7 @@ def replay_chat(
     Ctrl+C ends it; what was done is kept in `keep_in`, and a later replay on the same inputs goes on from there.
     Returns what was left undone and how to go on, "" at the end. Raises InputError where no reply stands in the range.
     """
-    try:
-        part = (wanted or MessageRange()).part(simulator.generations)
-    except ValueError as error:
-        raise InputError("--messages", str(error)) from error
+    part = _part(simulator, wanted or MessageRange())
     _restore(simulator, keep_in)
     _say_beginning(simulator, part, wanted)
     columns = (
@@ -91,6 +88,14 @@ def replay_chat(
             stopped = _stopped(simulator, part, keep_in)
     hand_on(len(simulator.traces))
     return stopped
+
+
+def _part(simulator: Simulator, wanted: MessageRange) -> range:
+    """The places of the wanted replies. Raises InputError where there is none."""
+    try:
+        return wanted.part(simulator.generations)
+    except ValueError as error:
+        raise InputError("--messages", str(error)) from error
 
 
 def _advance(bar: ProgressBar, simulator: Simulator, part: range) -> Callable[[Progress], None]:
@@ -176,11 +181,11 @@ def replay(
     if kind is not None:
         by = replace(by, assignments=[*(by.assignments or ()), f"generation_type={kind}"])
     decides = by.made(project, asked)
-    if decides.asks_model:
-        path, model = project.chat_path, asked.model
-        agree(asked, lambda: asyncio.run(live_cost(project, path, model, fresh=ask_again)), yes=yes)
     wanted = MessageRange.parse(messages, "--messages") if messages is not None else MessageRange()
     simulator = Simulator(project, decides)
+    if decides.asks_model:
+        path, model, until = project.chat_path, asked.model, _part(simulator, wanted).stop
+        agree(asked, lambda: asyncio.run(live_cost(project, path, model, fresh=ask_again, until=until)), yes=yes)
     report, documents = ReplayReport(project), list[Json]()
 
     def take(trace: Trace) -> None:

@@ -27,16 +27,19 @@ def _collector(recorded: RecordedAnswers | None) -> RequestCollector:
     return RequestCollector(ask)
 
 
-async def live_cost(project: Project, chat: Path | None, model: str, *, fresh: bool = False) -> CostEstimate:
+async def live_cost(
+    project: Project, chat: Path | None, model: str, *, fresh: bool = False, until: int | None = None
+) -> CostEstimate:
     """How many calls a replay of the project's chat makes with a provider, and roughly how many tokens they are.
 
-    `model` is the one that the replay will name; answers recorded beside `chat` are free unless everything is asked
-    again. A live run may differ a little, since its answers decide which later ones come from the cache. Takes as long
-    as a replay. Raises AnsweringError where the recording is unreadable.
+    `until` is the place that the replay ends before, None for the chat's end; `model` is the one that the replay will
+    name; answers recorded beside `chat` are free unless everything is asked again. A live run may differ a little,
+    since its answers decide which later ones come from the cache. Takes as long as a replay. Raises AnsweringError
+    where the recording is unreadable.
     """
     recorded = None if fresh else await _recorded(chat)
     collector = _collector(recorded)
-    await Simulator(project, system_of(project.scene(collector, model))).replay()
+    await Simulator(project, system_of(project.scene(collector, model))).run_missing(until=until)
     return _priced(collector, project, recorded)
 
 

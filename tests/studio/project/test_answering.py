@@ -204,6 +204,7 @@ def test_a_replay_costs_what_it_then_asks(chatting: Project, connections: Connec
     path = chatting.chat_path
     assert path is not None
     before = asyncio.run(live_cost(chatting, path, "small"))
+    assert asyncio.run(live_cost(chatting, path, "small", until=0)).calls == 0
     assert (before.calls > 0, before.recorded) == (True, 0)
     source, model = make_answers(Source(AnswerKind.PROVIDER, "Local"), path, connections)
     asyncio.run(answered(chatting, source, model=model).replay())
