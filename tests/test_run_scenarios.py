@@ -193,6 +193,12 @@ def test_an_error_behind_a_proxy_names_no_profile() -> None:
     assert by_proxy["error_message"] == "boom"
 
 
+@pytest.mark.parametrize("kind", ["no such kind", ["auth"], {"a": 1}, None])
+def test_an_error_of_no_known_kind_is_one_all_the_same(kind: object) -> None:
+    failing = [{"now_ms": NOW, "chat": [0], "ai": {"search": {"error": {"message": "boom", "kind": kind}}}}]
+    assert ran(settings=AI, generations=failing)["generations"][0]["ai"]["error_message"] == "boom"
+
+
 def test_a_note_is_edited_and_the_vault_is_read_again() -> None:
     """Rules: deeplore 1.13: the cached selection is void, and a note that is gone loses its usage."""
     patch = {"Lamp.md": LAMP.replace("burns", "smokes"), "Bell.md": None, "New.md": LAMP.replace("lamp", "oil")}

@@ -488,7 +488,7 @@ class ScenarioAnswers(Struct, frozen=True):
     def _failure(self, error: Mapping[str, Any]) -> LlmError:
         """The error as the host words it, or word for word where the scenario names its kind."""
         if "kind" in error:
-            kind = ErrorKind(error["kind"]) if error["kind"] in set(ErrorKind) else ErrorKind.UNKNOWN
+            kind = ErrorKind(error["kind"]) if error["kind"] in list(ErrorKind) else ErrorKind.UNKNOWN
             return LlmError(kind, str(error.get("message", "")), status=error.get("status"))
         settings, timed_out = self.settings, error.get("name") == "AbortError"
         limit = f"Request timed out ({settings.ai_search_timeout / 1000:g}s)"

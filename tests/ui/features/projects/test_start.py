@@ -198,7 +198,7 @@ def test_a_chat_of_sillytavern_waits_for_its_vault(start, tmp_path, monkeypatch)
 
 
 def ask_sillytavern(start, tmp_path, monkeypatch, book: str, settings: dict[str, object]) -> tuple[Path, FolderDialog]:
-    """A SillyTavern with the lorebook Town and a chat that names `book`: its user's folder, and what asks for a chat."""
+    """A SillyTavern with the book Town and a chat that names `book`: its user's folder, and what asks for a chat."""
     user = tmp_path / "SillyTavern" / "data" / "default-user"
     metadata = json.dumps({"user_name": "Wren", "character_name": "Ottoline", "chat_metadata": {"world_info": book}})
     texts = {
