@@ -12,7 +12,6 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Struct
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.alias_generators import to_camel
-from pydantic_core import ErrorDetails
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, VaultIndex
@@ -417,7 +416,7 @@ def _record(path: Path, line: int | None, prefix: str, record: object) -> Scenar
 _PYTHONS_WORD: Final = re.compile(r"dictionary( or instance of \w+)?")
 
 
-def _place(problem: ErrorDetails, value: object) -> str:
+def _place(problem: Mapping[str, Any], value: object) -> str:
     """The field of a problem: of its path what is in the file, without the names of what a value might have been."""
     path = []
     for part in problem["loc"]:
