@@ -440,7 +440,10 @@ def test_a_click_beside_the_parts_of_a_pane_gives_the_keyboard_to_what_heeds_it(
         qtbot.mouseClick(pane, Qt.MouseButton.LeftButton, pos=beside)
         drain()
         assert shown.hasFocus()
+    pane.setFocus()
     pane.button.setFocus()
+    drain()
+    assert pane.button.hasFocus(), "whoever moved on at once is left where they are"
     pane.button.hide()
     pane.setFocus()
     pane.second.hide()

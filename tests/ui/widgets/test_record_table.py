@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QSettings, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QMenu, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.ui.shell.qt import (
@@ -368,6 +368,26 @@ def test_a_row_has_a_menu_by_mouse_and_by_keyboard_which_copies(qtbot: QtBot, th
         assert QGuiApplication.clipboard().text() == "Ship\tCrew\tPort\nGull\t3\tDawnkeep"
         drain()
         assert made.findChildren(QMenu) == []
+
+
+def test_the_menu_of_an_entry_offers_what_its_dock_does_with_one_and_no_other_does(qtbot: QtBot, theme: Theme) -> None:
+    dock = QDockWidget()
+    qtbot.addWidget(dock)
+    dock.addAction(QAction("Pin", dock))
+    no_entry = SHIPS[1]
+    model = make(theme, entry=lambda ship: -1 if ship is no_entry else ship.id)
+    made = RecordView(theme, model, "Ships")
+    dock.setWidget(made)
+    dock.show()
+    for place, words in ((0, ["Pin", "Copy"]), (1, ["Copy"])):
+        point = made.visualRect(model.index(place, 0)).center()
+        event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, point, made.viewport().mapToGlobal(point))
+        QApplication.sendEvent(made.viewport(), event)
+        menu = menu_of(made)
+        assert menu is not None
+        assert [each.text().partition("\t")[0] for each in menu.actions() if each.text()] == words
+        menu.close()
+        drain()
 
 
 def test_a_table_is_written_as_text_and_markdown(qapp: object) -> None:
