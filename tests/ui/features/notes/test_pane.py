@@ -999,6 +999,12 @@ def test_f2_belongs_to_a_chip_and_to_a_name_that_it_renames(window, tmp_path, se
         return titles
 
     keys = form.row("keys").field.chips
+    told: list[bool] = []
+    window.commands.actions["view.full_screen"].triggered.connect(lambda: told.append(True))
+    for other in (keys.chips[0], form.row("mood").name):
+        other.setFocus()
+        QTest.keyClick(other, Qt.Key.Key_F11)
+    assert told == [True, True], "every other key is the window's"
     assert pressed(keys.chips[0]) == []
     assert keys.input.text() == "skarn"
     QTest.keyClick(keys.input, Qt.Key.Key_Escape)
