@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMenu, QWidget
 
@@ -39,16 +39,11 @@ def kept_in_sight(view: QAbstractItemView, event: QResizeEvent) -> Iterator[None
 
 def show_row_menu(view: QAbstractItemView, event: QContextMenuEvent, copy: Callable[[], object]) -> None:
     """Answer the right button, or the key for it at the row that has the keyboard."""
-    index, place = view.currentIndex(), event.globalPos()
-    if event.reason() is QContextMenuEvent.Reason.Keyboard:
-        view.scrollTo(index)
-        place = view.viewport().mapToGlobal(view.visualRect(index).bottomLeft())
-    else:
-        index = view.indexAt(event.pos())
+    by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
+    index = view.currentIndex() if by_key else view.indexAt(event.pos())
     if not index.isValid():
         return
-    menu = QMenu(view)
-    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    menu = _menu_of(view)
     entry = index.data(ENTRY_ID)
     if isinstance(entry, int) and entry >= 0:
         menu.addActions(list(_about_entries(view)))
@@ -59,7 +54,37 @@ def show_row_menu(view: QAbstractItemView, event: QContextMenuEvent, copy: Calla
         ways.append((tr("Choose all"), keys.SelectAll, view.selectAll))
     for title, key, do in ways:
         menu.addAction(f"{title}\t{QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)}", do)
-    menu.popup(place)
+    menu.popup(_below_row(view) if by_key else event.globalPos())
+
+
+class MenuAtRow(QObject):
+    """Opens the menu of a view's actions at the row that has the keyboard; by itself Qt opens it amid the view."""
+
+    def __init__(self, view: QAbstractItemView) -> None:
+        super().__init__(view)
+        self._view = view
+        view.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: answer the key for the menu."""
+        if not isinstance(event, QContextMenuEvent) or event.reason() is not QContextMenuEvent.Reason.Keyboard:
+            return super().eventFilter(watched, event)
+        menu = _menu_of(self._view)
+        menu.addActions(self._view.actions())
+        menu.popup(_below_row(self._view))
+        return True
+
+
+def _menu_of(view: QAbstractItemView) -> QMenu:
+    menu = QMenu(view)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    return menu
+
+
+def _below_row(view: QAbstractItemView) -> QPoint:
+    """Where the menu of the row with the keyboard stands; the row comes in sight."""
+    view.scrollTo(view.currentIndex())
+    return view.viewport().mapToGlobal(view.visualRect(view.currentIndex()).bottomLeft())
 
 
 def _about_entries(view: QWidget) -> Iterator[QAction]:

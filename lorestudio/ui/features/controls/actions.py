@@ -44,6 +44,7 @@ from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.layout import NARROW
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.rows import MenuAtRow
 
 SAVING: Final = ("chat.save", "controls.file", "adjust.undo")
 """What can be done with choices that are not in the chat's file."""
@@ -171,6 +172,7 @@ class ControlsFeature(Feature):
             separator = QAction(view)
             separator.setSeparator(True)
             view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+            MenuAtRow(view)
             view.addActions([pin, block, separator])  # what else there is to do with a note comes below
         for dock in context.layout.docks.values():  # for the menus of their rows
             dock.addActions([pin, block])

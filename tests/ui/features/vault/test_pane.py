@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt
+from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt, QTimer
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QMenu, QStyleOptionViewItem, QTreeView
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QLineEdit, QMenu, QStyleOptionViewItem, QTreeView
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
@@ -146,6 +147,34 @@ def test_tree_or_table_is_remembered_and_the_table_knows_when_files_were_changed
     assert all(model.index(each, column).data() for each in range(model.rowCount()))
     pane.show_table(False)
     assert window.settings.value("vault/view") == "tree"
+
+
+@pytest.mark.parametrize("as_table", [False, True])
+def test_the_key_for_the_menu_opens_it_at_the_row(pane: VaultPane, as_table: bool) -> None:
+    pane.show_table(as_table)
+    view = pane.table if as_table else pane.tree
+    row = pane.table_model.place_of(note_key(ENTRIES[BELL])) if as_table else -1
+    index = pane.table_model.index(row, 0) if as_table else pane.model.index_of_note(ENTRIES[BELL])
+    view.setFocus()
+    view.setCurrentIndex(index)
+    drain()
+    seen: list[tuple[QPoint, list[str]]] = []
+
+    def look() -> None:
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        seen.append((menu.pos(), [each.text() for each in menu.actions()]))
+        menu.close()
+
+    QTimer.singleShot(0, look)
+    amid = view.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()  # where Qt takes the key to be meant
+    reason = QContextMenuEvent.Reason.Keyboard
+    QApplication.sendEvent(view, QContextMenuEvent(reason, amid, view.mapToGlobal(amid)))
+    drain()
+    ((place, titles),) = seen
+    assert place == view.viewport().mapToGlobal(view.visualRect(index).bottomLeft())
+    assert {"New note…", "Rename…", "Pin in this chat"} <= set(titles)
+    pane.show_table(False)
 
 
 def test_columns_are_chosen_below_their_button(pane: VaultPane) -> None:
