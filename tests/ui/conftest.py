@@ -18,9 +18,10 @@ import pytest
 pytest.importorskip("PySide6.QtWidgets")
 pytest.importorskip("pytestqt")
 
-from PySide6.QtCore import QAbstractItemModel, QElapsedTimer, QEvent, QEventLoop, QSettings, QThreadPool, QTimer
-from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QAbstractItemModel, QElapsedTimer, QEvent, QEventLoop, QSettings, Qt, QThreadPool, QTimer
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from shiboken6 import getAllValidWrappers
 
@@ -38,6 +39,9 @@ from tests.ui.worlds import FakeSimulator, MemoryKeyring, make_project
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from PySide6.QtCore import QModelIndex
+    from PySide6.QtWidgets import QAbstractItemView
 
     from lorestudio.studio.project.project import Project
     from lorestudio.ui.shell.actions import Action
@@ -115,6 +119,16 @@ def drain() -> None:
     for _ in range(3):
         QApplication.processEvents()
         QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def menu_of_row(view: QAbstractItemView, index: QModelIndex) -> QMenu:
+    """The menu that the right button opens on a row."""
+    point = view.visualRect(index).center()
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.RightButton, pos=point)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, point, view.viewport().mapToGlobal(point))
+    QApplication.sendEvent(view.viewport(), event)
+    (menu,) = (each for each in view.findChildren(QMenu) if each.isVisible())
+    return menu
 
 
 def settle(window: MainWindow) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt
-from PySide6.QtGui import QAction, QContextMenuEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMenu, QWidget
+from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QListView, QListWidget, QMenu, QWidget
 
 from lorestudio.ui.shell.qt import ENTRY_ID
 from lorestudio.ui.shell.words import tr
@@ -37,8 +38,8 @@ def kept_in_sight(view: QAbstractItemView, event: QResizeEvent) -> Iterator[None
         view.horizontalScrollBar().setValue(across)
 
 
-def show_row_menu(view: QAbstractItemView, event: QContextMenuEvent, copy: Callable[[], object]) -> None:
-    """Answer the right button, or the key for it at the row that has the keyboard."""
+def show_row_menu(view: QAbstractItemView, event: QContextMenuEvent, copy: Callable[[], object] | None = None) -> None:
+    """Answer the right button, or the key for it at the row with the keyboard. Without `copy` its text is copied."""
     by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
     index = view.currentIndex() if by_key else view.indexAt(event.pos())
     if not index.isValid():
@@ -48,6 +49,8 @@ def show_row_menu(view: QAbstractItemView, event: QContextMenuEvent, copy: Calla
     if isinstance(entry, int) and entry >= 0:
         menu.addActions(list(_about_entries(view)))
         menu.addSeparator()
+    if copy is None:
+        copy = partial(QGuiApplication.clipboard().setText, str(index.data() or ""))
     keys = QKeySequence.StandardKey
     ways: list[tuple[str, QKeySequence.StandardKey, Callable[[], object]]] = [(tr("Copy"), keys.Copy, copy)]
     if view.selectionMode() is _MANY:
@@ -55,6 +58,30 @@ def show_row_menu(view: QAbstractItemView, event: QContextMenuEvent, copy: Calla
     for title, key, do in ways:
         menu.addAction(f"{title}\t{QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)}", do)
     menu.popup(_below_row(view) if by_key else event.globalPos())
+
+
+class RowList(QListView):
+    """A list whose rows have a menu, and are copied also in a pane that has another use for the key."""
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: Copy belongs to the rows here, and Qt itself copies the text of one."""
+        asked = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Copy)
+        if asked and event.type() is QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Qt: the menu of a row."""
+        show_row_menu(self, event)
+
+
+class NameList(QListWidget):
+    """A short list of names whose rows have a menu."""
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Qt: the menu of a row."""
+        show_row_menu(self, event)
 
 
 class MenuAtRow(QObject):

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFormLayout,
     QLineEdit,
-    QListWidget,
     QListWidgetItem,
     QMenu,
     QPushButton,
@@ -45,6 +44,7 @@ from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import button, column, label, named, row
 from lorestudio.ui.widgets.picker import Choice
+from lorestudio.ui.widgets.rows import NameList
 
 LONGEST: Final = 60
 """Characters that are shown of a part."""
@@ -145,7 +145,7 @@ class PresetsDialog(Dialog):
     def __init__(self, theme: Theme, folder: PresetFolder, known: KnownPresets, parent: QWidget | None = None) -> None:
         super().__init__(parent, tr("Scenario presets"), (520, 360))
         self._theme = theme
-        self.list = named(QListWidget(self), tr("Scenario presets"))
+        self.list = named(NameList(self), tr("Scenario presets"))
         self.told = label(self, selectable=True)
         where = tr("One file each in {folder}; copy them to share them.", folder=folder.folder)
         self.rename = button(self, tr("Rename…"), self._ask_name)

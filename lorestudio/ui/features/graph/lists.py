@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import QRect, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -30,6 +30,7 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.layouts import column, holding, label, split, tight
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
+from lorestudio.ui.widgets.rows import show_row_menu
 
 CONNECTED: Final = 2
 
@@ -253,7 +254,10 @@ class GapList(QTreeWidget):
         about.setForeground(0, self._theme.color("text_muted"))
         about.setFlags(Qt.ItemFlag.ItemIsEnabled)
         for entries, text in rows:
-            self._row(top, text).setData(0, _PAIR, entries)
+            item = self._row(top, text)
+            item.setData(0, _PAIR, entries)
+            if len(entries) == 1:
+                item.setData(0, ENTRY_ID, entries[0])
 
     def _row(self, top: QTreeWidgetItem, text: str) -> QTreeWidgetItem:
         item = QTreeWidgetItem(top, [text])
@@ -265,6 +269,10 @@ class GapList(QTreeWidget):
         """Qt: texts are broken elsewhere in another width."""
         super().resizeEvent(event)
         self.scheduleDelayedItemsLayout()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Qt: the menu of a row."""
+        show_row_menu(self, event)
 
     def _chosen(self, current: QTreeWidgetItem | None, _previous: QTreeWidgetItem | None) -> None:
         entries = current.data(0, _PAIR) if current is not None else None

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFrame,
     QGridLayout,
-    QListWidget,
     QPushButton,
     QWidget,
 )
@@ -32,6 +31,7 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.diff_view import DiffView
 from lorestudio.ui.widgets.layouts import column, holding, label, named, row, scrolled
+from lorestudio.ui.widgets.rows import NameList
 from lorestudio.vault.files import VaultError
 
 logger = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class HistoryDialog(Dialog):
         self._versions: Sequence[NoteSnapshot] = ()
         self._text: str | None = None
         self._asked: NoteSnapshot | None = None
-        self.list = named(QListWidget(self), tr("Earlier versions"))
+        self.list = named(NameList(self), tr("Earlier versions"))
         self.list.setFixedWidth(230)
         self.list.currentRowChanged.connect(self._choose)
         self.diff = DiffView(theme, (tr("Then"), tr("Now, in the editor")), self)

@@ -16,7 +16,6 @@ from PySide6.QtGui import QColor, QKeyEvent, QTextCharFormat, QTextCursor, QText
 from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFormLayout,
-    QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
     QPushButton,
@@ -38,6 +37,7 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork, Plan
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import column, label, named, split, text_view
+from lorestudio.ui.widgets.rows import NameList
 
 MOST_LINES: Final = 2000
 """Longer differences are cut; nobody reads them here."""
@@ -54,7 +54,7 @@ class ChangeView(QWidget):
         self._changes: tuple[NoteFileChange, ...] = ()
         self._lines: tuple[DifferenceLine, ...] = ()
         self.summary = label(self, kind="muted")
-        self.files = named(QListWidget(self), tr("Notes that would change"))
+        self.files = named(NameList(self), tr("Notes that would change"))
         self.files.setUniformItemSizes(True)
         font = fixed_font(self.font().pointSizeF())
         self.text = text_view(self, tr("What would change in the note"), font=font)

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
-    QListWidget,
     QMenu,
     QMessageBox,
     QPushButton,
@@ -49,6 +48,7 @@ from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row
 from lorestudio.ui.widgets.pane import MessageBar
+from lorestudio.ui.widgets.rows import NameList
 
 _APIS: Final = {Api.OPENAI: "OpenAI-compatible (most servers)", Api.ANTHROPIC: "Anthropic messages"}
 _KEYS: Final = {
@@ -94,7 +94,7 @@ class ProfilesDialog(Dialog):
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _make_list(self) -> QVBoxLayout:
-        self.list = named(QListWidget(self), tr("Profiles"))
+        self.list = named(NameList(self), tr("Profiles"))
         self.list.setSpacing(2)
         self.list.currentRowChanged.connect(self._chosen)
         self.add = named(QToolButton(self), "", kind="text")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QObject, QSettings, Signal
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QListWidgetItem, QWidget
 
 from lorestudio.settings.deeplore import DeepLoreSettings, dump, in_file, sanitise
 from lorestudio.settings.sections import differences
@@ -23,6 +23,7 @@ from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row
 from lorestudio.ui.widgets.record_table import CheckList, change_columns, change_table, setting_rows
+from lorestudio.ui.widgets.rows import NameList
 
 _KEY: Final = "settings_profiles/{chat}"
 
@@ -254,7 +255,7 @@ class SettingsProfilesDialog(Dialog):
     def __init__(self, theme: Theme, session: Session, profiles: ProfileLibrary, parent: QWidget | None = None) -> None:
         super().__init__(parent, tr("Settings profiles"), (860, 480))
         self._theme, self._session, self._profiles = theme, session, profiles
-        self.list = named(QListWidget(self), tr("Profiles"))
+        self.list = named(NameList(self), tr("Profiles"))
         self.list.setMaximumWidth(300)
         self.use = button(self, tr("Use"), self._use, kind="primary")
         self.rename = button(self, tr("Rename…"), self._rename)

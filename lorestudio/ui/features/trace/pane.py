@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QListView, QPlainTextEdit, QTabWidget, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QTabWidget, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.tokens import CHARS_4
@@ -51,6 +51,7 @@ from lorestudio.ui.widgets.layouts import (
     tool,
 )
 from lorestudio.ui.widgets.pane import EmptyState, FilterStrip, Pane
+from lorestudio.ui.widgets.rows import RowList
 
 ANSWERS, FUNNEL, PROMPT, LOG, AI = range(5)
 """Tabs that are filled when they are first looked at."""
@@ -101,7 +102,7 @@ class TracePane(Pane):
         self.answers = AnswerView(theme, self.model, self)
         self.answers.fold_wanted.connect(self._fold)
         self.funnel_model = FunnelList(self)
-        self.funnel = named(QListView(self), tr("Funnel: candidates by stage"))
+        self.funnel = named(RowList(self), tr("Funnel: candidates by stage"))
         self.funnel.setModel(self.funnel_model)
         self.funnel.setItemDelegate(CellDelegate(theme, self.funnel, 44, 240))
         self.flow = FlowPage(theme, self.funnel, self.funnel_model, self)

@@ -11,8 +11,8 @@ from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QListView, QWidget
 
 from lorestudio.domain.chat import Chat
@@ -42,7 +42,7 @@ from lorestudio.ui.widgets.cells import Body, CellDelegate, Chip, Column, Look, 
 from lorestudio.ui.widgets.layouts import holding, iconed, named, one_of, row, stack, tight, tool
 from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow
 from lorestudio.ui.widgets.record_table import RecordTable
-from lorestudio.ui.widgets.rows import show_row_menu
+from lorestudio.ui.widgets.rows import RowList
 
 LEFT_WORDS: Final[Mapping[Left, str]] = {
     Left.NO_ROOM: "not sent: the context is full",
@@ -234,33 +234,15 @@ WHOLE, LORE = 0, 1
 _PARTS: Final = ("Whole prompt", "Lore only")
 
 
-class _PartsView(QListView):
+class _PartsView(RowList):
     """Enter goes to what the part comes from, X or the space bar shows all of its text, Copy takes that."""
 
     opened = Signal(QModelIndex)
     folded = Signal(int)
 
-    def event(self, event: QEvent) -> bool:
-        """Qt: Copy belongs to the parts here, not to the row of the answers."""
-        asked = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Copy)
-        if asked and event.type() is QEvent.Type.ShortcutOverride:
-            event.accept()
-            return True
-        return super().event(event)
-
-    def copy(self) -> None:
-        """Put the chosen part on the clipboard."""
-        QGuiApplication.clipboard().setText(str(self.currentIndex().data() or ""))
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Qt: the menu of a row."""
-        show_row_menu(self, event, self.copy)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: the keys above."""
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy()
-        elif event.key() in {Qt.Key.Key_X, Qt.Key.Key_Space}:
+        if event.key() in {Qt.Key.Key_X, Qt.Key.Key_Space}:
             self.folded.emit(self.currentIndex().row())
         elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             self.opened.emit(self.currentIndex())

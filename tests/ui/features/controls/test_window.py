@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QMessageBox, QPlainTextEdit
 
@@ -27,7 +28,7 @@ from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.widgets.picker import Choice, Picker
 from tests.studio.previews import CHAT, project_of
-from tests.ui.conftest import drain
+from tests.ui.conftest import drain, menu_of_row
 from tests.ui.worlds import make_project as small_project
 
 NOTES = {
@@ -572,6 +573,10 @@ def test_presets_are_renamed_deleted_and_broken_ones_shown(shown, qtbot) -> None
         "bad.json cannot be used",
     ]
     assert "Pins: Silent" in dialog.told.text()
+    menu = menu_of_row(dialog.list, dialog.list.model().index(0, 0))
+    QTest.keyClick(menu, Qt.Key.Key_Down)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    assert QGuiApplication.clipboard().text() == "Storm"
     dialog.list.setCurrentRow(1)
     assert "line 1: this is no valid JSON" in dialog.told.text()
     assert not dialog.apply.isEnabled()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -24,7 +25,7 @@ from lorestudio.ui.features.graph.view import ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme, contrast, load_palettes
-from tests.ui.conftest import drain, turned_round
+from tests.ui.conftest import drain, menu_of_row, turned_round
 from tests.ui.drawing import at_the_right
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_project
 
@@ -462,6 +463,23 @@ def test_gaps_are_listed_and_lead_to_their_entries(window: MainWindow, pane: Gra
     pane._take(replace(made, found=replace(made.found, gaps=replace(made.found.gaps, more_missing=1))))
     assert pane.tabs.tabText(GAPS) == f"Gaps {amount + 1}", "those without a row count, too"
     pane._take(made)
+
+
+def test_a_gap_is_copied_from_its_row_and_an_entry_on_its_own_pinned(window: MainWindow, pane: GraphPane) -> None:
+    pane.tabs.setCurrentIndex(GAPS)
+    alone = next(item for item in pane.gaps.findItems("Bell", Qt.MatchFlag.MatchRecursive))
+    pane.gaps.scrollToItem(alone)
+    menu = menu_of_row(pane.gaps, pane.gaps.indexFromItem(alone))
+    titles = [each.text().split("\t")[0] for each in menu.actions() if each.text()]
+    assert titles == ["Pin in this chat", "Block in this chat", "Copy"]
+    assert window.selection.entry == BELL
+    QTest.keyClick(menu, Qt.Key.Key_Up)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    assert QGuiApplication.clipboard().text() == "Bell"
+    heading = pane.gaps.topLevelItem(0)
+    menu = menu_of_row(pane.gaps, pane.gaps.indexFromItem(heading))
+    assert [each.text().split("\t")[0] for each in menu.actions()] == ["Copy"]
+    menu.close()
 
 
 def test_gaps_can_be_read_whole_in_a_narrow_pane_too(pane: GraphPane, theme: Theme, qtbot: QtBot) -> None:

@@ -21,6 +21,7 @@ from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.settings.file_dialogs import ExportTarget
 from lorestudio.ui.features.settings.profiles import ProfileLibrary
+from tests.ui.conftest import menu_of_row
 
 SILLYTAVERN = {
     "power_user": {},
@@ -123,7 +124,12 @@ def test_a_name_that_is_taken_is_asked_about(open_window, qtbot, tmp_path) -> No
     window.features.settings.profiles.load()
     settle(window, qtbot)
     window.run("settings.profiles")
-    QTest.mouseClick(window.features.settings.dialog.save, Qt.MouseButton.LeftButton)
+    dialog = window.features.settings.dialog
+    menu = menu_of_row(dialog.list, dialog.list.model().index(0, 0))
+    QTest.keyClick(menu, Qt.Key.Key_Down)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    assert QGuiApplication.clipboard().text().startswith("Shallow\n")
+    QTest.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
     answer(window, "shallow")
     box = next(one for one in window.findChildren(QMessageBox) if one.isVisible())
     assert "“Shallow” already" in box.text()

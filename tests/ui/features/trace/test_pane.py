@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontInfo, QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
@@ -23,14 +24,14 @@ from lorestudio.trace.journey import PHASES
 from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
 from lorestudio.trace.summary import SummaryPiece
 from lorestudio.ui.features.trace import pane as trace_pane
-from lorestudio.ui.features.trace.pane import AI, LOG, PROMPT, TracePane
+from lorestudio.ui.features.trace.pane import AI, ANSWERS, FUNNEL, LOG, PROMPT, TracePane
 from lorestudio.ui.features.trace.summary import LiveBar, Said, SummaryLine
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.drafts import Draft
 from lorestudio.ui.state.replay_worker import LiveRun
-from tests.ui.conftest import settle
+from tests.ui.conftest import menu_of_row, settle
 from tests.ui.features.tuning.test_scores import project_of
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, SKARN, FakeSimulator, make_project
 
@@ -234,6 +235,27 @@ def test_a_step_of_the_funnel_lists_what_it_decided(window: MainWindow, pane: Tr
     pane.funnel.activated.emit(model.index(quiet, 0))
     assert pane.only.isHidden(), "it decided nothing"
     pane.unfold(frozenset())
+
+
+@pytest.mark.parametrize("by", ["menu", "key"])
+def test_a_step_of_the_funnel_is_copied_from_its_row(window: MainWindow, pane: TracePane, by: str) -> None:
+    window.selection.choose_entry(CROWN)
+    pane.tabs.setCurrentIndex(FUNNEL)
+    view = pane.funnel
+    words = view.model().index(1, 0).data()
+    window.activateWindow()
+    view.setFocus()
+    view.setCurrentIndex(view.model().index(1, 0))
+    QGuiApplication.clipboard().clear()
+    if by == "key":
+        QTest.keyClick(window.windowHandle(), Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    else:
+        menu = menu_of_row(view, view.currentIndex())
+        assert [each.text().split("\t")[0] for each in menu.actions()] == ["Copy"]
+        QTest.keyClick(menu, Qt.Key.Key_Down)
+        QTest.keyClick(menu, Qt.Key.Key_Return)
+    assert QGuiApplication.clipboard().text() == words
+    pane.tabs.setCurrentIndex(ANSWERS)
 
 
 def test_escape_is_left_to_others_where_all_rows_are_shown(window: MainWindow, pane: TracePane, qtbot: QtBot) -> None:
