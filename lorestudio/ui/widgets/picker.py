@@ -57,6 +57,7 @@ def score(query: str, text: str) -> float | None:
 def ranked(query: str, texts: Iterable[str], more: Sequence[str] = (), favour: Sequence[float] = ()) -> list[int]:
     """The places of the texts that fit, best first; equally good ones stay in order.
 
+    Of texts that say the same and more than was typed, one stands for all before others that a word begins so, too.
     A text also fits, but less well, where all words of the query are in what `more` says of it (in small letters).
     `favour` are points for texts that are likelier to be meant.
     """
@@ -83,7 +84,13 @@ def ranked(query: str, texts: Iterable[str], more: Sequence[str] = (), favour: S
         for place, text in enumerate(more):
             if place not in points and text and all(word in text for word in words):
                 points[place] = _INSIDE + (favour[place] if favour else 0.0)
-    return sorted(points, key=lambda place: (-points[place], place))
+    best, seen = sorted(points, key=lambda place: (-points[place], place)), set[str]()
+    for place in best:
+        name = names[place]
+        if name in seen and name != query.casefold().strip():
+            points[place] -= _PREFIX + _WORD
+        seen.add(name)
+    return sorted(best, key=lambda place: -points[place])
 
 
 class Choice(Struct, frozen=True):

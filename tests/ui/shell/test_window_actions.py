@@ -309,6 +309,27 @@ def test_the_palette_puts_first_what_was_found_lately(window: MainWindow) -> Non
     window.settings.setValue("palette/recent", "")
 
 
+def test_settings_of_one_name_do_not_keep_commands_away(window: MainWindow) -> None:
+    window.settings.setValue("palette/recent", "")
+    window.features.window._palette.click()
+    picker = in_front(Picker)
+
+    def found(words: str) -> list[str]:
+        picker.field.clear()
+        QTest.keyClicks(picker.field, words)
+        return [picker.view.model().index(row, 0).data() for row in range(picker.view.model().rowCount())]
+
+    titles = found("profile")
+    alike = titles.count("Profile id")
+    assert alike > 1
+    first, second = titles.index("Profile id"), titles.index("Profile id", 1)
+    between = titles[first + 1 : second]
+    assert first == 0
+    assert {"Settings profiles", "Provider profiles", "Save settings as a profile"} <= set(between)
+    assert found("profile id")[:alike] == ["Profile id"] * alike
+    picker.close()
+
+
 def test_a_shortcut_is_set_in_the_window(make_window: Callable[..., MainWindow]) -> None:
     window = make_window(make_project())
     window.run("help.shortcuts")
