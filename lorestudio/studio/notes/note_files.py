@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.domain.entry import Entry
 from lorestudio.domain.file_names import same_name
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
@@ -82,6 +83,17 @@ def templates(vault: VaultNotes) -> tuple[Template, ...]:
     ]
     taken = {template.name.lower() for template in own}
     return (*own, *(template for template in built_in() if template.name not in taken))
+
+
+def usual_template(found: Sequence[Template], notes: Sequence[Entry]) -> int:
+    """The place of the template whose name or tags most of these notes have among their tags, else 0."""
+
+    def users(template: Template) -> int:
+        tags = _values(template.text).get("tags")
+        kinds = {fold(template.name), *(fold(str(tag)) for tag in (tags if isinstance(tags, list) else ()))}
+        return sum(not kinds.isdisjoint(map(fold, note.tags)) for note in notes)
+
+    return max(range(len(found)), key=lambda place: users(found[place]), default=0)
 
 
 def in_format(now: datetime, form: str) -> str | None:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QDialogButtonBox, QLineEdit
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.notes.changes.change_set import NameTakenError, changed_references, shown_name
 from lorestudio.studio.notes.making_entries import NoteGroup, PlainNote, candidates, groups, plain_notes, plan_entries
-from lorestudio.studio.notes.note_files import Template, plan_new, templates
+from lorestudio.studio.notes.note_files import Template, plan_new, templates, usual_template
 from lorestudio.studio.notes.renaming import NewName, OldKey, plan_move, plan_rename
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
@@ -152,8 +152,10 @@ class NewNoteDialog(PlanDialog):
             own = tr("{name} (of this vault)", name=template.name)
             self.template.addItem(own if template.filename else tr(template.name))
         place = self.template.findText(before)
+        here = self._vault_name(), self.folder.text().strip("/ ")
+        beside = [each for each in self._index.entries if (each.vault, each.filename.rpartition("/")[0]) == here]
         # A bare heading is no entry yet, and most notes here are meant to be one.
-        self.template.setCurrentIndex(place if place > 0 else min(1, len(found)))
+        self.template.setCurrentIndex(place if place > 0 else min(1 + usual_template(found, beside), len(found)))
         self.template.blockSignals(False)
         self.look_again()
 

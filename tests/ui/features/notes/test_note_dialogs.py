@@ -99,6 +99,26 @@ def test_a_note_is_made_where_it_was_said(new, desk) -> None:
     assert "# Moth" in contents(desk.folder)["places/Moth.md"]
 
 
+def test_the_template_that_the_folders_notes_have_is_chosen(make_desk, theme, parent) -> None:
+    notes = {
+        "people/One.md": "---\ntags: [lorebook, person]\n---\nOne.\n",  # no template says so
+        "places/One.md": "---\ntags: [lorebook, place]\n---\nOne.\n",
+        "places/Two.md": "---\ntags: [lorebook, Location]\n---\nTwo.\n",  # a tag of the template for places
+        "places/Three.md": "---\ntags: [lorebook, event]\n---\nThree.\n",
+        "places/deep/Four.md": "---\ntags: [lorebook, event]\n---\nFour.\n",
+        "places/deep/Five.md": "---\ntags: [lorebook, event]\n---\nFive.\n",
+    }
+    desk = make_desk(notes)
+    project = desk.session.project
+    (name,) = project.folders
+    for folder, chosen in (("places", "place"), ("places/deep", "event"), ("people", "character"), ("", "character")):
+        dialog = NewNoteDialog(theme, desk.work, project.index, (name,), (name, folder), "Moth", parent)
+        dialog.show()
+        desk.settle()
+        assert dialog.template.currentText() == chosen
+        dialog.reject()
+
+
 def test_templates_are_offered_and_the_first_is_chosen(new, desk) -> None:
     dialog = new("Moth")
     names = [dialog.template.itemText(each) for each in range(dialog.template.count())]

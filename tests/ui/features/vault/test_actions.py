@@ -51,6 +51,19 @@ def undo(window) -> None:
     settle(window)
 
 
+def test_a_new_note_beside_places_begins_as_a_place(window, vault) -> None:
+    choose(window, "places/Dawnkeep.md")
+    QTest.keySequence(window, QKeySequence(window.context.action("note.new").shortcut()))
+    dialog = dialog_of()
+    settle(window)
+    assert (dialog.folder.text(), dialog.template.currentText()) == ("places", "place")
+    QTest.keyClicks(dialog.title, "Ford")
+    settle(window)
+    dialog.go()
+    settle(window)
+    assert "tags:\n  - lorebook\n  - location\n" in contents(vault)["places/Ford.md"]
+
+
 # ---- renaming -------------------------------------------------------------------------------------------------------
 
 
