@@ -227,8 +227,8 @@ class _StageView:
             return CellState.CHANGED if changed else CellState.KEPT
         if verdict is not None:
             return CellState(verdict.outcome.value)
-        if self.record.phase is Phase.LOAD:
-            return CellState.KEPT
+        if self.record.phase is Phase.LOAD:  # a stage that names all who came in left out the others
+            return CellState.NOT_REACHED if self.left else CellState.KEPT
         return CellState.ABSENT if self.record.phase is Phase.MATCH and not gone else CellState.NOT_REACHED
 
 

@@ -153,3 +153,11 @@ def test_a_note_that_is_no_entry_where_another_system_decides(lorestudio: Run, v
     result = lorestudio(*asked, "--system", "world-info")
     assert result.exit_code == 0, result.output
     assert "1. Switch the note “Off.md” on" in result.stdout
+
+
+def test_a_note_is_not_kept_by_a_stage_that_looks_at_messages(lorestudio: Run, vault: Path, chat: Path) -> None:
+    result = lorestudio("explain", vault, "--chat", chat, "--system", "recap", "--message", 3, "--entry", "Lamp")
+    assert result.exit_code == 0, result.output
+    assert "notes of the vault take no part" in result.stdout
+    (line,) = (line for line in result.stdout.splitlines() if line.strip().startswith("auto-hide "))
+    assert line.endswith("not looked at")
