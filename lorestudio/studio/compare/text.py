@@ -14,7 +14,7 @@ from lorestudio.trace.diff import EntryChange, TraceDiff
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Injection, Trace
 from lorestudio.trace.summary import summary
-from lorestudio.trace.wording import lowered, number_words, place, plural, signed_words
+from lorestudio.trace.wording import first_few, lowered, number_words, place, plural, signed_words
 
 HEADINGS: Final = {
     What.ENTERED: "Entered",
@@ -67,11 +67,12 @@ def change_lines(diff: TraceDiff, causes: Causes | None = None) -> tuple[ChangeL
 
 
 def refated_lines(diff: TraceDiff) -> tuple[str, ...]:
-    """Entries that went in neither time, but were stopped by something else."""
-    return tuple(
-        f"{change.title}: {_why(change.before_fate, diff.before)} → {_why(change.after_fate, diff.after)}"
-        for change in diff.refated
-    )
+    """Entries that went in neither time, but were stopped by something else: a line for all that went alike."""
+    alike: dict[str, list[str]] = {}
+    for change in diff.refated:
+        words = f"{_why(change.before_fate, diff.before)} → {_why(change.after_fate, diff.after)}"
+        alike.setdefault(words, []).append(change.title)
+    return tuple(f"{first_few(titles, 3)}: {words}" for words, titles in alike.items())
 
 
 def tokens_words(diff: TraceDiff) -> str:

@@ -204,3 +204,20 @@ def test_what_cannot_be_compared_with_a_system(lorestudio: Run, vault: Path, cha
     assert "by --settings2" in lorestudio(*asked, "--system2", f"deeplore:{one_entry}").output
     assert "give one of" in lorestudio(*asked, "--system2", "hybrid", "--settings2", one_entry).output
     assert "no system “odd”" in lorestudio(*asked, "--system2", "odd").output
+
+
+def test_messages_that_were_stopped_by_the_same_share_a_line(lorestudio: Run, vault: Path, tmp_path: Path) -> None:
+    tale, strict = tmp_path / "Tale.jsonl", tmp_path / "strict.json"
+    words = ["One two.", "Three four.", "Five six.", "Seven eight.", "Nine ten."]
+    records = [{"name": "Quay", "mes": text, "extra": {"auto_recap": {"memory": "It was."}}} for text in words]
+    header = {"user_name": "Wren", "character_name": "Quay"}
+    tale.write_text("\n".join(json.dumps(record) for record in [header, *records]), encoding="utf-8")
+    strict.write_text('{"message_length_threshold": 50}', encoding="utf-8")
+    options = ("--chat", tale, "--message", 4, "--system", "recap", "--system2", f"recap:{strict}")
+    result = lorestudio("diff", vault, *options)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("stopped by something else") == 1
+    told = " ".join(result.stdout.split())
+    messages = "#0 Quay: One two., #1 Quay: Three four., #2 Quay: Five six. and 1 more"
+    assert f"{messages}: for reading only → too short" in told
+    assert len(document(lorestudio("diff", vault, *options, "--json"))["refated"]) == 4
