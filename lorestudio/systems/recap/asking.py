@@ -335,6 +335,7 @@ class WorkContext(Struct, frozen=True):
         prefill: str = "",
         with_preset_prompts: bool = True,
         nested: bool = False,
+        prose: bool = False,
     ) -> ChatRequest:
         """A question from a template. `nested` sends it as one text; otherwise its own words are instructions.
 
@@ -357,6 +358,7 @@ class WorkContext(Struct, frozen=True):
             model=self.settings.recap_model or self.model,
             before=tuple(before[first:]),
             prefill=prefill or chosen.prefill,
+            prose=prose,
         )
 
     def tokens(self, request: ChatRequest, preset: str = "") -> RequestTokens:

@@ -300,6 +300,7 @@ def recap_request(chat: RecapChat, index: int, ctx: WorkContext) -> ChatRequest:
         prefill=settings.prefill,
         with_preset_prompts=settings.include_preset_prompts,
         nested=settings.nest_messages_in_prompt,
+        prose=True,
     )
 
 

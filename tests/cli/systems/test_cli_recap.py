@@ -126,3 +126,35 @@ def test_clearing_asks_first(lorestudio, tale):
     done = lorestudio("recap", "clear", "--chat", tale, "--yes")
     assert "Taken out: 1 recap of a message" in done.stdout
     assert "auto_recap" not in records(tale)[1]["extra"]
+
+
+@pytest.fixture
+def once(tmp_path, monkeypatch):
+    """Settings that try a failed question once more, at once."""
+    monkeypatch.setattr("lorestudio.systems.recap.queue.retry_delay", lambda _retries: 0)
+    path = tmp_path / "once.json"
+    path.write_text('{"max_retries": 1}', encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("body", [None, [], ["a"], 7, True, {"selected": []}], ids=repr)
+def test_json_of_no_known_shape_is_no_recap_of_a_message(lorestudio, tale, once, body):
+    run = ("recap", "run", "--chat", tale, "--settings", once, "--message", 0, "--answers", "Mine", "--yes")
+    with provider(reply(json.dumps(body)), reply(json.dumps(body))) as server:
+        lorestudio("profiles", "add", "Mine", "--url", f"{server.url}/v1", "--model", "small")
+        result = lorestudio(*run)
+    assert result.exit_code == 1
+    assert "its JSON has no known shape" in " ".join(result.output.split())
+    assert not records(tale)[1]["extra"]["auto_recap"].get("memory")
+
+
+def test_json_of_no_known_shape_is_no_running_recap(lorestudio, tale, settings, once):
+    lorestudio("recap", "run", "--chat", tale, "--settings", settings)
+    before = lorestudio("recap", "show", "--chat", tale).stdout
+    with provider(reply("null"), reply("null")) as server:
+        lorestudio("profiles", "add", "Mine", "--url", f"{server.url}/v1", "--model", "small")
+        run = ("recap", "run", "--chat", tale, "--settings", once, "--running", "--answers", "Mine", "--yes")
+        result = lorestudio(*run)
+    assert result.exit_code == 1
+    assert "its JSON has no known shape" in " ".join(result.output.split())
+    assert lorestudio("recap", "show", "--chat", tale).stdout == before

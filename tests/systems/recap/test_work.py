@@ -168,6 +168,20 @@ class TestScenes:
         world = World(with_breaks(chat(*TALE), 3), {"scene_recap": ["x"], "running_recap": [json.dumps(recap)]})
         assert world.do(scene_operation(3, 9)).chat.running.content == "DEVELOPMENTS:\na\n\nSTATE:\nb"
 
+    @pytest.mark.parametrize("said", ["null", "[]", '["They went in."]', "7", "true"])
+    def test_json_that_is_no_record_is_no_scene_recap(self, said):
+        world = World(with_breaks(chat(*TALE), 3), {"scene_recap": [said] * 3}).do(scene_operation(3, 9))
+        assert versions_of(world.chat.messages[3]).texts == ()
+        assert not world.data(3).get("scene_recap_memory")
+        last = world.worker.state.log[-1]
+        assert (last.type, last.outcome) == (OperationType.SCENE_RECAP, "failed")
+        assert f"no recap: {said}" in last.summary
+
+    @pytest.mark.parametrize("said", ["It was 7 [the bell].", "[The gate opens.]", '{"mood": "dark"}'])
+    def test_other_words_of_a_scene_are_kept_as_they_came(self, said):
+        world = World(with_breaks(chat(*TALE), 3), {"scene_recap": [said], "running_recap": ["So far."]})
+        assert versions_of(world.do(scene_operation(3, 9)).chat.messages[3]).texts == (said,)
+
     def test_without_a_scene_recap_there_is_no_running_recap_to_make(self):
         world = World(chat(*TALE)).do(running_operation())
         assert world.log == [("generate_running_recap", "failed")]

@@ -15,6 +15,7 @@ from lorestudio.domain.javascript import Json, trim, truthy
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.messages import RECAP_STAGES, RUNNING_RECAP, SCENE_RECAP, ChatReply, ChatRequest
+from lorestudio.llm.redaction import cut
 from lorestudio.systems.recap.asking import Stored, WorkContext, answer_value, stripped, unusable
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.message_recaps import index_of
@@ -155,6 +156,7 @@ async def _running_answer(before: str, new: str, template: str, ctx: WorkContext
         settings.running_scene_recap_max_tokens,
         preset=settings.running_scene_recap_preset,
         prefill=settings.running_scene_recap_prefill,
+        prose=True,
     )
     tokens = ctx.tokens(request, settings.running_scene_recap_preset)
     if tokens.too_large:
@@ -253,7 +255,7 @@ class SceneRecap(ChainedHandler):
                 return {**around, "stage1": extracted_stage(answer_value(reply.text))}
             except ValueError as error:
                 raise unusable(reply, str(error)) from error
-        recap = _as_stored(reply.text)
+        recap = _as_stored(reply)
         settings = ctx.settings
         if settings.error_detection_enabled and settings.scene_recap_error_detection_enabled:
             for _ in range(settings.scene_recap_error_detection_retries):
@@ -261,7 +263,7 @@ class SceneRecap(ChainedHandler):
                     break
                 if reply.repeatable:
                     raise HopelessError("The recap of the scene is not sound.")
-                recap = _as_stored((await ctx.ask(request)).text)
+                recap = _as_stored(await ctx.ask(request))
             else:
                 if not await ctx.is_sound(recap_in_words(recap), "scene"):
                     raise HopelessError("No attempt at a recap of the scene was sound.")
@@ -376,14 +378,20 @@ def _saved(operation: QueuedOperation, recap: str, where: Range, chat: RecapChat
     return chat, StoredAnswer(after_scene(chat, index, where, chain, ctx), recap_in_words(recap))
 
 
-def _as_stored(text: str) -> str:
-    """The answer as it is kept: its JSON compactly where it is such, otherwise the text."""
+def _as_stored(reply: ChatReply) -> str:
+    """The answer as it is kept: its JSON compactly where it is such, otherwise the text.
+
+    Raises an error for one that is nothing but a list, a number or null.
+    """
+    text = trim(reply.text)
     try:
         value = answer_value(text)
     except ValueError:
-        return trim(text)
+        return text
+    if text == spell(value) and not isinstance(value, Mapping | str):
+        raise unusable(reply, f"The model's answer is no recap: {cut(text, 60)}")
     has_recap = isinstance(value, Mapping) and isinstance(value.get("recap"), str) and trim(text_of(value["recap"]))
-    return spell(value) if has_recap else trim(text)
+    return spell(value) if has_recap else text
 
 
 def _range_of(made: Mapping[str, Json]) -> Range:
