@@ -85,7 +85,8 @@ def reply_words(project: Project, generation: Generation) -> str:
     if place >= len(messages):
         return ""
     swipes = len(messages[place].swipes)
-    return f"#{place} ‹{generation.swipe + 1}/{swipes}›" if swipes > 1 else f"#{place}"
+    several = len({*range(swipes), messages[place].swipe}) > 1  # the active one may be under way, behind all others
+    return f"#{place} ‹{generation.swipe + 1}/{swipes}›" if several else f"#{place}"
 
 
 def _happened(trace: Trace, before: set[int]) -> Text:

@@ -316,3 +316,25 @@ def test_links_in_a_circle_are_told(lorestudio: Run, vault: Path, chat: Path, tm
         result = lorestudio("replay", *arguments)
         assert result.exit_code == 2
         assert "cannot be read: Too many levels" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("fields", "labels"),
+    [
+        ({"swipes": ["Yes."], "swipe_id": 1}, ["#1 ‹1/1›", "#1 ‹2/1›"]),  # SillyTavern counts so, too
+        ({"swipes": ["Yes.", "No."], "swipe_id": 2}, ["#1 ‹1/2›", "#1 ‹2/2›", "#1 ‹3/2›"]),
+        ({"swipes": ["Yes."], "swipe_id": 0}, ["#1"]),
+        ({"swipe_id": 1}, ["#1"]),
+    ],
+)
+def test_a_swipe_behind_all_others_has_a_name_of_its_own(
+    lorestudio: Run, vault: Path, chat: Path, fields: dict[str, object], labels: list[str]
+) -> None:
+    records = [json.loads(line) for line in chat.read_text(encoding="utf-8").splitlines()]
+    records[2] = {"name": "Ottoline", "mes": "Yes.", **fields}
+    chat.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    before = chat.read_bytes()
+    result = lorestudio("replay", vault, "--chat", chat)
+    assert result.exit_code == 0
+    assert list(rows(result.stdout)) == [*labels, "#3", "next"]
+    assert chat.read_bytes() == before
