@@ -31,13 +31,32 @@ DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_int=_whole)
 """Reads one value at a place of a text; no NaN, and numbers of any length."""
 
 
+_MARKS: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{]|[\]}]|(NaN|-?Infinity)')
+"""Texts, which are passed over, brackets, and the numbers that JSON does not have."""
+
+
 def parse_json(text: str) -> Json:
-    """The value of a JSON text. Raises ValueError saying what is wrong, JSONDecodeError where a place can be named."""
+    """The value of a JSON text. Raises JSONDecodeError saying what is wrong, and where."""
     try:
         value: Json = DECODER.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:  # the decoder does not say where the number stands: it is the first
+        place = next((found.start() for found in _MARKS.finditer(text) if found[1]), 0)
+        raise json.JSONDecodeError(str(error), text, place) from None
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+        raise json.JSONDecodeError("it is nested too deeply", text, _deepest(text)) from None
     return value
+
+
+def _deepest(text: str) -> int:
+    """Where the innermost of all brackets opens."""
+    depth = most = place = 0
+    for found in _MARKS.finditer(text):
+        depth += (found[0] in "[{") - (found[0] in "]}")
+        if depth > most:
+            most, place = depth, found.start()
+    return place
 
 
 def spell(value: Json, *, ascii_only: bool = False, sort_keys: bool = False, loose: bool = False) -> str:

@@ -75,8 +75,6 @@ def parse_text(text: str, source: Path | str, advice: str, line: int | None = No
     except json.JSONDecodeError as error:
         message = f"this is no valid JSON ({error.msg}, column {error.colno}). {advice}"
         raise InputError(source, message, line or error.lineno) from error
-    except ValueError as error:
-        raise InputError(source, f"this is no valid JSON ({error}). {advice}", line) from error
 
 
 def change_of(path: Path, before: bytes, after: bytes) -> FileChange:

@@ -112,8 +112,6 @@ def parse_json(data: bytes, path: Path) -> Json:
             f"{path}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}). "
             "Correct this place, or use a backup of the file."
         ) from None
-    except ValueError as error:
-        raise SettingsError(f"{path}: not valid JSON ({error}). Correct the file, or use a backup.") from None
 
 
 def json_bytes(value: Json) -> bytes:

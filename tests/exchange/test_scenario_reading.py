@@ -215,8 +215,21 @@ def test_what_is_no_object(tmp_path: Path, data: str) -> None:
     assert "a scenario is a JSON object" in refused(tmp_path, data).message
 
 
-def test_deep_nesting_is_refused(tmp_path: Path) -> None:
-    assert "nested too deeply" in refused(tmp_path, "[" * 200_000).message
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("[" * 200_000, 1, "nested too deeply, column 200000"),
+        ('{"id": "[[",\n "tags":\n' + "[" * 5000 + "]" * 5000 + "}", 3, "nested too deeply, column 5000"),
+        ('{"id": "NaN \\" NaN",\n "generations": [1,\n  NaN]}', 3, "NaN is no JSON number, column 3"),
+        ('{"id": "x",\n "max_context": -Infinity}', 2, "-Infinity is no JSON number, column 17"),
+        (TWO + '{"id": NaN}\n', 3, "NaN is no JSON number, column 8"),
+    ],
+    ids=["open", "deep", "number", "endless", "lines"],
+)
+def test_what_json_does_not_have_is_refused_with_its_line(tmp_path: Path, text: str, line: int, words: str) -> None:
+    error = refused(tmp_path, text)
+    assert error.line == line
+    assert words in error.message
 
 
 def test_text_that_is_not_utf_8(tmp_path: Path) -> None:

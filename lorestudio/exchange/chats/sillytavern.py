@@ -92,8 +92,6 @@ def _read_line(line: str) -> tuple[Mapping[str, Json] | None, str]:
         record = parse_json(line)
     except json.JSONDecodeError as error:
         return None, f"is no JSON ({error.msg}, column {error.colno})"
-    except ValueError as error:
-        return None, f"is not readable ({error})"
     return (record, "") if isinstance(record, dict) else (None, "is no JSON object")
 
 
