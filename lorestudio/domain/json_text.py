@@ -31,8 +31,8 @@ DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_int=_whole)
 """Reads one value at a place of a text; no NaN, and numbers of any length."""
 
 
-_MARKS: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{]|[\]}]|(NaN|-?Infinity)')
-"""Texts, which are passed over, brackets, and the numbers that JSON does not have."""
+_MARKS: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]|(NaN|-?Infinity)')
+"""Texts, also one without an end, which are passed over, brackets, and the numbers that JSON does not have."""
 
 
 def parse_json(text: str) -> Json:
