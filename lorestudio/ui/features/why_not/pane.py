@@ -87,6 +87,8 @@ class ScorePage(QWidget):
         self.tree.activated.connect(self._open)
         self.nothing = label(self, tr("No number decided about it in this run."), "muted")
         self.nothing.setContentsMargins(12, 6, 12, 6)
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.nothing.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByKeyboard)
         tight(self.nothing, (self.tree, 1), of=self)
 
     def show_entry(self, trace: Trace, entry: int, run: Rerun | None) -> None:
@@ -101,6 +103,10 @@ class ScorePage(QWidget):
                 failed=self._failed,
                 owner=self,
             )
+
+    def focus_target(self) -> QWidget:
+        """The tree, or what is said in its place."""
+        return self.tree if self.nodes else self.nothing
 
     def copy(self) -> None:
         """The tree as indented text, on the clipboard."""
@@ -121,7 +127,11 @@ class ScorePage(QWidget):
         root = ItemRow(None)
         root.add(*map(_score_row, nodes))
         self.model.show_root(root)
+        here = self.tree.hasFocus() or self.nothing.hasFocus()
         self.nothing.setVisible(not nodes)
+        self.tree.setVisible(bool(nodes))
+        if here:  # what vanishes with it would send the keyboard out of the pane
+            self.focus_target().setFocus()
         self.tree.expandToDepth(0)
         for place, most, more in ((0, 190, 24), (1, 170, 8)):
             self.tree.resizeColumnToContents(place)
@@ -285,7 +295,7 @@ class WhyView(QWidget):
     def focus_target(self) -> QWidget:
         """The explanation, the numbers, or the answers."""
         if self._pages.currentWidget() is self.scores:
-            return self.scores.tree
+            return self.scores.focus_target()
         if self._pages.currentWidget() is self.similarity:
             return self.similarity.view
         return self._page.area if self._page is not None and self.answers_button.isChecked() else self.browser

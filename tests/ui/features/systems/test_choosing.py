@@ -345,6 +345,7 @@ def test_that_a_system_has_no_numbers_is_said_in_their_place(real: MainWindow, q
     real.why.show_scores(True)
     assert real.why.scores.nothing.isVisible()
     assert real.why.scores.nothing.text() == "No number decided about it in this run."
+    assert not real.why.scores.tree.isVisible()  # no headings over nothing
     assert real.why.answers_button.isHidden()  # nothing brings a note into a recap
 
 

@@ -145,9 +145,10 @@ def test_where_no_number_decided_that_is_said(make_window: Callable[..., MainWin
     window.run("trace.why")
     window.run("why.scores")
     page, told = window.why.scores, []
-    for title in ("First Morning", "The Low Lamp"):  # nobody speaks of the one; the other is put in order
+    for title in ("First Morning", "The Low Lamp", "First Morning"):  # nobody speaks of it; the other is put in order
         window.selection.choose_entry(entries[title])
         settle(window)
         assert page.isVisibleTo(window.why)
-        told.append((page.nothing.isVisibleTo(page), page.model.rowCount() == 0))
-    assert told == [(True, True), (False, False)]
+        told.append((page.nothing.isVisibleTo(page), page.model.rowCount() == 0, page.tree.isVisibleTo(page)))
+        assert page.focus_target().hasFocus()  # the keyboard stays in the pane
+    assert told == [(True, True, False), (False, False, True), (True, True, False)]
