@@ -9,6 +9,7 @@ from lorestudio.systems.recap.records import with_values
 from lorestudio.systems.recap.refresh import refreshed
 from lorestudio.systems.recap.scenes import scenes
 from lorestudio.systems.recap.tracing import SCENE_IDS, VERSION_IDS, recap_trace
+from lorestudio.trace.budget import budget_view
 from lorestudio.trace.explain import explain
 from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Outcome, Phase, RunOutcome
@@ -94,6 +95,12 @@ def test_only_the_current_version_goes_in():
     own = [block.text[part.start : part.end] for part in block.parts if part.entry == VERSION_IDS]
     assert own == ["The first scene."]
     assert "".join(block.text[part.start : part.end] for part in block.parts) == block.text
+
+
+def test_the_budget_calls_what_goes_in_a_recap():
+    view = budget_view(traced())
+    assert [origin.word for origin in view.by_origin] == ["recap"]
+    assert {segment.origin.word for segment in view.cut} == {"recap"}  # of messages
 
 
 def test_every_decision_has_its_sentence():
