@@ -247,6 +247,8 @@ class Journeys:
 
     def cells(self, entry: int) -> tuple[JourneyCell, ...]:
         """The entry's cell in every stage, in the order of the stages."""
+        if _is_elsewhere(self.trace, entry):
+            return tuple(JourneyCell(view.record.name, CellState.NOT_REACHED) for view in self._views)
         cells: list[JourneyCell] = []
         gone = False
         for view in self._views:
@@ -406,14 +408,19 @@ def _fate(trace: Trace, view: _StageView, entry: int, state: FateState) -> Fate:
     return Fate(entry, state, record.name, counted_in(trace, record, verdict), verdict.reason, verdict.details)
 
 
+def _is_elsewhere(trace: Trace, entry: int) -> bool:
+    """Whether it is a note of the vault and the run chose from something else."""
+    # in a trace as the system made it all ids are low, and one that was kept before says nothing of others
+    others = trace.others or (min(trace.entries) >= FOREIGN_IDS if trace.entries else not trace.words.of_notes)
+    return others and 0 <= entry < FOREIGN_IDS
+
+
 def _never(trace: Trace, entry: int) -> Fate:
     """Why an entry was never a candidate: what the keyword pass says of all that it did not hit, or the whole run."""
     if trace.skip_reason:
         return Fate(entry, FateState.NEVER, "", None, trace.skip_reason)
     words = trace.words
-    # in a trace as the system made it all ids are low, and one that was kept before says nothing of others
-    others = trace.others or (min(trace.entries) >= FOREIGN_IDS if trace.entries else not words.of_notes)
-    if others and 0 <= entry < FOREIGN_IDS:
+    if _is_elsewhere(trace, entry):
         reasons = (words.elsewhere[record.note] for record in trace.stages if record.note in words.elsewhere)
         return Fate(entry, FateState.NEVER, "", None, next(reasons, words.not_notes))
     records = sorted(trace.stages, key=lambda record: record.name != words.key_stage)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lorestudio.domain.records import replace
-from lorestudio.trace.journey import Journeys, renumbered
+from lorestudio.trace.journey import FOREIGN_IDS, Journeys, renumbered
 from lorestudio.trace.model import (
     EntryRef,
     Injection,
@@ -64,13 +64,13 @@ def test_every_number_of_an_entry_is_raised_and_nothing_else() -> None:
 
 
 def test_what_happened_stays_the_same() -> None:
-    before, after = Journeys(trace()), Journeys(renumbered(trace(), 100))
-    assert [number + 100 for number in before.rows] == list(after.rows)
-    assert [cell.state for cell in before.cells(0)] == [cell.state for cell in after.cells(100)]
+    before, after = Journeys(trace()), Journeys(renumbered(trace(), FOREIGN_IDS))
+    assert [number + FOREIGN_IDS for number in before.rows] == list(after.rows)
+    assert [cell.state for cell in before.cells(0)] == [cell.state for cell in after.cells(FOREIGN_IDS)]
 
 
 def test_in_a_run_over_other_entries_that_names_none_a_note_took_no_part() -> None:
     """Of a run that found nothing nobody else could tell whose entries it looked at."""
     quiet = replace(trace(), entries={}, stages=(StageRecord("keys", Phase.MATCH, default_reason="wi_no_key"),))
     assert Journeys(quiet).fate(2).reason == "wi_no_key"
-    assert Journeys(renumbered(quiet, 100)).fate(2).reason == quiet.words.not_notes
+    assert Journeys(renumbered(quiet, FOREIGN_IDS)).fate(2).reason == quiet.words.not_notes

@@ -328,8 +328,8 @@ def _own_numbers(trace: Trace, system: System, moment: Moment) -> Trace:
     """The trace; where its entries are not those of the vault, with numbers that no entry of a vault has."""
     scanned = system.scanned(moment).entries
     named: Mapping[int, EntryRef | Entry] = trace.entries or {entry.id: entry for entry in scanned}
-    foreign = not named or any(not _of_vault(number, ref, moment.index) for number, ref in named.items())
-    return renumbered(trace, FOREIGN_IDS) if foreign else trace
+    theirs = any(not _of_vault(number, ref, moment.index) for number, ref in named.items())
+    return renumbered(trace, FOREIGN_IDS) if theirs or not (named and trace.words.of_notes) else trace
 
 
 def _of_vault(number: int, ref: EntryRef | Entry, index: VaultIndex) -> bool:

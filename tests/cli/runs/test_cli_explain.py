@@ -155,9 +155,13 @@ def test_a_note_that_is_no_entry_where_another_system_decides(lorestudio: Run, v
     assert "1. Switch the note “Off.md” on" in result.stdout
 
 
-def test_a_note_is_not_kept_by_a_stage_that_looks_at_messages(lorestudio: Run, vault: Path, chat: Path) -> None:
-    result = lorestudio("explain", vault, "--chat", chat, "--system", "recap", "--message", 3, "--entry", "Lamp")
+@pytest.mark.parametrize(("system", "stage"), [("recap", "auto-hide"), ("facts", "memories")])
+def test_a_note_is_not_kept_by_a_stage_that_looks_at_no_notes(
+    lorestudio: Run, vault: Path, chat: Path, system: str, stage: str
+) -> None:
+    result = lorestudio("explain", vault, "--chat", chat, "--system", system, "--message", 3, "--entry", "Lamp")
     assert result.exit_code == 0, result.output
-    assert "notes of the vault take no part" in result.stdout
-    (line,) = (line for line in result.stdout.splitlines() if line.strip().startswith("auto-hide "))
+    assert "notes of the vault take no part" in result.stdout.split(f"  {stage} ")[0]
+    assert "nearest" not in result.stdout
+    (line,) = (line for line in result.stdout.splitlines() if line.strip().startswith(f"{stage} "))
     assert line.endswith("not looked at")
