@@ -22,9 +22,10 @@ from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
-from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of, listed
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, attachments, home_of, listed
 from lorestudio.studio.tuning.expectations import expectations_path, load
-from lorestudio.vault.files import refused
+from lorestudio.vault.files import VaultError, refused
+from lorestudio.vault.links.canvas import CANVAS_SUFFIX, CardText, cards, links, spelled
 from lorestudio.vault.links.index import index_note
 from lorestudio.vault.links.references import Escape, Reference, ReferenceKind, decode, heading_text, references
 from lorestudio.vault.links.targets import NOTE_SUFFIX, FoundBy, LinkTargets, NoteNames, Target, escaped, written_paths
@@ -148,6 +149,8 @@ class Rewriting(Struct):
     source: str
     text: str
     own: Iterable[TextEdit] = ()
+    found: Iterable[Reference] | None = None
+    """Its references, where they are not those of a note."""
     remarks: list[str] = []
 
     def result(self) -> str:
@@ -155,7 +158,7 @@ class Rewriting(Struct):
         edits = list(self.own)
         taken = [(edit.start, edit.end) for edit in edits]
         fields: dict[str, dict[int | None, str]] = {}
-        for reference in references(self.text):
+        for reference in references(self.text) if self.found is None else self.found:
             if any(reference.start < end and start < reference.end for start, end in taken):
                 continue
             target = self.moves.before.find(reference, self.source)
@@ -480,12 +483,54 @@ def _plan(vaults: Sequence[VaultNotes], home: VaultNotes, changes: Sequence[_Nam
             if after != text or new_path != vault.path(source):
                 path = vault.path(source)
                 made.append(NoteFileChange(path, text, after, None if new_path == path else new_path))
+    made += _in_canvases(home, _moves(home, by_name), remarks)
     told = [f"{remark} In {listed(sources)}." for remark, sources in remarks.items()]
     try:
         made += _in_expectations(vaults, home, changes)
     except InputError as error:
         told.append(f"What is expected of notes keeps their old names. {error}")
     return Planned(ChangeSet(title, tuple(made)), (*told, *_broken(vaults)))
+
+
+def _in_canvases(home: VaultNotes, moves: Moves, remarks: dict[str, list[str]]) -> Iterator[NoteFileChange]:
+    """The changes of Obsidian's canvases, which only name files of their own vault; `remarks` are added to."""
+    for canvas in attachments(home.folder):
+        if not canvas.endswith(CANVAS_SUFFIX):
+            continue
+        try:
+            before, _ = read_note(home.path(canvas))
+            found = list(cards(before))
+        except (VaultError, ValueError) as error:
+            reason = str(error).removesuffix(".")
+            remarks.setdefault(f"It cannot be read, so it keeps what it names: {reason}.", []).append(canvas)
+            continue
+        edits: list[TextEdit] = []
+        for card in found:
+            for name, value in _in_card(card, moves, canvas, remarks):
+                start, end, _ = card[name]
+                edits.append(TextEdit(start, end, spelled(value, before[start:end])))
+        if edits:
+            yield NoteFileChange(home.path(canvas), before, apply_edits(before, edits))
+
+
+def _in_card(
+    card: Mapping[str, CardText], moves: Moves, canvas: str, remarks: dict[str, list[str]]
+) -> Iterator[tuple[str, str]]:
+    """The texts of a card that become others: the path of its file, the heading that is shown of it, and its links."""
+    target = moves.before.by_path(f"/{card['file'].value}", canvas) if "file" in card else None
+    if target is not None and target.filename is not None:
+        if target.filename in moves.paths:
+            yield "file", moves.paths[target.filename]
+        old, new = moves.headings.get(target.filename, ("", ""))
+        if old and "subpath" in card and card["subpath"].value == f"#{old}":
+            yield "subpath", f"#{new}"
+    if found := links(card):
+        rewriting = Rewriting(moves, canvas, card["text"].value, found=found)
+        after = rewriting.result()
+        for remark in dict.fromkeys(rewriting.remarks):
+            remarks.setdefault(remark, []).append(canvas)
+        if after != card["text"].value:
+            yield "text", after
 
 
 def _in_expectations(

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.changes.change_set import changed_references
+from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.renaming import NewName, OldKey, plan_move, plan_rename
+from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.vault.files import VaultError
 from tests.studio.note_worlds import applied, contents, write_vault
 
@@ -390,3 +393,57 @@ def test_expectations_that_cannot_be_read_do_not_stop_a_rename(tmp_path: Path) -
     (tmp_path / "vault" / "lorestudio-expectations.yaml").write_text("expectations: [", encoding="utf-8")
     (remark,) = plan_rename([vault], vault.path("Lamp.md"), NewName("Lantern")).remarks
     assert "keeps their old names" in remark
+
+
+CANVAS = (
+    '{\n\t"nodes":[\n\t\t{"id":"a{\\"","type":"file","file":"places/Lamp.md","subpath":"#Lamp","x":-1.0},\n'
+    '\t\t{"id":"b","type":"text","text":"\\u00fcber [[Lamp|it]]\\n![[Lamp#Lamp]] `[[Lamp]]`","styleAttributes":{}},\n'
+    '\t\t{"id":"c","type":"file","file":"places/Lamp.md.png"},{"id":"d","label":"places/Lamp.md","type":"group"},\n'
+    '\t\t{"id":"e","type":"text","text":"no \\"[[link]]\\", \\/ and [[Tide]]"}\n\t],\n\t"edges":[ ]\n}'
+)
+"""Cards that show the note and link to it, and others; with whatever JSON has besides."""
+
+
+def with_canvas(tmp_path: Path, text: str = CANVAS) -> tuple[VaultNotes, Path]:
+    vault = write_vault(tmp_path / "vault", {"places/Lamp.md": "# Lamp\n", "Tide.md": "# Tide\n"})
+    board = vault.path("boards/Plot.canvas")
+    board.parent.mkdir()
+    board.write_text(text, encoding="utf-8", newline="")
+    return vault, board
+
+
+def test_a_canvas_follows_and_stays_to_the_letter_otherwise(tmp_path: Path) -> None:
+    vault, board = with_canvas(tmp_path)
+    planned = plan_rename([vault], vault.path("places/Lamp.md"), NewName("Lämp"))
+    assert changed_references(planned.changes) == (3, 1)  # the file and two links; what is in code is no link
+    after = applied(planned, vault)["boards/Plot.canvas"]
+    assert after == CANVAS.replace('"places/Lamp.md"', '"places/Lämp.md"', 1).replace('"#Lamp"', '"#Lämp"').replace(
+        "[[Lamp|it]]\\n![[Lamp#Lamp]]", "[[L\\u00e4mp|it]]\\n![[L\\u00e4mp#L\\u00e4mp]]"
+    )
+    ChangeLog(tmp_path / "kept", [vault.folder]).undo()
+    assert board.read_text(encoding="utf-8") == CANVAS
+
+
+def test_a_canvas_follows_into_another_folder(tmp_path: Path) -> None:
+    vault, _ = with_canvas(tmp_path)
+    after = applied(plan_move([vault], [vault.path("places/Lamp.md")], "lights"), vault)
+    assert after["boards/Plot.canvas"] == CANVAS.replace('"places/Lamp.md"', '"lights/Lamp.md"', 1)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "\ufeff{}"])
+def test_an_empty_canvas_names_nothing(tmp_path: Path, text: str) -> None:
+    vault, _ = with_canvas(tmp_path, text)
+    planned = plan_rename([vault], vault.path("places/Lamp.md"), NewName("Lantern"))
+    assert (planned.remarks, [each.path for each in planned.changes.changes]) == ((), [vault.path("places/Lamp.md")])
+
+
+@pytest.mark.parametrize("data", [b'{"nodes":[', b"\xff", b"}"])
+def test_a_canvas_that_cannot_be_read_is_told_and_the_note_is_renamed(tmp_path: Path, data: bytes) -> None:
+    vault, board = with_canvas(tmp_path)
+    board.write_bytes(data)
+    planned = plan_rename([vault], vault.path("places/Lamp.md"), NewName("Lantern"))
+    (remark,) = planned.remarks
+    assert remark.startswith("It cannot be read, so it keeps what it names")
+    assert remark.endswith("In boards/Plot.canvas.")
+    ChangeLog(tmp_path / "kept", [vault.folder]).apply(planned.changes)
+    assert (vault.path("places/Lantern.md").exists(), board.read_bytes()) == (True, data)

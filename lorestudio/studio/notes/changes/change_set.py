@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from lorestudio.domain.records import replace
 from lorestudio.vault.files import ChangedOnDisk, SaveError
+from lorestudio.vault.links.canvas import CANVAS_SUFFIX, named
 from lorestudio.vault.links.references import references
 from lorestudio.vault.writer import encode_note
 
@@ -126,17 +127,22 @@ class DifferenceLine(Struct, frozen=True):
 
 
 def changed_references(changes: ChangeSet) -> tuple[int, int]:
-    """How many references another spelling gets, and in how many notes."""
-    links = notes = 0
+    """How many references another spelling gets, and in how many files."""
+    links = files = 0
     for change in changes.changes:
         if change.before is None or change.after is None or change.before == change.after:
             continue
-        before = [(one.target, one.deeplore_name) for one in references(change.before)]
-        after = [(one.target, one.deeplore_name) for one in references(change.after)]
+        before, after = (_named(change.path, text) for text in (change.before, change.after))
         amount = sum(old != new for old, new in zip(before, after, strict=False)) + abs(len(before) - len(after))
         links += amount
-        notes += amount > 0
-    return links, notes
+        files += amount > 0
+    return links, files
+
+
+def _named(path: Path, text: str) -> Sequence[object]:
+    if path.suffix == CANVAS_SUFFIX:
+        return named(text)
+    return [(one.target, one.deeplore_name) for one in references(text)]
 
 
 def difference(change: NoteFileChange) -> tuple[DifferenceLine, ...]:

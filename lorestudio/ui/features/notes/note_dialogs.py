@@ -245,13 +245,13 @@ class MoveDialog(PlanDialog):
 
 
 def _following(planned: Planned) -> str:
-    links, notes = changed_references(planned.changes)
+    links, files = changed_references(planned.changes)
     if not links:
         return tr("No reference has to change.")
     return tr(
-        "{links} in {notes} will follow.",
+        "{links} in {files} will follow.",
         links=count(links, "reference", "references"),
-        notes=count(notes, "note", "notes"),
+        files=count(files, "file", "files"),
     )
 
 

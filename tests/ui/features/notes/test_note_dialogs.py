@@ -240,7 +240,7 @@ def test_a_note_is_renamed_with_what_names_it(desk, theme, parent, qtbot: QtBot,
     assert dialog.ok.isEnabled() is (way is OldKey.JOIN)  # that was chosen already
     seen(dialog, desk)
     # [[Skarn]] in Dawnkeep, and requires: [Skarn] in Crown.
-    assert dialog.view.summary.text() == "2 references in 2 notes will follow."
+    assert dialog.view.summary.text() == "2 references in 2 files will follow."
     dialog.title.setText(" Skarn ")
     seen(dialog, desk)
     assert dialog.view.summary.text().startswith("Type another title.")
@@ -287,6 +287,23 @@ def test_notes_are_moved_to_a_folder(desk, theme, parent) -> None:
     dialog.ok.click()
     desk.settle()
     assert {"beasts/Skarn.md", "beasts/Bell.md"} <= set(contents(desk.folder))
+
+
+def test_the_plan_shows_the_canvas_that_follows_a_moved_note(desk, theme, parent) -> None:
+    board = desk.folder / "Plot.canvas"
+    board.write_text('{"nodes":[{"id":"1","type":"file","file":"Skarn.md"}]}', encoding="utf-8")
+    dialog = MoveDialog(theme, desk.work, [desk.folder / "Skarn.md"], ["beasts"], "", parent)
+    dialog.show()
+    dialog.folder.setText("beasts")
+    seen(dialog, desk)
+    assert dialog.view.summary.text() == "1 note moves to another folder. 1 reference in 1 file will follow."
+    assert any("Plot.canvas" in dialog.view.files.item(row).text() for row in range(dialog.view.files.count()))
+    dialog.ok.click()
+    desk.settle()
+    assert '"file":"beasts/Skarn.md"' in board.read_text(encoding="utf-8")
+    desk.work.undo()
+    desk.settle()
+    assert '"file":"Skarn.md"' in board.read_text(encoding="utf-8")
 
 
 # ---- trash ----------------------------------------------------------------------------------------------------------

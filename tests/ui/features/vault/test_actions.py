@@ -121,7 +121,7 @@ def test_a_rename_shows_what_follows_and_changes_only_that(window, vault) -> Non
     dialog.key.setCurrentIndex(dialog.key.findData(OldKey.KEEP))
     dialog.preview()
     settle(window)
-    assert dialog.view.summary.text() == "2 references in 2 notes will follow."
+    assert dialog.view.summary.text() == "2 references in 2 files will follow."
     assert dialog.view.files.count() == 3
     dialog.go()
     settle(window)
