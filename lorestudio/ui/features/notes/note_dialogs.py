@@ -79,6 +79,7 @@ class NewNoteDialog(PlanDialog):
         super().__init__(theme, work, tr("New note"), tr("Make the note"), parent, (620, 470))
         self._index, self._names = index, tuple(names)
         self._templates: tuple[Template, ...] = ()
+        self._chosen = False
         self.title = QLineEdit(title, self, placeholderText=tr("What the note is called"))
         self.vault = QComboBox(self)
         self.vault.addItems(self._names)
@@ -95,6 +96,8 @@ class NewNoteDialog(PlanDialog):
         for signal in (self.title.textChanged, self.folder.textChanged, self.template.currentIndexChanged):
             signal.connect(self.changed)
         self.vault.currentIndexChanged.connect(self._other_vault)
+        self.folder.textChanged.connect(self._follow_folder)
+        self.template.activated.connect(self._choose)
         self.title.setFocus()
         self._read_templates()
         self.preview()
@@ -151,13 +154,22 @@ class NewNoteDialog(PlanDialog):
         for template in found:
             own = tr("{name} (of this vault)", name=template.name)
             self.template.addItem(own if template.filename else tr(template.name))
-        place = self.template.findText(before)
+        self.template.setCurrentIndex(self.template.findText(before))
+        self.template.blockSignals(False)
+        self._follow_folder()
+        self.look_again()
+
+    def _follow_folder(self) -> None:
+        """Choose the template of most notes in the folder, unless the person has chosen one that there still is."""
+        if self._chosen and self.template.currentIndex() >= 0:
+            return
         here = self._vault_name(), self.folder.text().strip("/ ")
         beside = [each for each in self._index.entries if (each.vault, each.filename.rpartition("/")[0]) == here]
         # A bare heading is no entry yet, and most notes here are meant to be one.
-        self.template.setCurrentIndex(place if place > 0 else min(1 + usual_template(found, beside), len(found)))
-        self.template.blockSignals(False)
-        self.look_again()
+        self.template.setCurrentIndex(min(1 + usual_template(self._templates, beside), len(self._templates)))
+
+    def _choose(self, _place: int) -> None:
+        self._chosen = True
 
 
 class RenameDialog(PlanDialog):

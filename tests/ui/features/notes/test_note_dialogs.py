@@ -117,6 +117,21 @@ def test_the_template_that_the_folders_notes_have_is_chosen(make_desk, theme, pa
         desk.settle()
         assert dialog.template.currentText() == chosen
         dialog.reject()
+    dialog = NewNoteDialog(theme, desk.work, project.index, (name,), (name, ""), "Moth", parent)
+    dialog.show()
+    desk.settle()
+    told = []
+    for folder in ("places", "/deep"):
+        QTest.keyClicks(dialog.folder, folder)
+        told.append(dialog.template.currentText())
+    seen(dialog, desk)
+    assert told == ["place", "event"]
+    assert "event" in dialog.view.text.toPlainText()
+    while dialog.template.currentText() != "character":
+        QTest.keyClick(dialog.template, Qt.Key.Key_Up)
+    dialog.folder.setText("places")
+    assert dialog.template.currentText() == "character"  # chosen by hand
+    dialog.reject()
 
 
 def test_templates_are_offered_and_the_first_is_chosen(new, desk) -> None:
@@ -131,7 +146,8 @@ def test_templates_are_offered_and_the_first_is_chosen(new, desk) -> None:
     assert not dialog.ok.isEnabled()
     seen(dialog, desk)
     assert dialog.view.text.toPlainText().strip().startswith("+ # Moth")
-    dialog.template.setCurrentIndex(2)
+    for _ in range(2):
+        QTest.keyClick(dialog.template, Qt.Key.Key_Down)
     dialog._read_templates()  # as when another vault is chosen
     desk.settle()
     assert dialog.template.currentIndex() == 2
