@@ -231,7 +231,7 @@ def _print(found: SearchOutcome, best: TriedPoint) -> None:
     goals = found.plan.goals
     shown = table(
         figure("point"), fold("settings"),
-        *(Column(head, justify="right") for goal in goals for head in (METRICS[goal].title, "held out")),
+        *(_words(head) for goal in goals for head in (METRICS[goal].title, "held out")),
         title="the best point, and those that none beats in everything",
     )  # fmt: skip
     points = {each.number: each for each in (found.best, *found.front()) if each is not found.now}
@@ -251,6 +251,11 @@ def _print(found: SearchOutcome, best: TriedPoint) -> None:
     console.print(f"{plural(len(found.tried), '# point|# points')} run. {_best_words(found)}", markup=False)
     for warning in found.warnings(best):
         console.print(f"Beware: {warning}", markup=False, soft_wrap=True)
+
+
+def _words(heading: str) -> Column:
+    """A column of figures under words of which each stays whole."""
+    return Column(heading, justify="right", min_width=max(map(len, heading.split())))
 
 
 def _best_words(found: SearchOutcome) -> str:

@@ -68,6 +68,15 @@ def test_a_point_is_chosen_and_told_in_words(lorestudio: Run, world: Path) -> No
     assert "the point turns 1 note, too: --apply writes that into them." in result.stderr
 
 
+def test_no_heading_is_cut_on_a_narrow_terminal(lorestudio: Run, world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    result = lorestudio(*arguments(world, *GRID, "--over", "maxTokensBudget=500,1000"))
+    assert result.exit_code == 0, result.output
+    heading = result.stdout.partition(" ───")[0]
+    assert "Expectations" in heading
+    assert "…" not in heading
+
+
 def test_the_settings_as_they_are_are_called_now_everywhere(lorestudio: Run, world: Path) -> None:
     result = lorestudio(*arguments(world, *GRID, "--point", -1, "--keep", "as now", "--look", "--compare"))
     assert result.exit_code == 0, result.output
