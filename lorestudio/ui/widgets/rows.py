@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QListView, QListWidget, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QListView, QListWidget, QMenu, QTreeWidget, QWidget
 
 from lorestudio.ui.shell.qt import ENTRY_ID
 from lorestudio.ui.shell.words import tr
@@ -78,6 +78,21 @@ class RowList(QListView):
 
 class NameList(QListWidget):
     """A short list of names whose rows have a menu."""
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Qt: the menu of a row."""
+        show_row_menu(self, event)
+
+
+class TextRows(QTreeWidget):
+    """A few rows of texts below headings, to read; they have a menu."""
+
+    def __init__(self, headings: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setHeaderLabels(headings)
+        self.setRootIsDecorated(False)
+        self.setUniformRowHeights(True)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Qt: the menu of a row."""

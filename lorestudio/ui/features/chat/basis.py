@@ -6,12 +6,10 @@ from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QFormLayout,
     QHeaderView,
     QPushButton,
     QSizePolicy,
-    QTreeWidget,
     QTreeWidgetItem,
     QWidget,
 )
@@ -27,6 +25,7 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import SPACE, button, column, holding, label, named, number_field, row, scrolled
 from lorestudio.ui.widgets.pane import FoldingRow
+from lorestudio.ui.widgets.rows import TextRows
 from lorestudio.ui.widgets.setting_fields import SettingField, make_field
 
 _ROW: Final = Qt.ItemDataRole.UserRole
@@ -76,12 +75,9 @@ class BasisDialog(Dialog):
 
     def _make_rows(self) -> None:
         self.hint = label(self, kind="small")
-        self.rows = named(QTreeWidget(self), tr("Messages that are hidden today"))
-        self.rows.setHeaderLabels([tr("Hidden today"), tr("Since when"), tr("Begins with")])
-        self.rows.setRootIsDecorated(False)
-        self.rows.setUniformRowHeights(True)
+        headings = tr("Hidden today"), tr("Since when"), tr("Begins with")
+        self.rows = named(TextRows(headings, self), tr("Messages that are hidden today"))
         self.rows.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # as low as it can be
-        self.rows.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         head = named(self.rows.header(), tr("Columns"))
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)

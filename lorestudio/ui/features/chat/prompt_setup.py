@@ -14,7 +14,6 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QCheckBox,
     QFormLayout,
     QHeaderView,
@@ -23,7 +22,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QSpinBox,
     QTabWidget,
-    QTreeWidget,
     QTreeWidgetItem,
     QWidget,
 )
@@ -66,6 +64,7 @@ from lorestudio.ui.widgets.layouts import (
     text_field,
     text_view,
 )
+from lorestudio.ui.widgets.rows import TextRows
 
 _PLACES: Final = {
     ScriptPlace.USER_INPUT: "your words",
@@ -95,15 +94,11 @@ def script_words(script: RegexScript) -> str:
     return text
 
 
-class ScriptList(QTreeWidget):
+class ScriptList(TextRows):
     """One row a script, in the order they run in."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setHeaderLabels([tr("Script"), tr("From"), tr("What it does here")])
-        self.setRootIsDecorated(False)
-        self.setUniformRowHeights(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        super().__init__([tr("Script"), tr("From"), tr("What it does here")], parent)
         self.setAccessibleName(tr("Regex scripts, in the order they run in"))
         self.header().setStretchLastSection(True)
         self.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QScrollArea
 from pytestqt.qtbot import QtBot
 
@@ -19,6 +21,7 @@ from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.chat.basis import BasisDialog
 from lorestudio.ui.shell.main_window import MainWindow
+from tests.ui.conftest import menu_of_row
 from tests.ui.worlds import make_project
 
 SAID = ("Welcome.", "One.", "Two.", "Three.", "Four.", "Five.")
@@ -98,6 +101,10 @@ def test_a_persons_word_is_kept_beside_the_chat_and_taken_back(opened: MainWindo
     asked.since.setValue(2)
     qtbot.mouseClick(asked.say, Qt.MouseButton.LeftButton)
     assert [asked.rows.topLevelItem(at).text(0) for at in range(3)] == ["#0", "#1", "#2"]
+    menu = menu_of_row(asked.rows, asked.rows.model().index(1, 0))
+    QTest.keyClick(menu, Qt.Key.Key_Down)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    assert QGuiApplication.clipboard().text() == "#1"
     asked.accepted_button.click()
     settle(opened, qtbot)
     project = opened.session.project

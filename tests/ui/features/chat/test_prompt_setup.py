@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
@@ -28,6 +30,7 @@ from lorestudio.trace.prompt import (
 )
 from lorestudio.ui.features.chat.prompt_setup import PromptSetupDialog, script_words
 from lorestudio.ui.features.trace.prompt_page import prompt_rows
+from tests.ui.conftest import menu_of_row
 
 
 def preset(**fields: Any) -> Any:
@@ -41,6 +44,7 @@ def preset(**fields: Any) -> Any:
 @pytest.fixture
 def dialog(qtbot: QtBot) -> PromptSetupDialog:
     made = PromptSetupDialog(PromptSetup(persona=Persona("Quill")), "Wren", Path("inn.jsonl"))
+    made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, on=False)  # the test deletes it
     qtbot.addWidget(made)
     return made
 
@@ -124,6 +128,12 @@ def test_files_with_scripts_add_up_and_what_card_and_preset_bring_may_be_kept_ou
     assert dialog.tabs.tabText(2) == "Regex scripts (3)"
     dialog.embedded.setChecked(False)
     assert dialog.scripts.topLevelItemCount() == 2
+    dialog.show()
+    dialog.tabs.setCurrentIndex(2)
+    menu = menu_of_row(dialog.scripts, dialog.scripts.model().index(0, 0))
+    QTest.keyClick(menu, Qt.Key.Key_Down)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    assert QGuiApplication.clipboard().text() == dialog.scripts.topLevelItem(0).text(0)
     assert dialog.remarks.toPlainText().startswith("Everything")
     dialog.regex.drop.click()
     setup = chosen(dialog)
