@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from lorestudio.domain.chat import Chat, Generation
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import OFF, Entry
 from lorestudio.domain.history import HiddenSince, HistoryRule
 from lorestudio.domain.javascript import Json, number_text
 from lorestudio.domain.records import replace
@@ -237,7 +237,10 @@ class _Suspects:
                     told[f"it was called {quoted(there.title)}"] = None
                 if there.priority is not None and there.priority != entry.priority:
                     told[f"its priority was {number_text(there.priority)}, not {number_text(entry.priority)}"] = None
-                gained = [key for key in self._simulator.system.as_recorded(entry, there).keys if key not in entry.keys]
+                then = self._simulator.system.as_recorded(entry, there)
+                if entry.system_fields.get(OFF) and not then.system_fields.get(OFF):
+                    told["it was switched on"] = None
+                gained = [key for key in then.keys if key not in entry.keys]
                 told |= {f"it came in by {quoted(key)}, which is no key of it now": None for key in gained}
                 if each.where is WentIn.THERE:
                     own = {"", *(key.strip() for key in entry.keys)}

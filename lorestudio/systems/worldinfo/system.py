@@ -15,6 +15,7 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import OFF, Entry, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
+from lorestudio.exchange.chats.recorded import RecordedEntry
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
 from lorestudio.exchange.lorebooks.reading import Lorebook
 from lorestudio.settings.worldinfo import WorldInfoSettings
@@ -154,6 +155,11 @@ class WorldInfoSystem(System):
     def scanned(self, moment: Moment) -> VaultIndex:
         """The entries of the lorebooks, or the notes."""
         return world_of(moment, self.settings, self.books, self.shared).index
+
+    def as_recorded(self, entry: Entry, recorded: RecordedEntry) -> Entry:
+        """Also switched on, as it went in."""
+        fields = {name: value for name, value in entry.system_fields.items() if name != OFF}
+        return replace(System.as_recorded(self, entry, recorded), system_fields=fields)
 
     def options(self, situation: Situation, moment: Moment, state: State) -> tuple[Option, ...]:
         """What the note says that kept it out, and what any system tries."""

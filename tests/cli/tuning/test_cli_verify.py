@@ -68,6 +68,28 @@ def test_an_entry_that_is_gone_from_a_lorebook_or_has_other_keys_is_named(lorest
     )
 
 
+@pytest.mark.parametrize("in_book", [True, False])
+def test_an_entry_that_was_switched_off_since_is_named(lorestudio: Run, tmp_path: Path, in_book: bool) -> None:
+    place, chat = tmp_path / "Town.json", tmp_path / "chat.jsonl"
+    entry = {"uid": 0, "key": ["lamp"], "comment": "Lamp", "content": "Brass.", "disable": True}
+    place.write_text(json.dumps({"entries": {"0": entry}}))
+    if not in_book:
+        place = tmp_path / "vault"
+        place.mkdir()
+        note = "---\ntags: [lorebook]\nkeys: [lamp]\nwi_disable: true\n---\nBrass.\n"
+        (place / "Lamp.md").write_text(note, encoding="utf-8")
+    lines = [
+        {"user_name": "Wren", "character_name": "Ann", "chat_metadata": {}},
+        {"name": "Wren", "is_user": True, "mes": "The lamp burns."},
+        {"name": "Ann", "mes": "Yes.", "extra": {"activeLorebookEntries": [{"world": "Town", "comment": "Lamp"}]}},
+    ]
+    chat.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    found = json.loads(lorestudio("verify", place, "--chat", chat, "--system", "world-info", "--json").stdout)
+    (cause,) = found["causes"]
+    what = "entry" if in_book else "note"
+    assert cause["cause"] == f"The {what} “Lamp” was another one then: it was switched on."
+
+
 def test_a_chat_without_records_fails_only_where_something_is_asked_for(
     lorestudio: Run, vault: Path, chat: Path
 ) -> None:
