@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSettings, QSize, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from lorestudio.domain.entry import VaultIndex
@@ -189,9 +189,20 @@ class MainWindow(QMainWindow):
             self.context.layout.resized()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: Enter presses the button that has the keyboard."""
-        if not pressed_by_enter(self, event):
+        """Qt: Enter presses the button that has the keyboard; Undo where nothing is undone says which key does what."""
+        if event.matches(QKeySequence.StandardKey.Undo):
+            self._say_undo()
+        elif not pressed_by_enter(self, event):
             super().keyPressEvent(event)
+
+    def _say_undo(self) -> None:
+        ways = []
+        for name, where in (("vault.undo", ""), ("adjust.undo", tr(Where.RUNS))):
+            action = self.context.action(name)
+            if action.isEnabled():
+                keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+                ways.append(f"{action.text()} ({' '.join(filter(None, (keys, where)))})")
+        self.context.flash(" · ".join(ways) or tr("There is nothing to undo."))
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Qt: Tab and Shift+Tab go as the parts lie."""

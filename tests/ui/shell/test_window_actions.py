@@ -29,10 +29,12 @@ from lorestudio.ui.shell.window_actions import KEPT
 from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.widgets.picker import Choice, Picker
 from tests.ui.conftest import drain, settle
+from tests.ui.vaults import choose, open_vault, write_vault
 from tests.ui.worlds import make_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from lorestudio.ui.shell.main_window import MainWindow
 
@@ -78,6 +80,32 @@ def test_a_change_is_taken_back_and_done_again_by_name(window: MainWindow, key: 
     assert window.session.project.settings.max_entries == 3
     parts.undo()
     settle(window)
+
+
+def test_undo_where_it_undoes_nothing_says_which_key_does(
+    make_window: Callable[..., MainWindow], tmp_path: Path
+) -> None:
+    window = make_window(make_project(tmp_path / "demo"))
+    open_vault(window, write_vault(tmp_path / "vault"), tmp_path / "kept")
+    window.vault.tree.setFocus()
+    press(window, Qt.Key.Key_Z, CTRL)
+    assert window.status.currentMessage() == "There is nothing to undo."
+    choose(window, "Bell.md")
+    window.run("note.enable")
+    settle(window)
+    title = window.features.vault.work.undo_title
+    assert title
+    window.trace.answers.setFocus()
+    press(window, Qt.Key.Key_Z, CTRL)
+    assert window.status.currentMessage() == f"Undo: {title} (Ctrl+Alt+Z)"
+    settings = window.session.project.settings
+    window.session.parts.adjust("fewer entries", settings=settings.model_copy(update={"max_entries": 3}))
+    settle(window)
+    window.vault.tree.setFocus()
+    press(window, Qt.Key.Key_Z, CTRL)
+    said = window.status.currentMessage()
+    assert said == f"Undo: {title} (Ctrl+Alt+Z) · Undo: fewer entries (Ctrl+Z in the chat and the trace)"
+    assert window.session.project.settings.max_entries == 3
 
 
 def test_ctrl_y_does_a_fields_text_again_also_where_the_field_does_not_know_the_key(
