@@ -205,9 +205,10 @@ class GroupChat:
         """Whether several cards are in the prompt."""
         return self.fields.generation_mode is not GenerationMode.SWAP
 
-    def member(self, name: str) -> Member | None:
-        """The member of that name."""
-        return next((each for each in self.members if each.name == name), None)
+    def member(self, name: str, avatar: str = "") -> Member | None:
+        """The member of that name; of several the one whose card is in the file `avatar`, else the first."""
+        called = [each for each in self.members if each.name == name]
+        return min(called, key=lambda each: each.avatar != avatar, default=None)
 
     def joined_members(self, speaker: str) -> tuple[Member, ...]:
         """Those whose cards are joined: muted ones only where the group says so, and whoever speaks."""
@@ -270,4 +271,4 @@ def _doubtful(members: list[Member]) -> Iterator[str]:
     names = [each.name for each in members]
     for name in dict.fromkeys(names):
         if names.count(name) > 1:
-            yield f"Several members are called {name}; the first one's card is used where {name} speaks."
+            yield f"Several members are called {name}; where a message does not say whose it is, it is the first one's."

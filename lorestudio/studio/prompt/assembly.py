@@ -55,7 +55,7 @@ from lorestudio.studio.prompt.messages import (
     squashed,
 )
 from lorestudio.studio.prompt.regex import RegexRun
-from lorestudio.studio.prompt.setup import PromptSetup, scripts_of
+from lorestudio.studio.prompt.setup import PromptSetup, of_speaker, scripts_of
 from lorestudio.systems.macros import Macros, Segment
 from lorestudio.trace.model import Trace
 from lorestudio.trace.prompt import (
@@ -275,7 +275,7 @@ class _PromptAssembly:
         self._end = min(trace.turn.message, len(chat.messages))
         self._speaker, doubt = speaker_of(setup, chat, self._end)
         self._remarks = [doubt] if doubt else []
-        self._setup = setup = _of_speaker(setup, self._speaker)
+        self._setup = setup = of_speaker(setup, chat, self._end, self._speaker)
         self._card = card_texts(setup.card, chat, setup.group, self._speaker)
         self._macros = macros_for(setup, chat, self._end, self._speaker, self._card)
         self._scripts = RegexRun(scripts_of(setup, self._speaker), self._macros)
@@ -475,12 +475,6 @@ class _PromptAssembly:
         self, role: MessageRole, segments: Iterable[Segment], section: PromptSection
     ) -> AssembledMessage | None:
         return message_of(role, segments, section, self._counter)
-
-
-def _of_speaker(setup: PromptSetup, speaker: str) -> PromptSetup:
-    """The setup with the card of whoever speaks in the group."""
-    member = setup.group.member(speaker) if setup.group is not None else None
-    return setup if member is None else replace(setup, card=member.card)
 
 
 def _cost(message: AssembledMessage) -> int:

@@ -21,7 +21,7 @@ from lorestudio.exchange.chats.attachments import files_of, with_attachments
 from lorestudio.exchange.regex_scripts import RegexScript, ScriptPlace
 from lorestudio.studio.prompt.card import card_texts, is_group, macros_for
 from lorestudio.studio.prompt.regex import RegexRun
-from lorestudio.studio.prompt.setup import PromptSetup, scripts_of
+from lorestudio.studio.prompt.setup import PromptSetup, of_speaker, scripts_of
 from lorestudio.systems.macros import Macros, Segment, has_macros
 from lorestudio.trace.prompt import (
     AssembledMessage,
@@ -86,7 +86,10 @@ class HandedChat:
         messages = self._chat.messages
         if (messages and has_macros(messages[0].text)) or any(map(_has_more, messages)):
             return True
-        return any(self._of(speaker) for speaker in {"", *(each.name or "" for each in messages)})
+        members = self._setup.group.members if self._setup.group is not None else ()
+        return any(
+            self._of(each) for each in {"", *(one.name or "" for one in messages), *(one.name for one in members)}
+        )
 
     @property
     def told(self) -> str:
@@ -134,7 +137,7 @@ class HandedChat:
     def _of(self, speaker: str) -> tuple[RegexScript, ...]:
         """The scripts that change what is said, where this one is to speak."""
         if speaker not in self._scripts:
-            found = scripts_of(self._setup, speaker)
+            found = scripts_of(of_speaker(self._setup, self._chat, len(self._chat.messages), speaker), speaker)
             used = tuple(each for each in found if each.shapes_prompt and not each.placement.isdisjoint(_SAID))
             self._scripts[speaker] = used
             texts = (text for each in used for text in (each.find, each.replace, *each.trim))
@@ -147,10 +150,8 @@ class HandedChat:
         return self._scripts[speaker]
 
     def _macros(self, chat: Chat, end: int, speaker: str) -> Macros:
-        setup = self._setup
-        member = setup.group.member(speaker) if setup.group is not None else None
-        card = setup.card if member is None else member.card
-        return macros_for(setup, chat, end, speaker, card_texts(card, chat, setup.group, speaker))
+        setup = of_speaker(self._setup, chat, end, speaker)
+        return macros_for(setup, chat, end, speaker, card_texts(setup.card, chat, setup.group, speaker))
 
 
 def _has_more(message: Message) -> bool:

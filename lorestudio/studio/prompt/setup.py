@@ -144,6 +144,13 @@ def scripts_of(setup: PromptSetup, speaker: str | None = None) -> tuple[RegexScr
     return tuple(script for _where, found in all_scripts(setup, speaker) for script in found.scripts)
 
 
+def of_speaker(setup: PromptSetup, chat: Chat, end: int, speaker: str) -> PromptSetup:
+    """The setup with the card of whoever speaks in the group, by the file that the message at `end` names."""
+    avatar = text_in(chat.messages[end].raw.get("original_avatar")) if end < len(chat.messages) else ""
+    member = setup.group.member(speaker, avatar) if setup.group is not None else None
+    return setup if member is None else replace(setup, card=member.card)
+
+
 def with_group(
     setup: PromptSetup, group: GroupChat | None, path: Path | None = None, chat: Path | None = None
 ) -> PromptSetup:

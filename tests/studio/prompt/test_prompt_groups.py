@@ -11,7 +11,7 @@ from lorestudio.exchange.character_card import CardData, CharacterCard, GroupCha
 from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts, ScriptPlace
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.card import next_speaker
-from lorestudio.studio.prompt.messages import example_blocks
+from lorestudio.studio.prompt.messages import HandedChat, example_blocks
 from lorestudio.studio.prompt.setup import PromptSetup, all_scripts, remarks_of, with_group
 from lorestudio.trace.model import RunOutcome, Trace, Turn
 from lorestudio.trace.prompt import AssembledPrompt, MessageRole, Origin, PromptSection
@@ -131,6 +131,19 @@ def test_whoever_wrote_the_reply_speaks() -> None:
     assert assemble(run, chat, with_group(PromptSetup(speaker="Mina"), group())).speaker == "Hob"
 
 
+@pytest.mark.parametrize(
+    ("avatar", "text"), [("twin.png", "The twin."), ("", "Hob of Hob."), ("mina.png", "Hob of Hob.")]
+)
+def test_two_of_one_name_are_told_apart_by_the_file_that_a_reply_names(avatar: str, text: str) -> None:
+    inn = group()
+    twin = Member("twin.png", card=CharacterCard(CardData(name="Hob", description="The twin.")))
+    inn = replace(inn, members=(*inn.members, twin))
+    reply = Message("Hob", "Me.", raw={"original_avatar": avatar})
+    run = Trace("deeplore", "", RunOutcome.INJECTED, Turn(2, 0, 0), {}, 9, ())
+    prompt = assemble(run, replace(CHAT, messages=(*CHAT.messages, reply)), with_group(PromptSetup(), inn))
+    assert [each.text for each in prompt.messages if each.section is PromptSection.DESCRIPTION] == [text]
+
+
 def test_the_scripts_of_the_speakers_card_run() -> None:
     script = RegexScript("Loud", "/Hi/", "HI", placement=frozenset({ScriptPlace.USER_INPUT}), prompt_only=True)
     inn = group()
@@ -139,7 +152,14 @@ def test_the_scripts_of_the_speakers_card_run() -> None:
     inn = replace(inn, members=(inn.members[0], hob))
     assert "HI." in texts(made(inn, speaker="Hob"))
     assert "Hi." in texts(made(inn, speaker="Mina"))
-    assert [where for where, _scripts in all_scripts(with_group(PromptSetup(), inn))] == ["Hob"]
+    setup = with_group(PromptSetup(), inn)
+    assert [where for where, _scripts in all_scripts(setup)] == ["Hob"]
+    handed = HandedChat(setup, CHAT)
+    assert handed.changes_anything
+    searched = {
+        name: handed.handed(CHAT.messages, (0, 1), lambda: CHAT, 2, name)[0][1].text for name in ("Hob", "Mina")
+    }
+    assert searched == {"Hob": "HI.", "Mina": "Hi."}
 
 
 def test_what_the_group_keeps_for_a_chat_without_metadata() -> None:
