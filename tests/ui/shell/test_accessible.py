@@ -92,10 +92,21 @@ def faults_of_controls(root: QWidget) -> Iterator[str]:
             yield f"no name: {said_of(widget)}"
         if isinstance(widget, QAbstractButton | QComboBox) and not is_told(widget):
             yield f"no word and no tip: {said_of(widget)}"
+        if any(not words.strip() for words in choices_of(widget)):
+            yield f"an empty choice: {said_of(widget)}"
         if isinstance(widget, TARGETS) and min(widget.width(), widget.height()) < LEAST and not is_typed_in(widget):
             yield f"{widget.width()} x {widget.height()}: {said_of(widget)}"
         if isinstance(widget, QAbstractButton) and not reached(widget):
             yield f"no keyboard: {said_of(widget)}"
+
+
+def choices_of(widget: QWidget) -> list[str]:
+    """The words of a list to choose from, and of tabs."""
+    if isinstance(widget, QTabBar):
+        return [widget.tabText(place) for place in range(widget.count())]
+    lines = range(widget.count()) if isinstance(widget, QComboBox) else ()
+    role = Qt.ItemDataRole.AccessibleDescriptionRole
+    return [widget.itemText(line) for line in lines if widget.itemData(line, role) != "separator"]
 
 
 def is_told(widget: QWidget) -> bool:

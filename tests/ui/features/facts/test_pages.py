@@ -455,14 +455,15 @@ def test_each_part_of_the_bar_says_what_is_wanted(page: MemoryPage, qtbot: QtBot
     page.bar.only_pinned.click()
     page.bar.tag.setCurrentIndex(1)
     page.bar.tag.activated.emit(1)
-    for place in (0, 1):
-        page.bar.scope.activated.emit(place)
+    for key, whose in ((Qt.Key.Key_Down, "All chats"), (Qt.Key.Key_Up, "This chat")):
+        qtbot.keyClick(page.bar.scope, key)
+        assert page.bar.scope.currentText() == whose
     page.bar.write("lamp")
     page.bar.find_button.click()
     for action in page.bar.orders.actions():
         action.trigger()
     assert told[:2] == [("changed",)] * 2
-    assert told[2:5] == [("scoped", False), ("scoped", True), ("searched", "lamp")]
+    assert told[2:5] == [("scoped", True), ("scoped", False), ("searched", "lamp")]
     assert [place for _name, place in told[5:]] == [action.data() for action in page.bar.orders.actions()]
     assert all(action.isCheckable() for action in page.bar.orders.actions())
     assert page.bar.field.text() == "lamp"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFont, QGuiApplication
 from PySide6.QtTest import QTest
 
 from lorestudio.studio.project.project import demo_project
@@ -61,6 +61,13 @@ def test_a_chosen_stage_is_told_unless_it_decided(window: MainWindow, pane: WhyV
     assert "Keywords: " in pane.text
     window.selection.choose_entry(CROWN, "budget")
     assert "Budget: " not in pane.text
+
+
+def test_what_decided_stands_out_and_a_stage_below_it_does_not(window: MainWindow, pane: WhyView) -> None:
+    window.selection.choose_entry(CROWN, "keywords")
+    document = pane.browser.document()
+    weights = [document.find(words).charFormat().fontWeight() for words in ("needs 158 tokens", "Keywords: ")]
+    assert weights == [QFont.Weight.Bold, QFont.Weight.Normal]
 
 
 @pytest.mark.long
