@@ -178,9 +178,6 @@ class BodyEdit(QPlainTextEdit):
             block = block.next()
         if changed_from >= 0:
             self.document().markContentsDirty(changed_from, changed_to - changed_from)
-            layout = self.document().documentLayout()
-            layout.documentSizeChanged.emit(layout.documentSize())
-            self.viewport().update()
 
     def _changing(self, place: int, removed: int, added: int) -> None:
         if place < self._first:
