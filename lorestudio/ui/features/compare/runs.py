@@ -55,8 +55,8 @@ class ChangeRow(TreeRow):
     opened: bool = False
 
 
-def change_columns(chevron: Callable[[ChangeRow], str]) -> list[Column]:
-    """The columns of a comparison; `chevron` is the sign before a group."""
+def change_columns() -> list[Column]:
+    """The columns of a comparison."""
 
     def cell(place: int) -> Callable[[ChangeRow], str]:
         return lambda row: row.cells[place] if place < len(row.cells) else ""
@@ -64,11 +64,8 @@ def change_columns(chevron: Callable[[ChangeRow], str]) -> list[Column]:
     def tone(row: ChangeRow) -> str:
         return row.tone if row.tone == "text_faint" else ""
 
-    def sign(row: ChangeRow) -> tuple[str, str] | None:
-        return (chevron(row), "text_muted") if len(row.cells) == 1 else None
-
     return [
-        Column("Entry", cell(0), icon=sign, tone=tone, bold=lambda row: len(row.cells) == 1),
+        Column("Entry", cell(0), tone=tone, bold=lambda row: len(row.cells) == 1),
         Column("A", cell(1), tone=tone),
         Column("B", cell(2), tone=tone),
         Column("Tokens", cell(3), tone=attrgetter("tone"), numeric=True),

@@ -96,12 +96,10 @@ class RunsPage(Pane):
         self.stop = button(self, tr("Stop"), self._cancel)
         self._foot = holding(row((self.state, 1), self.stop, margins=(12, 2, 8, 2)), self)
         self.model = RecordTree(
-            ChangeRow(()), change_columns(self._chevron), theme=self.theme, spoken=spoken_change, tip=same_words,
+            ChangeRow(()), change_columns(), theme=self.theme, spoken=spoken_change, tip=same_words,
             parent=self,
         )  # fmt: skip
         self.tree = RecordTreeView(self.theme, self.model, tr("Differences"), self)
-        self.tree.setIndentation(13)
-        self.tree.setRootIsDecorated(False)
         self.tree.setExpandsOnDoubleClick(False)
         self._shown = holding(tight(self.headline, (self.tree, 1), self._foot), self)
         self.column.addWidget(head)
@@ -118,8 +116,6 @@ class RunsPage(Pane):
             side.activated.connect(lambda index, at=place: self._picked(at, index))
         self.tree.activated.connect(self._go)
         self.tree.clicked.connect(self._go)
-        self.tree.expanded.connect(lambda _group: self.tree.viewport().update())
-        self.tree.collapsed.connect(lambda _group: self.tree.viewport().update())
         self.comparable.changed.connect(self._wait)
         self.theme.changed.connect(self._show_rows)
 
@@ -288,10 +284,6 @@ class RunsPage(Pane):
         room = max(300, self.tree.viewport().width() - 60)
         for column, share in ((0, 0.3), (1, 0.21), (2, 0.21)):
             header.resizeSection(column, round(room * share))
-
-    def _chevron(self, group: ChangeRow) -> str:
-        """An arrow before each group says whether it is open."""
-        return "chevron-down" if self.tree.isExpanded(self.model.index_of(group)) else "chevron-right"
 
     def _go(self, index: QModelIndex) -> None:
         if len(self.tree.selectionModel().selectedRows()) > 1:  # several are being chosen

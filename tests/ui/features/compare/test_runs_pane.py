@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
@@ -28,9 +28,10 @@ from lorestudio.ui.features.compare.runs import change_rows
 from lorestudio.ui.features.compare.runs_pane import ComparePane, RunsPage
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.widgets.pane import Pane
 from tests.ui.conftest import drain
+from tests.ui.drawing import drawn, image_of
 from tests.ui.features.timeline.test_pane import long_chat, project_with
 from tests.ui.worlds import CROWN, make_trace
 
@@ -336,6 +337,33 @@ def test_a_row_goes_to_its_entry_and_a_group_folds(window: MainWindow, qtbot: Qt
     pane.tree.setCurrentIndex(group)
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
     assert pane.tree.isExpanded(group)
+
+
+def test_a_sign_before_each_group_says_whether_it_is_open_and_turns_it(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 4)
+    window.run("compare.before")
+    settle(window, qtbot)
+    pane = pane_of(window)
+    model, tree = pane.model, pane.tree
+    glyphs = {
+        image_of(glyph(f"chevron-{way}", pane.theme.palette.text_muted, 12)): way == "down" for way in ("right", "down")
+    }
+
+    def signs() -> dict[int, bool]:
+        """Whether the sign at the place of each group is that of an open one."""
+        found = [(each.box.center().toPoint(), glyphs[each.image]) for each in drawn(tree.viewport())
+                 if each.image in glyphs]  # fmt: skip
+        assert all(not model.parent(tree.indexAt(at)).isValid() for at, _open in found)
+        return {tree.indexAt(at).row(): is_open for at, is_open in found}
+
+    told = [tree.isExpanded(model.index(place, 0)) for place in range(model.rowCount())]
+    assert (signs(), set(told)) == (dict(enumerate(told)), {True, False})
+    first = tree.visualRect(model.index(0, 0))
+    for _click in range(2):
+        at = QPoint(first.left() - 9, first.center().y())
+        qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        told[0] = not told[0]
+        assert signs() == dict(enumerate(told))
 
 
 def test_unchanged_entries_are_folded(window: MainWindow, qtbot: QtBot) -> None:
