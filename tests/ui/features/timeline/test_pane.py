@@ -746,22 +746,29 @@ def test_it_says_what_it_waits_for(make_window: MakeWindow, qtbot: QtBot, monkey
     window = make_window(project_with(long_chat(2)), make_simulator=Simulator, replay=False)
     window.show_pane("timeline")
     pane, strip = pane_of(window), commands(window).strip
+
+
+    def said() -> tuple[str, str]:
+        return pane.empty.title.text(), pane.empty.text.text()
+
     assert pane.focus_target() is pane
     assert "Replay all" in strip.nothing.text()
     monkeypatch.setattr(type(window.session), "busy", True)
     pane._fill()
     strip._fill()
-    assert pane.empty.title.text() == "The chat is being replayed"
+    assert said() == ("The chat is being replayed", "Turns appear here as they are run.")
     assert strip.nothing.text() == "The replies appear here as they are run."
     monkeypatch.undo()
     pane._fill()
-    assert pane.empty.title.text() == "No turn was run yet"
+    assert said() == (
+        "No turn was run yet", "Replay the chat to see which notes went into its replies, turn by turn."
+    )  # fmt: skip
     window.session.replays.run_all()
     qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
     turns, pane.feed.turns = pane.feed.turns, {}
     pane._fill()
     strip._fill()
-    assert pane.empty.title.text() == "Looking at the turns"
+    assert said() == ("Looking at the turns", "They appear here in a moment.")
     assert strip.nothing.text() == "The replies are being counted."
     pane.feed.turns = turns
 

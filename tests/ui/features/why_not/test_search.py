@@ -80,6 +80,18 @@ def test_why_nothing_can_be_searched(window: MainWindow, search: WhyNotSearch, p
     assert not search.running
 
 
+def test_while_the_chat_is_replayed_a_search_says_so_and_waits(
+    window: MainWindow, search: WhyNotSearch, page: WhyNotPage, qtbot: QtBot
+) -> None:
+    window.run("replay.all")
+    qtbot.waitUntil(lambda: window.session.runs.replaying)
+    window.run("trace.why_not")
+    assert page.summary.text() == "The chat is being replayed; what would help can be searched when that is done."
+    assert not search.running
+    settle(window)
+    assert search.obstacle == ""
+
+
 def test_what_is_shown_with_unsaved_text_is_not_searched(window: MainWindow, search: WhyNotSearch) -> None:
     window.preview.try_settings(window.session.project.settings.model_copy(update={"scan_depth": 5}))
     settle(window)
