@@ -89,6 +89,8 @@ def test_typing_a_shortcut_says_at_once_who_has_it(dialog) -> None:
     assert not dialog.set.isEnabled()
     dialog.type("F9")
     assert "free" in dialog.said.text()
+    assert "in place of the others" in dialog.set.toolTip()
+    assert "beside the others" in dialog.add.toolTip()
     dialog.set.click()
     assert dialog.told == [{"replay.all": ("F9",)}]
     assert dialog.action.shortcuts == ("F9",)

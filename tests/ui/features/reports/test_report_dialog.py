@@ -64,6 +64,8 @@ def test_what_a_report_is_asked_for(jobs: Jobs, parent: QWidget, qtbot: QtBot, r
     dialog = ReportDialog(jobs, make, "Tale 3", parent, redacted=redacted)
     qtbot.waitUntil(lambda: jobs.idle)
     assert asked == [ReportWish(whole_chat=False, redacted=redacted, format=Format.HTML)]
+    choices = [dialog.format.itemText(place) for place in range(dialog.format.count())]
+    assert choices == ["HTML page", "Markdown", "Plain text", "JSON"]
     assert dialog.file_name() == ("report" if redacted else "Tale 3") + f".{Format.HTML.value}"
     for change in (
         lambda: dialog.scope.setCurrentIndex(1),
