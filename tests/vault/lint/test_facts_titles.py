@@ -66,6 +66,18 @@ def test_what_differs_in_less_is_nearer_whatever_its_length() -> None:
     )
 
 
+@pytest.mark.parametrize(("letters", "added"), [(22, 6), (28, -6), (11, 3), (14, -3)])
+def test_a_title_that_is_just_alike_enough_is_found_and_one_letter_further_none_is(letters: int, added: int) -> None:
+    asked = "the harbour of the northern isle"[:letters]
+
+    def other(more: int) -> str:
+        return asked + "x" * more if more > 0 else asked[:more]
+
+    assert fuzz.ratio(asked, other(added)) == NEAR
+    assert Titles([other(added)]).nearest(asked) == other(added)
+    assert Titles([other(added + (1 if added > 0 else -1))]).nearest(asked) == ""
+
+
 def test_of_many_numbered_titles_few_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     titles = Titles(f"place {number:05}" for number in range(20_000))
     compared: list[int] = []

@@ -461,6 +461,14 @@ def test_removing_and_renaming() -> None:
         document.remove("gone")
 
 
+@pytest.mark.parametrize("value", ["[a] # of two", "{a: b} # of two", "[[Foo]] and more"])
+def test_a_bracket_that_is_closed_in_its_line_holds_nothing_of_the_next(value: str) -> None:
+    text = f"---\nx: {value}\nMy key: v\n---\nbody"
+    document = NoteDocument(text)
+    assert [each.name for each in document.properties] == ["x", "My key"]
+    assert apply_edits(text, [document.remove("x")]) == "---\nMy key: v\n---\nbody"
+
+
 @pytest.mark.parametrize(("end", "body"), [("\n", "Body\n---\nmore"), ("\r\n", "Body")])
 def test_removing_the_last_property_leaves_the_body_alone(end: str, body: str) -> None:
     text = f"---{end}x: 1{end}---{end}{body}"
