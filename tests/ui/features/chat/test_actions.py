@@ -869,11 +869,14 @@ def test_a_message_that_was_taken_out_while_it_was_edited_comes_back_with_the_te
     opened: MainWindow, file_becomes: Callable[[str], None], qtbot: QtBot
 ) -> None:
     field_over(opened, 1, qtbot)
+    file_becomes(CHAT.replace("The fortress?", "The tower?"))
+    assert any("Message #1 was changed while you edit it." in text for text in opened.bars.texts)
     gone = CHAT.replace('{"name":"Wren","is_user":true,"mes":"The fortress?"}\n', "")
     file_becomes(gone)
     assert texts(opened) == ["Welcome.", "Well: The fortress?", "b"]
     assert opened.chat.view.viewport().findChild(QPlainTextEdit) is None
     assert any("It is back with your text." in text for text in opened.bars.texts)
+    assert not any("while you edit it" in text for text in opened.bars.texts), "that is over"
     assert opened.features.chat.files.unsaved
     opened.run("adjust.undo")
     settle(opened, qtbot)
