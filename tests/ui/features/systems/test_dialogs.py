@@ -116,6 +116,22 @@ def test_lorebooks_that_a_chat_names_and_that_are_not_there_are_told(
     dialog.close()
 
 
+def test_of_several_missing_lorebooks_one_is_told_and_a_tip_has_a_line_for_each(
+    make_window: Callable[..., MainWindow], qtbot: QtBot, tmp_path: Path
+) -> None:
+    document = {"spec": "chara_card_v2", "data": {"name": "Skarn", "extensions": {"world": "Mill"}}}
+    chat = Chat(metadata={"world_info": "Tavern"})
+    window = make_window(replace(make_project(tmp_path / "vault"), chat=chat), make_simulator=Simulator)
+    window.session.parts.take_setup(PromptSetup(card=parse_card(json.dumps(document).encode(), "card")))
+    dialog = opened(window)
+    dialog.source.setCurrentIndex(dialog.source.findData(BOOKS))
+    settled(qtbot, window)
+    first, second = dialog.state.toolTip().splitlines()
+    assert ("“Tavern”" in first, "“Mill”" in second) == (True, True)
+    assert dialog.state.text().splitlines()[1] == f"{first} (and 1 more)"
+    dialog.close()
+
+
 def test_files_are_added_given_a_role_and_scanned(real: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     notices: list[Notice] = []
     real.session.notice.connect(notices.append)
