@@ -231,7 +231,7 @@ class ChatDelegate(QStyledItemDelegate):
         """What went in, in as many words as name and number leave room for."""
         small = QFontMetricsF(self._font(0.88))
         name = QFontMetricsF(self._font(1.0, bold=True)).horizontalAdvance(row.name)
-        around = 56 + small.horizontalAdvance("0/0") if row.swipes > 1 else 16.0
+        around = 58 + small.horizontalAdvance(f"{row.swipes}/{row.swipes}") if row.swipes > 1 else 16.0
         around += 22 if row.badge is not None else 0
         room = width - name - small.horizontalAdvance(f"#{number(row.number)}") - around
         entries = row.chip.partition(" · ")[0]

@@ -202,6 +202,20 @@ def test_a_badge_leaves_room_and_a_narrow_row_shortens_what_went_in(qtbot: QtBot
     assert list(forms) == ["2 entries · 40 tokens", "2 entries", "2"]
 
 
+@pytest.mark.parametrize("swipes", [1, 3, 12])
+@pytest.mark.parametrize("badge", [None, ("check", "good", "same")])
+def test_name_and_number_stay_whole_while_what_went_in_can_be_shorter(
+    qtbot: QtBot, theme: Theme, swipes: int, badge: tuple[str, str, str] | None
+) -> None:
+    row = ChatRow(0, "Ada", Speaker.CHARACTER, "Hm.", 0, swipes, "2 entries · 40 tokens", badge=badge)
+    view, _delegate = show(qtbot, theme, row)
+    for width in range(150, 420, 3):
+        view.resize(width, 100)
+        words = words_drawn(view)
+        if not {"2 entries", "2 entries · 40 tokens"}.isdisjoint(words):
+            assert {"Ada", "#0"} <= set(words), width
+
+
 def test_a_folded_text_says_so_and_an_open_one_is_whole(qtbot: QtBot, theme: Theme) -> None:
     rows = (ChatRow(0, "Wren", Speaker.USER, LONG), ChatRow(1, "Wren", Speaker.USER, "a word\n" * 7 + "end"))
     view, _delegate = show(qtbot, theme, *rows)

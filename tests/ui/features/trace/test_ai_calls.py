@@ -214,6 +214,14 @@ def test_a_question_about_categories_that_failed_is_a_failure_too() -> None:
             replace(make_trace(), mode="two-stage", stages=(selection(why="it is paused"),)),
             "Nobody was asked: it is paused.",
         ),
+        (
+            replace(
+                make_trace(),
+                mode="two-stage",
+                stages=(replace(selection(why="it is paused"), status=StageStatus.FAILED, error="it broke"),),
+            ),
+            "it broke",
+        ),
     ],
 )
 def test_why_nobody_was_asked(trace, words: str) -> None:
