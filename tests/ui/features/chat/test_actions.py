@@ -329,7 +329,8 @@ def test_a_branch_lies_beside_the_chat(opened: MainWindow, path: Path, qtbot: Qt
     assert '"main_chat":"Ada"' in branch.read_text()
     assert path.read_text() == CHAT
     assert opened.features.chat.files.unsaved  # the mark in the chat itself
-    assert any(branch.name in text and "Open chat…" in text for text in opened.bars.texts)
+    assert any(f"The branch is in {branch.name}, beside the chat." in text for text in opened.bars.texts)
+    assert any("Open chat…" in text for text in opened.bars.texts)
     assert opened.session.parts.adjustments.undo_title == "mark of the branch at #1"
 
 

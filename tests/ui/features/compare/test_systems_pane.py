@@ -137,9 +137,10 @@ def test_a_system_that_cannot_be_loaded_is_told_and_tried_again(
     assert pane.found is not None
 
 
-def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWindow) -> None:
+def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWindow, qtbot: QtBot) -> None:
     pane = real.features.systems.compare
     real.features.systems.show_page()
+    settled(qtbot, real)
     pane.look_for_kept()  # runs are kept nowhere
     assert not pane.running
     assert "DeepLore, Hybrid retrieval, World Info" in pane.empty.text.text()
@@ -147,6 +148,7 @@ def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWin
     for key in pane.chosen[1:]:
         pane.choose(key, on=False)
     assert "two or more" in pane.empty.title.text()
+    assert "“Runs” above" in pane.empty.text.text()
     assert not pane.run_button.isEnabled()
 
 

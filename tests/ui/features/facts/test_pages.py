@@ -410,10 +410,14 @@ def test_passages_say_how_they_stand_and_which_can_be_read(theme: Theme, qtbot: 
     page.show_work("4-5", busy=True)
     assert page.model.index(2, 1).data() == "Reading…"
     assert not page.read.isEnabled()
-    for known, chat, title in ((True, True, "Nothing to read"), (False, True, "The chat is in no file yet"),
-                               (False, False, "No chat open")):  # fmt: skip
+    for known, chat, title, told in (
+        (True, True, "Nothing to read", "no messages that are read"),
+        (False, True, "The chat is in no file yet", "Save the chat first"),
+        (False, False, "No chat open", "Open a chat"),
+    ):
         page.show_picture(FactsPicture(), chat_known=known, chat=chat)
         assert page.empty.title.text() == title
+        assert told in page.empty.text.text()
     assert not page.show_messages.isEnabled()
 
 

@@ -452,6 +452,7 @@ def test_gaps_are_listed_and_lead_to_their_entries(window: MainWindow, pane: Gra
     pane.tabs.setCurrentIndex(GAPS)
     groups = [pane.gaps.topLevelItem(place) for place in range(pane.gaps.topLevelItemCount())]
     alone = next(group for group in groups if group.text(0).startswith("Entries on their own"))
+    assert alone.child(0).text(0) == "Nothing leads to them and they lead nowhere."
     assert [alone.child(place).text(0) for place in range(1, alone.childCount())] == ["Bell"]
     pane.gaps.setCurrentItem(alone.child(1))
     assert window.selection.entry == BELL

@@ -523,7 +523,7 @@ def test_an_import_from_the_clipboard_and_what_cannot_be_read(open_window, qtbot
     assert not dialog.take.isEnabled()
     QGuiApplication.clipboard().setText("")
     dialog.paste()
-    assert "no text" in dialog.bar.label.text()
+    assert dialog.bar.label.text() == "The clipboard holds no text. Copy a snippet first."
 
 
 def test_what_an_export_offers_follows_where_it_goes(open_window, qtbot, place, tmp_path) -> None:

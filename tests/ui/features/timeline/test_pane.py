@@ -747,7 +747,6 @@ def test_it_says_what_it_waits_for(make_window: MakeWindow, qtbot: QtBot, monkey
     window.show_pane("timeline")
     pane, strip = pane_of(window), commands(window).strip
 
-
     def said() -> tuple[str, str]:
         return pane.empty.title.text(), pane.empty.text.text()
 

@@ -146,6 +146,7 @@ def test_a_question_under_way_shows_what_has_arrived(page: AiPage) -> None:
     assert enabled(page) == [True] * 4
     assert "Waiting for an answer" in page.plain
     assert "0 characters" in page.plain
+    assert "can be read under System, User and Reply while it waits" in page.plain
     for part, text in ((SYSTEM, "Choose."), (USER, "Which?"), (REPLY, "Nothing has arrived yet.")):
         choose(page, part)
         assert page.text.toPlainText() == text

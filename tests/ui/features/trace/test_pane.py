@@ -206,14 +206,17 @@ def test_a_narrow_pane_has_a_short_field(pane: TracePane, window: MainWindow) ->
 def test_an_empty_pane_says_what_is_missing(make_window: Callable[..., MainWindow]) -> None:
     window = make_window(replay=False)
     pane = window.trace
-    seen = [pane.empty.title.text()]
+    seen, told = [pane.empty.title.text()], [pane.empty.text.text()]
     for project in (make_project(chat=False), make_project()):
         window.session.set_project(project)
         window.selection.choose_message(7 if project.chat else None, Generation(7) if project.chat else None)
         seen.append(pane.empty.title.text())
+        told.append(pane.empty.text.text())
     window.selection.choose_message(None, None)
     seen.append(pane.empty.title.text())
     assert seen == ["No trace", "No chat to run", "No trace yet", "No message chosen"]
+    for words, text in zip(("shows what the pipeline did", "Or test any text", "has not been run"), told, strict=True):
+        assert words in text
     assert pane.focus_target() is pane
     assert not pane.open_search()
     assert note(window) == ""

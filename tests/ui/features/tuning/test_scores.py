@@ -121,6 +121,7 @@ def test_where_there_are_no_gaps_that_is_said(theme: Theme, window: MainWindow, 
         scores.show_scores(ScoredChat("chat", "run", Scores(), gaps=found))
         assert scores.gaps_or_none.currentWidget() is shown
     assert scores.no_gaps.title.text() == "No gaps"
+    assert "Names that are said often" in scores.no_gaps.text.text()
     scores.show_nothing("No vault", "Open one.")
     assert scores.gaps_or_none.currentWidget() is scores.gaps.view  # nobody knows
 
