@@ -26,12 +26,14 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMenuBar,
     QPlainTextEdit,
+    QPushButton,
     QScrollBar,
     QSplitter,
     QStackedWidget,
     QTabBar,
     QTabWidget,
     QTextEdit,
+    QToolButton,
     QWidget,
 )
 
@@ -81,6 +83,8 @@ def said_of(widget: QWidget) -> str:
 
 def faults_of_controls(root: QWidget) -> Iterator[str]:
     """Controls that have no name, nothing that says what they are for, are too small to hit, or cannot be reached."""
+    if not root.windowTitle().strip():
+        yield f"no title: {said_of(root)}"
     for widget in parts_of(root):
         inner = widget.lineEdit() if isinstance(widget, QAbstractSpinBox) else widget
         stop = widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None
@@ -101,7 +105,9 @@ def faults_of_controls(root: QWidget) -> Iterator[str]:
 
 
 def choices_of(widget: QWidget) -> list[str]:
-    """The words of a list to choose from, and of tabs."""
+    """The words of a list to choose from, of tabs, and of the menu of a button."""
+    if isinstance(widget, QToolButton | QPushButton) and widget.menu() is not None:
+        return [action.text() for action in widget.menu().actions() if not action.isSeparator()]
     if isinstance(widget, QTabBar):
         return [widget.tabText(place) for place in range(widget.count())]
     lines = range(widget.count()) if isinstance(widget, QComboBox) else ()
