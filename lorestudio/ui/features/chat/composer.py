@@ -8,7 +8,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QGridLayout, QMenu, QPlainTextEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QGridLayout, QMenu, QPlainTextEdit, QToolButton, QWidget
 
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.chat.editing import Voice
@@ -123,6 +123,11 @@ class Composer(QWidget):
         super().resizeEvent(event)
         self._arrange(narrow=event.size().width() < NARROW * letters(self))
 
+    def minimumSizeHint(self) -> QSize:
+        """Qt: with room for all lines of what is said, for which a dock does not ask."""
+        least, layout = super().minimumSizeHint(), self.layout()
+        return least if layout is None else QSize(least.width(), layout.totalMinimumHeightForWidth(self.width()))
+
     def _arrange(self, *, narrow: bool) -> None:
         if narrow == self._narrow:
             return
@@ -190,7 +195,9 @@ class Composer(QWidget):
         """The reply is not whole: the person keeps what came, changed or not, or throws it away."""
         self.reply_text.setPlainText(came)
         self._show_reply(text, deciding=True)
-        self.reply_text.setFocus()
+        now = QApplication.focusWidget()
+        if now is None or not now.testAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled):  # nobody writes elsewhere
+            self.reply_text.setFocus()
 
     def end_reply(self) -> None:
         """Nothing is being written any more."""

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QLabel, QMainWindow, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.studio.chat.editing import Voice
@@ -257,6 +257,36 @@ def test_what_is_told_and_what_came_of_a_reply_stand_above_the_field(composer: C
     assert throw.right() < keep.left()
     lines = composer.reply_text.fontMetrics().lineSpacing()
     assert REPLY_LINES * lines < text.height() < (REPLY_LINES + 2) * lines
+
+
+def test_many_lines_about_a_reply_get_room_of_their_own_where_the_pane_is_low(qtbot: QtBot) -> None:
+    whole = QMainWindow()
+    qtbot.addWidget(whole)
+    composer, below = Composer(), QDockWidget(whole)
+    dock = QDockWidget(whole)
+    dock.setWidget(composer)
+    below.setWidget(QLabel("below"))
+    for each in (dock, below):
+        whole.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, each)
+    whole.resize(466, 500)
+    whole.show()
+    whole.resizeDocks([dock, below], [1, 500], Qt.Orientation.Vertical)
+    composer.ask_about("There is no working connection. " * 10, "Skarn")
+    drain()
+    text, said, keep, field = (
+        place(composer, each) for each in (composer.reply_text, composer.reply_label, composer.keep, composer.field)
+    )
+    assert text.bottom() < said.top() < said.bottom() < keep.top() < keep.bottom() < field.top()
+    assert said.height() >= composer.reply_label.heightForWidth(said.width())
+
+
+def test_the_keyboard_stays_where_somebody_writes_when_a_reply_breaks_off(composer: Composer) -> None:
+    composer.begin_reply()
+    composer.field.setFocus()
+    QTest.keyClicks(QApplication.focusWidget(), "I r")
+    composer.ask_about("It broke off.", "Skarn")
+    QTest.keyClicks(QApplication.focusWidget(), "un.")
+    assert (composer.field.toPlainText(), composer.reply_text.toPlainText()) == ("I run.", "Skarn")
 
 
 def test_the_field_says_what_it_is_for_and_what_its_keys_do(composer: Composer) -> None:
