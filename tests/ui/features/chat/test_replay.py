@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 
 from lorestudio.domain.chat import Chat, Generation, Message
@@ -222,6 +224,18 @@ def test_what_a_replay_costs_is_said_before_it_begins(window, qtbot, monkeypatch
         next(each for each in box.buttons() if each.text() == button).click()
         drain()
     assert begun == [finished]
+
+
+def test_asking_everything_again_does_not_say_that_what_is_recorded_is_spared(window) -> None:
+    choice = replace(window.session.choice, source=Source(AnswerKind.PROVIDER, "Home"))
+    told = []
+    for fresh in (False, True):
+        window.session.cost_known.emit(Finished(WantedReplay(choice, fresh=fresh), "3 calls to the provider."))
+        (box,) = (each for each in window.findChildren(QMessageBox) if each.isVisible())
+        told.append(("is not asked for again" in box.informativeText(), "take the place" in box.informativeText()))
+        QTest.keyClick(box, Qt.Key.Key_Escape)
+        drain()
+    assert told == [(True, False), (False, True)]
 
 
 def test_a_number_is_asked_for_in_the_chat_and_swipes_are_walked_by_actions(window, project, qtbot) -> None:
