@@ -65,7 +65,7 @@ class SessionNoteDialog(Dialog):
 
     def lost(self) -> str:
         """See `Dialog`."""
-        return tr("What you wrote would be lost.") if self.focus.text().strip() else ""
+        return tr("What you wrote would be lost.") if self.focus.isModified() and self.focus.text().strip() else ""
 
 
 class SessionNoteWork:
@@ -74,6 +74,7 @@ class SessionNoteWork:
     def __init__(self, context: Context, writer: Callable[[], Source | None]) -> None:
         self._context, self._session, self._writer = context, context.session, writer
         self._job: Job | None = None
+        self._wish: tuple[Path | None, str, bool] = (None, "", False)  # of which chat, until it is written
 
     @property
     def busy(self) -> bool:
@@ -96,6 +97,10 @@ class SessionNoteWork:
         source = self._source
         name = "" if source is None else source.profile or tr("The recording beside the chat")
         dialog = SessionNoteDialog(last, name, in_vault=bool(project.roots), parent=self._context.window)
+        path, focus, save = self._wish
+        if path == project.chat_path:
+            dialog.focus.setText(focus)
+            dialog.file.setChecked(save)
         dialog.wanted.connect(self.write)
         dialog.open()
 
@@ -112,6 +117,7 @@ class SessionNoteWork:
         session, project, source = self._session, self._session.project, self._source
         if self.busy or project is None or project.chat is None or source is None:
             return
+        self._wish = project.chat_path, focus, save
         folder = project.roots[0] if save and project.roots else None
         self._job = session.jobs.start(
             tr("Writing a session note"),
@@ -162,6 +168,8 @@ class SessionNoteWork:
         now = self._session.project
         if made is None:
             return
+        if made.fine:
+            self._wish = None, "", False
         if now is None or now.chat is None or now.chat_path != project.chat_path:
             self._say(tr("Another chat was opened meanwhile, so the session note was dropped."), fine=False)
             return

@@ -127,6 +127,26 @@ def test_the_last_note_is_shown_with_its_age(window: MainWindow, writer: Writer)
     assert writer.asked == []
 
 
+def test_what_a_note_should_attend_to_is_still_there_after_a_failure(window: MainWindow, writer: Writer) -> None:
+    writer.note = LlmError(ErrorKind.CONNECTION, "refused")
+    seen = []
+    for _round in range(3):
+        dialog = dialog_of(window)
+        settle(window)
+        seen.append((dialog.focus.text(), dialog.file.isChecked()))
+        if not dialog.focus.text():
+            QTest.keyClicks(dialog.focus, "the bell")
+            dialog.file.setChecked(True)
+        QTest.keyClick(dialog.focus, Qt.Key.Key_Return)
+        settle(window)
+        writer.note = "Skarn came back."
+    assert len(writer.asked) == 3
+    assert seen == [("", False), ("the bell", True), ("", False)]
+    dialog = dialog_of(window)
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
 def test_escape_asks_before_what_was_written_is_lost(window: MainWindow, writer: Writer) -> None:
     dialog = dialog_of(window)
     settle(window)
