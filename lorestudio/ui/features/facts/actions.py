@@ -14,7 +14,7 @@ from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.systems.facts import NAME, SOURCE
 from lorestudio.trace.journey import FOREIGN_IDS
 from lorestudio.ui.features.chat.pane import ChatPane
-from lorestudio.ui.features.facts.extraction import FAILED, UNREAD, ExtractionWish, MemoryWork
+from lorestudio.ui.features.facts.extraction import FAILED, STOPPED, UNREAD, ExtractionWish, MemoryWork
 from lorestudio.ui.features.facts.store import MemoryStore
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.shell.actions import Action, Where
@@ -190,6 +190,7 @@ class MemoriesFeature(Feature):
         store.told.connect(context.say)
         store.altered.connect(partial(context.session.replays.system_changed, NAME))
         self.work.changed.connect(self._show_work)
+        self.work.changed.connect(lambda: context.bars.drop(STOPPED) if self.work.busy else None)
         self.work.told.connect(context.say)
         self.work.cleared.connect(lambda: context.bars.drop(FAILED))
         self.work.cleared.connect(lambda: context.bars.drop(UNREAD))

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 FAILED: Final = "memories-failed"
 """The key of the notice about passages that could not be read."""
 
+STOPPED: Final = "memories-stopped"
+"""The key of the notice that the rest waits."""
+
 UNREAD: Final = "memories-unread"
 """The key of the notice about replies that could not be read."""
 
@@ -227,7 +230,7 @@ def news_of(ended: Ended) -> list[Notice]:
     if not ended.drawn and not ended.stopped:
         told.append(Notice(tr("Nothing is waiting: the facts of this chat are kept."), key="memories"))
     elif ended.stopped:
-        told.append(Notice(tr("Stopped. What is kept stays, and the rest waits."), key="memories-stopped"))
+        told.append(Notice(tr("Stopped. What is kept stays, and the rest waits."), key=STOPPED))
     return told
 
 

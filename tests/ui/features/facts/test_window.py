@@ -294,6 +294,7 @@ def test_stopping_or_another_chat_keeps_what_is_done(
     run(opened, "memories.extract", qtbot)
     press("Ask Mine")
     qtbot.waitUntil(lambda: len(provider.asked) == 3)
+    qtbot.waitUntil(lambda: "Stopped" not in said(opened))  # it goes on, and nothing waits
     opened.session.set_project(replace(make_project(), chat=CHAT, chat_path=Path("Other.jsonl")))
     settle(opened, qtbot)
     assert len(kept(store)) == 1
