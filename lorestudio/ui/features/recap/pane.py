@@ -21,7 +21,7 @@ from lorestudio.trace.wording import time_words
 from lorestudio.ui.features.recap.memory import NoRecaps
 from lorestudio.ui.features.recap.pages import MessagePage, RecapPromptPage, RunningPage
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.shell.words import count, number, tr, with_full_stop
 from lorestudio.ui.widgets.cells import Column, state_column
 from lorestudio.ui.widgets.layouts import small_button
 from lorestudio.ui.widgets.work_pane import RowsPage, WorkPane
@@ -143,8 +143,8 @@ def queue_words(queue: QueuePicture) -> str:
     if queue.retry_at is not None:
         wait = max(0, round(queue.retry_at - time.time()))
         failed = next((item for item in queue.state.operations if item.status == "retrying"), None)
-        why = _RETRY.sub("", failed.error or "").rstrip(".") if failed is not None else ""
-        what = tr("An attempt failed: {why}.", why=shorten(why, 160)) if why else tr("It waits before the next step.")
+        why = _RETRY.sub("", failed.error or "") if failed is not None else ""
+        what = tr("An attempt failed: {why}", why=with_full_stop(why)) if why else tr("It waits before the next step.")
         return tr("{what} The next one is in {seconds} s. {left} left.", what=what, seconds=number(wait), left=left)
     if queue.state.paused:
         what = tr("Pausing: the step under way is finished first.") if queue.working else tr("Paused.")

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
+from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.systems.recap.message_recaps import WalkDecision
 from lorestudio.systems.recap.overview import (
     MessageRow,
@@ -336,6 +337,12 @@ def test_the_queue_in_a_sentence() -> None:
     assert queue_words(QueuePicture(failed, retry_at=soon)) == (
         "An attempt failed: too slow. The next one is in 5 s. 1 step left."
     )
+    told = "Rate limit reached for requests of this key, as the plan of the account says"
+    busy = LlmError(ErrorKind.RATE_LIMITED, told, status=429, who="Home", retry_after_s=7)
+    refused = QueueState((operation("a", status=Status.RETRYING, error=f"Retry 1 of 3: {busy}"),))
+    said = queue_words(QueuePicture(refused, retry_at=soon))
+    assert f"(HTTP 429). It says: {told}. It asks to wait 7 s. Wait a little and try again, or choose another " in said
+    assert said.endswith("profile. The next one is in 5 s. 1 step left.")
     assert queue_words(QueuePicture(one, retry_at=soon)).startswith("It waits before the next step. The next one is")
     assert "in 0 s" in queue_words(QueuePicture(failed, retry_at=time.time() - 9))
 
