@@ -99,7 +99,7 @@ class ProposalsDialog(Dialog):
         self.mode.setCurrentIndex(max(0, self.mode.findData(project.settings.optimize_keys_mode)))
         self.mode.setVisible(self.work.wish.kind is ProposalKind.KEYS and not project.of_books)
         self.mode.activated.connect(lambda _index: self._mode_chosen())
-        self.begin = button(self, "", lambda _checked: self.work.start(), kind="primary")
+        self.begin = button(self, "", lambda _checked: self._ask(), kind="primary")
         self.stop = button(self, tr("Stop"), self._stop, tip=tr("Stop asking; what was answered stays (Ctrl+.)"))
         self.stop.setShortcut("Ctrl+.")
         return row(self.source, self.again, self.mode, 1, self.begin, self.stop)
@@ -130,7 +130,7 @@ class ProposalsDialog(Dialog):
         work.withdrawn.connect(self._questions.withdraw)
         detail.accepted.connect(self.accept_current)
         detail.skipped.connect(self.skip_current)
-        detail.again.connect(lambda: self._with_current(work.again))
+        detail.again.connect(lambda: self._with_current(self._ask))
         detail.locked.connect(lambda: self._with_current(work.lock))
         self._rest = later(self, self._judge_edit, 250)
         detail.edited.connect(self._rest.start)
@@ -183,6 +183,13 @@ class ProposalsDialog(Dialog):
         return tr("{many} would be lost.", many=many) if edited or self.detail.is_edited else ""
 
     # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _ask(self, again: Row | None = None) -> None:
+        self.bar.hide()  # what it says is about the questions before
+        if again is None:
+            self.work.start()
+        else:
+            self.work.again(again)
 
     def _stop(self) -> None:
         self.stop.setEnabled(False)

@@ -496,6 +496,7 @@ def test_a_stop_keeps_what_is_done_and_the_rest_can_be_asked_later(window, wait,
     dialog.begin.click()
     wait()
     assert row_of(dialog, "Dawnkeep").proposal.after == "Slow but sure."
+    assert not dialog.bar.isVisible()  # nothing is stopped any more
 
 
 @pytest.mark.long
