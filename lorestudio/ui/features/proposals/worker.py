@@ -304,6 +304,24 @@ class Proposing(QObject):
         self.state_changed.emit()
         if self._is_stale:
             self.prepare()
+        elif self.waiting:
+            self._count_again()
+
+    def _count_again(self) -> None:
+        """Find out what the rest costs."""
+        tasks, project, source = [row.task for row in self.waiting if row.task is not None], self._project, self.source
+
+        def done(cost: CostEstimate) -> None:
+            self.cost = cost
+            self.state_changed.emit()
+
+        self._session.jobs.start(
+            tr("Counting what the rest costs"),
+            lambda _report: proposals_cost(tasks, source, project, self._tools.records),
+            done=done,
+            failed=self._not_done,
+            owner=self,
+        )
 
     # ---- deciding ---------------------------------------------------------------------------------------------------
 

@@ -493,6 +493,7 @@ def test_a_stop_keeps_what_is_done_and_the_rest_can_be_asked_later(window, wait,
     assert dialog.sum.text() == "1 skipped · 1 waiting · 1 left out"
     assert states(dialog) == {"Bell": "skipped", "Dawnkeep": "waiting", "Crown": "left out"}
     assert "Stopped" in dialog.bar.label.text()
+    assert dialog.status.text().startswith("1 call to the provider: ")  # the one that waits, of two
     dialog.begin.click()
     wait()
     assert row_of(dialog, "Dawnkeep").proposal.after == "Slow but sure."
