@@ -83,6 +83,7 @@ class ProfilesDialog(Dialog):
         self._base = Profile("new", url=PRESETS[0].url)
         self._shown: tuple[object, ...] = ()  # what the form held before anything was typed
         self._test: Job | None = None
+        self._pressed: QWidget | None = None  # gets the keyboard back, which Qt moves on from what is grey or hidden
         self.bar = MessageBar(theme, self)
         both = row((self._make_list(), 2), (self._make_form(), 3), spacing=14)
         column(self.bar, (both, 1), of=self)
@@ -245,11 +246,18 @@ class ProfilesDialog(Dialog):
     def _update(self) -> None:
         testing = self._test is not None
         busy = testing or self.writing
+        now = self.focusWidget()
+        if now in (self.test, self.save):
+            self._pressed = now
         for each in (self.save, self.test, self.add):
             each.setEnabled(not busy)
         self.delete.setEnabled(not busy and self._editing is not None)
         self.stop.setVisible(testing)
         self.test.setVisible(not testing)
+        if self._pressed is not None and not self.writing:
+            if isinstance(self.focusWidget(), QPushButton):
+                (self.stop if testing else self._pressed).setFocus()
+            self._pressed = self._pressed if testing else None
 
     # ---- doing ------------------------------------------------------------------------------------------------------
 

@@ -279,6 +279,22 @@ def test_a_test_is_stopped_by_its_button_and_by_closing(open_dialog, client, qtb
     qtbot.waitUntil(lambda: session.jobs.idle, timeout=3000)
 
 
+def test_the_keyboard_stays_with_the_test_and_stops_it(open_dialog, client, qtbot) -> None:
+    client.delay = 30.0
+    dialog = open_dialog(Profile("Local", url="http://127.0.0.1:9/v1"))
+    dialog.test.setFocus()
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    qtbot.waitUntil(dialog.stop.isVisible)
+    assert dialog.stop.hasFocus()
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    settle(dialog, qtbot)
+    assert (dialog.bar.label.text(), dialog.test.hasFocus()) == ("The test was stopped.", True)
+    dialog.save.setFocus()
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    settle(dialog, qtbot)
+    assert dialog.save.hasFocus()
+
+
 def test_a_profile_is_deleted_with_its_key_after_a_question(open_dialog, keyring, connections, qtbot) -> None:
     keyring.kept["lorestudio", "Remote"] = SECRET
     dialog = open_dialog(REMOTE)
