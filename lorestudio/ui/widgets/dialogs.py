@@ -134,14 +134,17 @@ def ask_obsidian(parent: QWidget, answered: Callable[[str, str], None]) -> QDial
 
 
 def ask_name(parent: QWidget, title: str, name: str, start: str, answered: Callable[[str], None]) -> QDialog:
-    """Ask for a short name; `answered` is called with it unless it is empty."""
+    """Ask for a short name; `answered` is called with it."""
     line = named(QLineEdit(start), name)
     line.setMinimumWidth(260)
     line.selectAll()
     dialog, form = Dialog(parent, title), QFormLayout()
-    column(form, dialog.answers(tr("OK")), of=dialog)
+    yes = QPushButton(tr("OK"), dialog)
+    yes.setEnabled(bool(start.strip()))
+    line.textChanged.connect(lambda text: yes.setEnabled(bool(text.strip())))
+    column(form, dialog.answers(yes), of=dialog)
     form.addRow(name, line)
-    dialog.accepted.connect(lambda: answered(line.text().strip()) if line.text().strip() else None)
+    dialog.accepted.connect(lambda: answered(line.text().strip()))
     dialog.open()
     return dialog
 

@@ -190,6 +190,11 @@ def test_a_name_is_asked_for(parent: QWidget, qtbot: QtBot) -> None:
         line.clear()
         qtbot.keyClicks(line, typed)
         qtbot.keyClick(line, Qt.Key.Key_Return)
+    assert box.isVisible()  # a name of blanks is none, so that nothing was answered yet
+    qtbot.keyClick(line, Qt.Key.Key_Escape)
+    new = dialogs.ask_name(parent, "New", "Title", "", told.append)
+    assert not buttons(new)["OK"].isEnabled()
+    new.reject()
     dialogs.ask_name(parent, "Rename", "Title", "Old", told.append).reject()
     assert told == ["Skarn"]
 
