@@ -1,12 +1,17 @@
-"""Secrets do not get into messages, logs, traces or files."""
+"""Secrets do not get into messages, logs, traces or files; nor a person's words into the report of an error."""
 
 from __future__ import annotations
 
 import json
+import platform
 import re
-from collections.abc import Iterable
+import traceback
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Final
 from urllib.parse import quote
+
+from lorestudio.domain.resources import VERSION
 
 MASK: Final = "•••"
 SHORTEST_SECRET: Final = 4
@@ -30,6 +35,8 @@ _PATTERNS: Final = (
 
 _NEXT_EVENT: Final = r'"(?!\s*:)[^\n]{0,1000}+\n(?:[^"\n]{0,200}+\n){0,4}+[^\n]{0,1000}:\s?"'
 """From inside a text to inside the last text of the next event of a stream."""
+
+_QUOTED: Final = re.compile(r"""(?<!\w)(["'“‘])(?:(?!\1).)*["'”’]""", re.DOTALL)
 
 SHORTEST_LOOSE: Final = 12
 """Keys of this length are found in spellings that a shorter one might share with ordinary words."""
@@ -98,6 +105,16 @@ def cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[:length].rstrip() + "…"
 
 
+def fault_report(error: BaseException) -> str:
+    """The error and those that led to it, with the places in the program and its version.
+
+    What a message quotes may be the person's words or files, so it is left out; so are keys and the home folder.
+    """
+    head = f"lorestudio {VERSION}, Python {platform.python_version()}, {platform.platform(terse=True)}"
+    told = redact("\n".join((head, *_told(error)))).replace(str(Path.home()), "~")
+    return f"{told}\n"
+
+
 def _spellings(secret: str) -> tuple[str, ...]:
     in_json = json.dumps(secret)[1:-1]
     php = in_json.replace("/", r"\/")
@@ -117,3 +134,16 @@ def _any_spelling(char: str) -> str:
     code = ord(char)
     escaped = r"\\*+/" if char == "/" else re.escape(char)
     return rf"(?:{escaped}|\\+(?:u00|x){code:02x}|%{code:02x}|&#(?:0*{code}|x0*{code:x});)"
+
+
+def _told(error: BaseException) -> Iterator[str]:
+    seen: list[BaseException] = []
+    while error not in seen:
+        seen.append(error)
+        yield "".join(traceback.format_tb(error.__traceback__)).rstrip()
+        yield f"{type(error).__name__}: {_QUOTED.sub('“…”', str(error))}"
+        cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        if cause is None:
+            return
+        yield "\nwhich came while this was handled:"
+        error = cause

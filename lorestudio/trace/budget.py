@@ -39,11 +39,11 @@ CASCADE: Final = BudgetOrigin("cascade", "L", "grey")
 PINNED: Final = BudgetOrigin("pinned", "P", "ink")
 AI: Final = BudgetOrigin(CHOSEN, "A", "sky")
 SIMILAR: Final = BudgetOrigin("similar", "S", "purple")
-RECAP: Final = BudgetOrigin("recap", "M", "blue")
+MEMORY: Final = BudgetOrigin("memory", "M", "blue")
 OTHER: Final = BudgetOrigin("other", "O", "vermilion")
 BESIDES: Final = BudgetOrigin("no entry", "…", "sky")
 
-ORIGINS: Final = (ALWAYS, KEYWORD, RECURSION, FUZZY, CASCADE, PINNED, AI, SIMILAR, RECAP, OTHER, BESIDES)
+ORIGINS: Final = (ALWAYS, KEYWORD, RECURSION, FUZZY, CASCADE, PINNED, AI, SIMILAR, MEMORY, OTHER, BESIDES)
 
 _BY_WORD: Final = {origin.word: origin for origin in ORIGINS}
 

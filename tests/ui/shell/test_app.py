@@ -23,8 +23,10 @@ MANY = 5_000
 
 @pytest.fixture(autouse=True)
 def _python_as_before() -> Iterator[None]:
-    before = gc.isenabled()
+    before, thresholds = gc.isenabled(), gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
     yield
+    gc.set_threshold(*thresholds)
     (gc.enable if before else gc.disable)()
 
 
@@ -72,25 +74,21 @@ def test_the_window_looks_for_garbage_by_itself(qtbot: QtBot) -> None:
 
 
 def test_old_cycles_wait_until_the_person_turns_to_something_else() -> None:
-    thresholds = gc.get_threshold()
     freed_by: list[int] = []
     with collected_on_gui_thread():
-        try:
-            gc.collect()
-            old = Knot(freed_by)
-            gc.collect(0)
-            gc.collect(1)  # it survived both, so only a collection of everything looks at it again
-            del old
-            gc.set_threshold(thresholds[0], thresholds[1], 1)
-            for _ in range(3):
-                gc.collect(1)
-            assert freed_by == []
-            collect_if_due(everything=False)
-            assert freed_by == []
-            collect_if_due()
-            assert freed_by == [threading.get_ident()]
-        finally:
-            gc.set_threshold(*thresholds)
+        gc.collect()
+        old = Knot(freed_by)
+        gc.collect(0)
+        gc.collect(1)  # it survived both, so only a collection of everything looks at it again
+        del old
+        gc.set_threshold(700, 10, 1)
+        for _ in range(3):
+            gc.collect(1)
+        assert freed_by == []
+        collect_if_due(everything=False)
+        assert freed_by == []
+        collect_if_due()
+        assert freed_by == [threading.get_ident()]
 
 
 @pytest.mark.parametrize("enabled", [True, False])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lorestudio.studio.report.faults import fault_report
+from lorestudio.llm.redaction import fault_report
 
 
 def raised(words: str) -> Exception:
