@@ -21,6 +21,7 @@ from lorestudio.domain.json_text import stringified, text_in, texts_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.json_file import same_value
+from lorestudio.vault.front_matter import parse, split
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.spelling import plain_is_safe
 
@@ -342,7 +343,11 @@ _NOT_SHOWN: Final = WITHOUT_EFFECT | {"uid", "content"}
 
 def entry_text(raw: Mapping[str, Json]) -> str:
     """An entry as World Info has it, as the text of a note. What no property can spell is left out, and so kept."""
-    front = "".join(_line(name, value) for name, value in _shown(raw).items())
+    shown = _shown(raw)
+    lines = {name: line for name, value in shown.items() if (line := _line(name, value))}
+    if not _says("".join(lines.values()), {name: shown[name] for name in lines}):  # all at once, as that is quicker
+        lines = {name: line for name, line in lines.items() if _says(line, {name: shown[name]})}
+    front = "".join(lines.values())
     content = raw.get("content")
     return f"---\n{front}---\n{content if isinstance(content, str) else ''}"
 
@@ -351,11 +356,11 @@ def _shown(raw: Mapping[str, Json]) -> dict[str, Json]:
     wanted: dict[str, Json] = {}
     for name in dict.fromkeys((*ALWAYS, *NEW_ENTRY, *raw)):
         value = raw.get(name)
-        if name in _NOT_SHOWN or isinstance(value, Mapping):
+        if name in _NOT_SHOWN:
             continue
         said = name in raw and not same_value(value, NEW_ENTRY.get(name))
         missed = name in _MISSED and name not in raw and (name != "selective" or raw.get("keysecondary"))
-        if said or missed or (name in ALWAYS and name in raw):
+        if (said or missed or (name in ALWAYS and name in raw)) and not isinstance(value, Mapping):
             wanted[name] = value
     own = raw.get(_FILTER)
     if isinstance(own, Mapping):
@@ -364,24 +369,32 @@ def _shown(raw: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _line(name: str, value: Json) -> str:
-    """The lines of a property, "" where a note cannot say it so that it is read as it is."""
+    """The lines of a property, "" where a note cannot say it."""
     if value is None or isinstance(value, int | float):
-        text = f"{name}: {'null' if value is None else to_string(value)}\n"
-    elif isinstance(value, list) and not all(isinstance(item, str) for item in value):
+        return f"{name}: {'null' if value is None else to_string(value)}\n"
+    if isinstance(value, list) and not all(isinstance(item, str) for item in value):
         return ""
-    elif isinstance(value, str) and plain_is_safe(value):
-        text = f"{name}: {value}\n"
-    elif isinstance(value, list) and all(map(plain_is_safe, value)):
-        text = "".join((f"{name}:\n", *(f"  - {item}\n" for item in value))) if value else f"{name}: []\n"
-    else:
-        from lorestudio.vault.note.yaml_handler import compose_note  # noqa: PLC0415  # runs write no note
+    if isinstance(value, str) and plain_is_safe(value):
+        return f"{name}: {value}\n"
+    if isinstance(value, list) and all(map(plain_is_safe, value)):
+        return "".join((f"{name}:\n", *(f"  - {item}\n" for item in value))) if value else f"{name}: []\n"
+    from lorestudio.vault.note.yaml_handler import compose_note  # noqa: PLC0415  # runs write no note
 
-        try:
-            text = compose_note({name: value}, "", alike=True).removeprefix("---\n").removesuffix("---\n")
-        except ValueError:
-            return ""
-    found = NoteDocument(f"---\n{text}---\n").find(name)
-    return text if found is not None and found.name == name and same_value(found.value, value) else ""
+    try:
+        return compose_note({name: value}, "", alike=True).removeprefix("---\n").removesuffix("---\n")
+    except ValueError:
+        return ""
+
+
+def _says(front: str, wanted: Mapping[str, Json]) -> bool:
+    """Whether a note with these lines is read so that it says just that."""
+    block, behind = split(f"---\n{front}---\n")
+    found = parse(block or "")
+    return (
+        not behind
+        and found.keys() == wanted.keys()
+        and all(same_value(found[name], value) for name, value in wanted.items())
+    )
 
 
 def changed_entry(raw: Mapping[str, Json], text: str) -> dict[str, Json]:
