@@ -36,9 +36,11 @@ from lorestudio.studio.attach.captures import Captures, load_attachment
 from lorestudio.studio.chat.controls import read_preset
 from lorestudio.studio.graph.layout import LayoutStore
 from lorestudio.studio.lorebooks.importing import ImportChoice, plan_import, read_books
+from lorestudio.studio.notes.changes.change_set import changed_references
 from lorestudio.studio.notes.changes.journal import Journal
 from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.recovery import Recovery
+from lorestudio.studio.notes.renaming import NewName, plan_rename
 from lorestudio.studio.notes.trash import Trash
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.studio.project.basis import load_basis
@@ -263,6 +265,10 @@ JOURNAL: Final = _lines(
     {"op": "end", "run": "1", "ok": True},
 )  # fmt: skip
 
+CANVAS: Final = {"nodes": [
+    {"id": "1", "type": "file", "file": "Lamp.md", "subpath": "#Lamp", "x": 0},
+    {"id": "2", "type": "text", "text": "See [[Lamp|it]], ![[Lamp#Lamp]] and [x](Lamp.md)", "styleAttributes": {}},
+]}  # fmt: skip
 CHAT_VAULT: Final = {"Lamp.md": NOTE, "Tide.md": b"---\ntags: [lorebook]\nkeys: [tide]\n---\nWet.\n"}
 
 
@@ -279,6 +285,15 @@ def _imported(path: Path) -> object:
     """The notes that a vault gets of the lorebook."""
     (vault := path.parent / "vault").mkdir()
     return plan_import(read_books([path]), read_vault_notes(vault), ParseRules(), ImportChoice())
+
+
+def _canvas(path: Path) -> object:
+    """The rename of a note that the canvas beside it names, counted as it is shown, and what is written of it."""
+    (path.parent / "Lamp.md").write_bytes(b"# Lamp\n")
+    vault = read_vault_notes(path.parent)
+    planned = plan_rename([vault], vault.path("Lamp.md"), NewName("Lantern"))
+    changed_references(planned.changes)
+    return [each.data(each.after or "") for each in planned.changes.changes]
 
 
 def _kinds(path: Path) -> object:
@@ -385,5 +400,6 @@ ALL: Final = (
     Reader("graph", "0.json", _graph, _json({"version": 1, "positions": {"v\0a": [1.5, 2]}, "pinned": ["v\0a"]})),
     Reader("locks", "locks.json", lambda path: NoteLocks(path).load(), _json({"version": 1, "notes": ["/a/Lamp.md"]})),
     Reader("trash", "trash/v-1/1.json", _trash, _json(*KEPT)),
+    Reader("canvas", "Plot.canvas", _canvas, _json(CANVAS)),
     Reader("journal", "journal.jsonl", lambda path: Journal(path).read(), (JOURNAL,)),
 )
