@@ -39,11 +39,11 @@ CASCADE: Final = BudgetOrigin("cascade", "L", "grey")
 PINNED: Final = BudgetOrigin("pinned", "P", "ink")
 AI: Final = BudgetOrigin(CHOSEN, "A", "sky")
 SIMILAR: Final = BudgetOrigin("similar", "S", "purple")
-MEMORY: Final = BudgetOrigin("memory", "M", "blue")
+RECAPS: Final = BudgetOrigin("recaps", "M", "blue")
 OTHER: Final = BudgetOrigin("other", "O", "vermilion")
 BESIDES: Final = BudgetOrigin("no entry", "…", "sky")
 
-ORIGINS: Final = (ALWAYS, KEYWORD, RECURSION, FUZZY, CASCADE, PINNED, AI, SIMILAR, MEMORY, OTHER, BESIDES)
+ORIGINS: Final = (ALWAYS, KEYWORD, RECURSION, FUZZY, CASCADE, PINNED, AI, SIMILAR, RECAPS, OTHER, BESIDES)
 
 _BY_WORD: Final = {origin.word: origin for origin in ORIGINS}
 

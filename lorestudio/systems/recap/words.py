@@ -150,7 +150,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
         "Recap memory tells what the chat remembers of itself; nothing was remembered before this reply. Have recaps "
         "made in the Recap pane."
     ),
-    origins={"memory": ("recap_current", "recap_in_chat", "recap_hidden", "recap_shown_again")},
+    origins={"recaps": ("recap_current", "recap_in_chat", "recap_hidden", "recap_shown_again")},
     without_text=frozenset({"recap_no_memory"}),
     parts={"recap_no_memory": "gate"},  # it is met on the way back through the chat, but no limit keeps it out
 )

@@ -97,10 +97,10 @@ def test_only_the_current_version_goes_in():
     assert "".join(block.text[part.start : part.end] for part in block.parts) == block.text
 
 
-def test_the_budget_calls_what_goes_in_a_memory():
+def test_the_budget_calls_what_goes_in_recaps():
     view = budget_view(traced())
-    assert [origin.word for origin in view.by_origin] == ["memory"]
-    assert {segment.origin.word for segment in view.cut} == {"memory"}  # of messages
+    assert [origin.word for origin in view.by_origin] == ["recaps"]
+    assert {segment.origin.word for segment in view.cut} == {"recaps"}  # of messages
 
 
 def test_every_decision_has_its_sentence():
