@@ -392,7 +392,7 @@ async def _queued(
 
 def _work(session: RecapSession, asked: Answering) -> None:
     """Work with a line of progress on the error stream. Exit code 1 where something failed for good."""
-    before = {item.id for item in session.queue.log}
+    before, calls = {item.id for item in session.queue.log}, len(session.calls)
     console = Screen(stderr=True)
 
     with console.status("Working") as line:
@@ -412,6 +412,8 @@ def _work(session: RecapSession, asked: Answering) -> None:
         say(f"{item.words}: {item.summary}")
     if failed and asked.profile is not None:
         say("what failed was taken from the queue; “run” asks for it again.")
+    if short := session.cut_short(calls):
+        say(short)
     if failed:
         raise typer.Exit(FAILED)
 

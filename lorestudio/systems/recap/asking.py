@@ -423,6 +423,8 @@ def unusable(reply: ChatReply, problem: str) -> Exception:
 def _call(request: ChatRequest, reply: ChatReply, error: str, duration_ms: float) -> AiCall:
     said = "\n\n".join([*(f"[{role}]\n{text}" for role, text in request.before), request.user])
     details: dict[str, Json] = {"prefill": request.prefill} if request.prefill else {}
+    if reply.cut_off:
+        details["cut_off"] = True
     return AiCall(
         request.kind, request.system, said, request.max_tokens, request.json_schema is not None, request.model,
         reply.text, error, reply.source, duration_ms, details,

@@ -21,7 +21,7 @@ from lorestudio.domain.records import replace, same_ends
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.cost import CostEstimate, RequestCollector, estimate
-from lorestudio.llm.messages import AnswerSource
+from lorestudio.llm.messages import RECAP, RECAP_STAGES, RUNNING_RECAP, SCENE_RECAP, AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import bytes_if_there, json_bytes, parse_json, read_bytes, write_atomically
@@ -56,6 +56,7 @@ from lorestudio.systems.recap.scenes.recaps import combine_operation, running_op
 from lorestudio.systems.recap.tracing import recap_trace
 from lorestudio.systems.recap.worker import MemoryBook, QueueProgress, RecapWork, Worker
 from lorestudio.trace.model import AiCall, Trace
+from lorestudio.trace.wording import plural
 from lorestudio.vault.file_lock import FileLock
 from lorestudio.vault.files import default_folder, place_key
 from lorestudio.vault.writer import digest_of
@@ -405,6 +406,13 @@ class RecapSession(Struct, eq=False):
         """The same as a trace, with the questions asked since the chat was opened."""
         counter, size = self.context.around.counter, self.context.context_size
         return recap_trace(self.refreshed(), self.settings, counter, context_size=size, calls=self.calls)
+
+    def cut_short(self, first: int) -> str:
+        """Which answers from this call on were kept without their end, as a sentence; "" where none was."""
+        kinds = {RECAP, SCENE_RECAP, RUNNING_RECAP, *RECAP_STAGES}
+        cut = [call for call in self.calls[first:] if call.kind in kinds and call.details.get("cut_off") is True]
+        said = plural(len(cut), "# answer was|# answers were")
+        return f"{said} cut off at the limit of tokens; “Longest recap” in the recap settings is it." if cut else ""
 
     async def keep(self, state: QueueState) -> None:
         """Write the queue."""

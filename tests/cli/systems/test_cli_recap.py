@@ -114,6 +114,16 @@ def test_what_failed_for_good_ends_with_an_error(lorestudio, tale):
     assert "Recap of a message, #0" in result.stderr
 
 
+@pytest.mark.parametrize(("finish", "told"), [("length", True), ("stop", False)])
+def test_a_recap_without_its_end_is_kept_and_told(lorestudio, tale, finish, told):
+    with provider(reply(completion("She opens", finish))) as server:
+        lorestudio("profiles", "add", "Mine", "--url", f"{server.url}/v1", "--model", "small")
+        result = lorestudio("recap", "run", "--chat", tale, "--message", 0, "--answers", "Mine", "--yes")
+    assert result.exit_code == 0
+    assert ("1 answer was cut off at the limit of tokens" in " ".join(result.stderr.split())) is told
+    assert records(tale)[1]["extra"]["auto_recap"]["memory"] == "She opens"
+
+
 def test_a_paused_queue_can_be_emptied(lorestudio, tale):
     assert lorestudio("recap", "queue", "--chat", tale, "--pause").exit_code == 0
     assert lorestudio("recap", "queue", "--chat", tale, "--clear").exit_code == 0

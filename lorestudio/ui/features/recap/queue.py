@@ -16,7 +16,7 @@ from lorestudio.systems.recap.overview import QueuePicture
 from lorestudio.systems.recap.session import RecapSession, recap_cost
 from lorestudio.systems.recap.worker import QueueProgress
 from lorestudio.ui.features.recap.memory import ChatRecaps
-from lorestudio.ui.shell.words import Notice, count, sentence_of, tr, with_full_stop
+from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr, with_full_stop
 from lorestudio.ui.widgets.dialogs import ModelCost
 
 PICTURE_SECONDS: Final = 0.5
@@ -56,6 +56,7 @@ class RecapQueue(QObject):
         self._pictured = 0.0
         self._shown_chat: object = None
         self._logged: frozenset[str] = frozenset()
+        self._calls = 0
         recaps.due.connect(self.begin_by_itself)
 
     @property
@@ -226,7 +227,7 @@ class RecapQueue(QObject):
     def _work(self, session: RecapSession) -> None:
         self._working = session
         self.began.emit()
-        self._logged = frozenset(item.id for item in session.queue.log)
+        self._logged, self._calls = frozenset(item.id for item in session.queue.log), len(session.calls)
         self._shown_chat, self._pictured = session.chat, time.monotonic()
         self._recaps.queue = QueuePicture(session.queue, working=True)
 
@@ -279,7 +280,10 @@ class RecapQueue(QObject):
             self._tell(Notice(text, "error", details, ("recap.run", "profiles.edit"), "recap"))
         elif session.queue.is_idle:
             done = count(len([item for item in new if item.outcome == "completed"]), "step", "steps")
-            self._tell(Notice(tr("The recaps are up to date: {done} done.", done=done), "good", key="recap"))
+            text, short = tr("The recaps are up to date: {done} done.", done=done), session.cut_short(self._calls)
+            tone: Tone = "warning" if short else "good"
+            actions = ("recap.settings",) if short else ()
+            self._tell(Notice(f"{text} {short}".strip(), tone, actions=actions, key="recap"))
 
     def _broke(self, session: RecapSession, error: Exception) -> None:
         self._working = None

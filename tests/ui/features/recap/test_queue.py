@@ -33,12 +33,18 @@ class Noted(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.open: Any = SimpleNamespace(queue=QueueState(), chat=1, close="close", is_held=False)
+        self.calls: list[object] = []
+        self.open: Any = SimpleNamespace(
+            queue=QueueState(), chat=1, close="close", is_held=False, calls=[], cut_short=self.cut_short
+        )
         self.session = SimpleNamespace(choice=SimpleNamespace(source=Source()), connections=None)
         self.settings, self.room, self.queue = None, 0, QueuePicture()
         self.work = self
         self.said: list[Any] = []
         self.told.connect(self.said.append)
+
+    def cut_short(self, _first: int) -> str:
+        return ""
 
     def start(self, work: Any, *, done: Any = None, failed: Any = None) -> None:
         self.begun, self.done, self.failed = work, done, failed

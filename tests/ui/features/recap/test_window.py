@@ -320,6 +320,7 @@ class Answers:
         self.asked: list[ChatRequest] = []
         self.error: Exception | None = None
         self.wait = False
+        self.finish = ""
 
     async def answer(self, request: ChatRequest) -> ChatReply:
         self.asked.append(request)
@@ -327,7 +328,7 @@ class Answers:
             await asyncio.Event().wait()
         if self.error is not None:
             raise self.error
-        return ChatReply("A recap.", source="Test")
+        return ChatReply("A recap.", source="Test", finish=self.finish)
 
 
 @pytest.fixture
@@ -370,6 +371,21 @@ def test_a_failure_says_why_and_what_to_do(opened: MainWindow, path: Path, provi
     assert "asks for it again" in said(opened)
     assert rows(opened)[4].state is RecapState.FAILED
     assert opened.features.recap.pane.queue.model.rows[0].state == "failed"
+
+
+def test_a_recap_without_its_end_is_kept_and_told(
+    opened: MainWindow, path: Path, provider: Answers, qtbot: QtBot
+) -> None:
+    for finish in ("length", "stop"):
+        provider.finish = finish
+        opened.chat.choose(4)
+        opened.run("recap.message")
+        qtbot.waitUntil(lambda: opened.features.recap.recaps.work.idle)
+        press("Ask Mine")
+        settle(opened, qtbot)
+        assert namespace(path, 4)["memory"] == "A recap."
+        assert ("1 answer was cut off" in said(opened), "Longest recap" in said(opened)) == ((finish == "length",) * 2)
+        assert "The recaps are up to date: 1 step done." in said(opened)
 
 
 def test_an_attempt_that_fails_is_waited_for_and_hurried(
