@@ -188,7 +188,7 @@ class LlmError(Exception):
     def given_up(self) -> LlmError:
         """The same failure, of a question that was not even put."""
         told = copy(self)
-        told.message = f"{self.message or self.sentence} (it failed several times in a row and is not asked any more)"
+        told.advice = f"After several failures in a row it is not asked any more. {self.advice}".rstrip()
         told.args = (told.text,)
         return told
 
