@@ -113,9 +113,12 @@ def call_facts(call: AiCall, record: StageRecord | None, clock_ms: int) -> tuple
         CallFact(tr("Model"), call.model or _no_model(call.source)),
         CallFact(tr("Took"), duration_words(call.duration_ms)),
         CallFact(tr("Tokens"), tokens if reported else tr("not reported")),
-        CallFact(tr("Reply limit"), count(call.max_tokens, "token", "tokens")),
-        CallFact(tr("Asked for JSON"), tr("with a schema") if call.json_schema else tr("in words")),
     ]
+    if call.max_tokens:  # vectors are no text
+        facts += [
+            CallFact(tr("Reply limit"), count(call.max_tokens, "token", "tokens")),
+            CallFact(tr("Asked for JSON"), tr("with a schema") if call.json_schema else tr("in words")),
+        ]
     if call.details.get("merged_into_user") is True:
         facts.append(CallFact(tr("Sent as"), tr("one user message, instructions first")))
     notes = call.details.get("notes")

@@ -69,6 +69,11 @@ def test_the_facts_of_a_call() -> None:
     }
 
 
+def test_a_question_for_vectors_has_no_limit_of_a_reply_and_no_json() -> None:
+    call = AiCall("embedding", "", "The bell rings.", 0, False, error="refused", source="Local")
+    assert list(facts(call_facts, call, None, 0)) == ["Answered by", "Model", "Took", "Tokens", "Error"]
+
+
 def test_a_stand_in_has_no_model() -> None:
     found = facts(call_facts, replace(CALL, source="offline stand-in", model="", details={}), None, 0)
     assert found["Model"] == "none: words are compared on this computer"
