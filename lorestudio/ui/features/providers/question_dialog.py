@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTabWidget, QWidget
@@ -11,7 +12,7 @@ from lorestudio.domain.json_text import parse_json
 from lorestudio.studio.project.answering import DRAFT, KEYS, PREFILTER, SUMMARY, Question
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
-from lorestudio.ui.widgets.dialogs import Dialog
+from lorestudio.ui.widgets.dialogs import Dialog, confirm
 from lorestudio.ui.widgets.layouts import (
     button,
     column,
@@ -41,12 +42,18 @@ _TITLES: Final = {
 
 
 class QuestionDialog(Dialog):
-    """Answers its question once: with the text, or with None when the person declines or closes the dialog."""
+    """Answers its question once: with the text, or with None when the person declines or closes the dialog.
 
-    def __init__(self, question: Question, where: str, parent: QWidget | None = None) -> None:
+    `stop` ends whatever asks, which withdraws the question.
+    """
+
+    def __init__(
+        self, question: Question, where: str, parent: QWidget | None = None, stop: Callable[[], None] | None = None
+    ) -> None:
         super().__init__(parent, tr(_TITLES.get(question.request.kind, "Choose entries")), (760, 620))
         self.question = question
         self._settled = False
+        self._stop = stop
         head = label(self, tr("{where}: you answer in place of the model.", where=where), "summary")
         both = split(self._make_request(), self._make_reply())
         both.setStretchFactor(0, 3)
@@ -104,7 +111,18 @@ class QuestionDialog(Dialog):
         self.give = named(QPushButton(tr("Give this answer"), self), "", tr("Ctrl+Return"), kind="primary")
         self.give.setShortcut("Ctrl+Return")
         self.give.clicked.connect(self.accept)
-        return row(self.suggest, 1, self.decline, self.give)
+        tip = tr("Ask nothing more; what was answered stays (Ctrl+.)")
+        self.stop = button(self, tr("Stop asking"), self._stop_asking, tip=tip)
+        self.stop.setShortcut("Ctrl+.")
+        self.stop.setVisible(self._stop is not None)
+        return row(self.suggest, 1, self.stop, self.decline, self.give)
+
+    def _stop_asking(self) -> None:
+        lost, stop = self.lost(), self._stop
+        if stop is not None and lost:
+            confirm(self, tr("Close without keeping it?"), lost, tr("Stop asking"), stop)
+        elif stop is not None:
+            stop()
 
     def _check(self) -> None:
         """Say whether the reply is JSON; a model may send anything, so other text is allowed too."""
@@ -142,9 +160,9 @@ class Questions:
     def __init__(self) -> None:
         self.dialog: QuestionDialog | None = None
 
-    def ask(self, question: Question, where: str, parent: QWidget) -> None:
-        """Ask it; `where` says what it is about."""
-        dialog = self.dialog = QuestionDialog(question, where, parent)
+    def ask(self, question: Question, where: str, parent: QWidget, stop: Callable[[], None] | None = None) -> None:
+        """Ask it; `where` says what it is about, `stop` ends whatever asks."""
+        dialog = self.dialog = QuestionDialog(question, where, parent, stop)
         dialog.finished.connect(lambda _result: self._closed(dialog))
         dialog.open()
 

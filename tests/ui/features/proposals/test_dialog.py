@@ -626,6 +626,22 @@ def ask_by_hand(window, wait, qtbot, titles):
     return dialog, question
 
 
+def test_a_person_who_is_asked_can_end_all_questions_at_once(window, wait, qtbot) -> None:
+    dialog, question = ask_by_hand(window, wait, qtbot, ("Bell", "Dawnkeep"))
+    qtbot.waitExposed(question)
+    question.activateWindow()
+    qtbot.keyClicks(question.reply, "It rings.")
+    qtbot.keyClick(question.reply, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: bool(question.findChildren(QMessageBox)))  # the button is seen to go down first
+    (box,) = question.findChildren(QMessageBox)
+    assert (box.text(), question.isVisible()) == ("Your reply would be lost.", True)
+    next(each for each in box.buttons() if each.text() == "Stop asking").click()
+    wait()
+    assert not [item for item in QApplication.topLevelWidgets() if isinstance(item, QuestionDialog)]
+    assert dialog.sum.text() == "2 waiting"
+    assert "Stopped" in dialog.bar.label.text()
+
+
 def test_what_was_skipped_while_its_answer_was_awaited_stays_so(window, wait, qtbot) -> None:
     dialog, question = ask_by_hand(window, wait, qtbot, ["Bell"])
     row = row_of(dialog, "Bell")

@@ -528,7 +528,7 @@ def test_stopping_takes_the_question_away(real, tmp_path, qtbot) -> None:
     window.session.replays.choose(source=Source(AnswerKind.TYPED))
     dialog = question(window, qtbot)
     assert "Reply #2" in dialog.findChild(QLabel).text()
-    window.run("replay.cancel")
+    qtbot.mouseClick(dialog.stop, Qt.MouseButton.LeftButton)  # the window's own is out of reach behind the dialog
     idle(window, qtbot)
     assert window.features.providers.questions.dialog is None
     assert not [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QuestionDialog)]
