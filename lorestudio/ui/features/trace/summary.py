@@ -10,15 +10,14 @@ from html import escape
 
 from msgspec import Struct
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from lorestudio.trace.model import Trace
 from lorestudio.trace.summary import SummaryPiece, too_broad
-from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import button, label, row
-from lorestudio.ui.widgets.pane import TonedBar
+from lorestudio.ui.widgets.pane import ElidedLabel, TonedBar
 
 
 class LiveBar(TonedBar):
@@ -29,8 +28,7 @@ class LiveBar(TonedBar):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self._icon, self.label, self.seconds = QLabel(self), QLabel(self), label(self, kind="small", wrap=False)
-        self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._icon, self.label, self.seconds = QLabel(self), ElidedLabel(self), label(self, kind="small", wrap=False)
         self.seconds.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.follow = button(
             self, tr("Go there"), self.followed, name=tr("Go to the reply that is running"),
@@ -51,7 +49,6 @@ class LiveBar(TonedBar):
         self.follow.setVisible(elsewhere)
         if text != self.label.text():
             self.label.setText(text)
-            self.label.setToolTip(plain(text))
             self.setAccessibleName(text)
         self.seconds.setText(tr("{seconds:.1f} s", seconds=elapsed))
         self.show()

@@ -31,7 +31,8 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.drafts import Draft
 from lorestudio.ui.state.replay_worker import LiveRun
-from tests.ui.conftest import menu_of_row, settle
+from tests.ui.conftest import drain, menu_of_row, settle
+from tests.ui.drawing import words_drawn
 from tests.ui.features.tuning.test_scores import project_of
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, SKARN, FakeSimulator, make_project
 
@@ -362,6 +363,12 @@ def test_a_run_under_way_in_one_line(theme: Theme, qtbot: QtBot) -> None:
     bar.cancel.click()
     bar.follow.click()
     assert told == ["cancelled", "followed"]
+    bar.say("Reply #2, swipe 2: AI selection waits for Test", 3, elsewhere=True)
+    bar.resize(bar.minimumSizeHint().width() + 120, bar.height())
+    drain()
+    (shown,) = words_drawn(bar.label)
+    assert shown.startswith("Reply #2")
+    assert shown.endswith("…")  # not in the middle of a letter
 
 
 # ---- which run is shown ----------------------------------------------------------------------------------------------
