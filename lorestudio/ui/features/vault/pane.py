@@ -119,6 +119,7 @@ class VaultPane(Pane):
         tree.setDragDropMode(QTreeView.DragDropMode.DragDrop)
         tree.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)  # a second click is none; F2 asks for it
         tree.setDefaultDropAction(Qt.DropAction.MoveAction)
+        tree.header().sectionResized.connect(self._measure_titles)
         return tree
 
     def _build(self) -> None:
@@ -473,9 +474,13 @@ class VaultPane(Pane):
             self._fates = self._session.runs.journeys(trace).fates if trace is not None else {}
             self._repaint_marks()
 
+    def _measure_titles(self) -> None:
+        """They have another width, at which their lines break elsewhere."""
+        if not self.tree.uniformRowHeights():
+            self.tree.scheduleDelayedItemsLayout()
+
     def _repaint_marks(self) -> None:
-        if not self.tree.uniformRowHeights():  # first: then Qt measures the rows that change once, and not at once
-            self.tree.scheduleDelayedItemsLayout()  # a mark takes room from its title
+        self._measure_titles()  # a mark takes room; first: then Qt measures the rows that change once, and not at once
         self.model.refresh_marks()
         self.table_model.refresh_marks()
         self.tree.viewport().update()

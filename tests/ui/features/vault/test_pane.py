@@ -25,7 +25,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.paint import fate_mark
 from lorestudio.ui.widgets.record_table import RecordView
-from tests.ui.conftest import drain
+from tests.ui.conftest import drain, settle
 from tests.ui.drawing import drawn, words_drawn
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, make_project, make_trace
 
@@ -403,6 +403,22 @@ def test_a_long_title_takes_more_lines_where_rows_may_differ(theme: Theme, qtbot
     drain()
     wide = view.visualRect(made.index_of_note(replace(long, id=0))).height()
     assert (wide < narrow) is not alike
+
+
+def test_titles_get_another_line_where_the_pane_gets_narrower(window: MainWindow, pane: VaultPane) -> None:
+    dock, tree = window.context.layout.docks["vault"], pane.tree
+    long = replace(ENTRIES[BELL], id=0, title="The bell that rings at dawn over the harbour")
+    index = VaultIndex((long, replace(ENTRIES[RULES], id=1)), vaults=("vault",))
+    assert window.session.project is not None
+    window.session.set_project(replace(window.session.project, index=index))
+    settle(window)
+    heights = []
+    for width in (600, 180, 600):
+        window.resizeDocks([dock], [width], Qt.Orientation.Horizontal)
+        settle(window)
+        heights.append(tree.visualRect(pane.model.index_of_note(long)).height())
+    wide, narrow, again = heights
+    assert narrow > wide == again
 
 
 def test_cells_of_the_table_are_drawn(theme: Theme, qtbot: QtBot) -> None:
