@@ -15,6 +15,7 @@ from lorestudio.systems.registry import MAIN
 from lorestudio.trace.diff import EntryChange, TraceDiff, compare
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
+from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.drafts import LivePreview
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
@@ -112,7 +113,7 @@ class Trial(QObject):
         if self.diff is not None or self.failure:
             return self.failure
         if session.choice.system != self._system:
-            return tr(self.elsewhere, system=session.choice.title)
+            return tr(self.elsewhere, system=system_title(session.choice.system))
         if generation is None:
             return tr("Choose a reply in the chat to see what this would do to it.")
         if session.runs.replaying:

@@ -408,6 +408,7 @@ def test_the_local_graph_follows_the_selection_and_the_depth(window: MainWindow,
     pane.bar.scope.steps.setValue(1)
     window.selection.choose_entry(RULES)
     assert set(pane.view.drawing.ids) == {RULES, CROWN}
+    assert pane.note.text() == "", "all of them are shown"
     pane.bar.scope.steps.setValue(2)
     assert set(pane.view.drawing.ids) == {RULES, CROWN, DAWNKEEP, SKARN}
     window.selection.choose_entry(BELL)

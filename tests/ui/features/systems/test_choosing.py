@@ -166,6 +166,12 @@ def test_the_dialog_finds_settings_and_puts_them_back(real: MainWindow) -> None:
     name, field = next((name, field) for name, field in RecapSettings.model_fields.items() if field.annotation is bool)
     dialog.set_value(name, not field.default)
     assert getattr(dialog.settings, name) is not field.default
+    drain()
+    assert dialog.outcome.text() == "The chat runs with DeepLore, so these settings are not tried out on it."
+    assert dialog._told.text() == "1 setting differs from its default"
+    other = next(key for key, each in RecapSettings.model_fields.items() if each.annotation is bool and key != name)
+    dialog.set_value(other, not RecapSettings.model_fields[other].default)
+    assert dialog._told.text() == "2 settings differ from their defaults"
     dialog.set_defaults()
     assert dialog.settings == RecapSettings()
     dialog.reject()
