@@ -232,6 +232,8 @@ def test_a_broken_book_beside_others_is_named(open_books, qtbot, tmp_path: Path)
     dialog.add([lorebook(tmp_path / "Eldoria.json", odd=1), tmp_path / "broken.json"])
     qtbot.waitUntil(lambda: len(dialog.books) == 2)
     assert [row[2:] for row in rows(dialog)] == [["1", "1 remark"], ["", "cannot be used"]]
+    signs = [dialog.model.index(row, 3).data(Qt.ItemDataRole.DecorationRole) for row in range(2)]
+    assert [sign is not None for sign in signs] == [False, True]
     assert dialog.state.text() == (
         "broken.json cannot be used. Remove it from the list, or mend the file and add it again."
     )
