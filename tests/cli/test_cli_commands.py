@@ -306,3 +306,15 @@ def test_too_little_memory_is_a_message(lorestudio: Run, monkeypatch: pytest.Mon
     monkeypatch.setattr(options, "open_project", full)
     result = lorestudio("open", vault)
     assert (result.exit_code, result.stderr.startswith("lorestudio: there is not enough memory")) == (2, True)
+
+
+@pytest.mark.parametrize("command", [["test", "--text", "x"], ["usage"], ["verify"], ["lint"]], ids=" ".join)
+def test_a_line_of_the_chat_that_cannot_be_read_is_told_beside_the_result(
+    lorestudio: Run, vault: Path, chat: Path, command: list[str]
+) -> None:
+    lines = chat.read_text(encoding="utf-8").count("\n") + 1
+    chat.write_text(chat.read_text(encoding="utf-8") + '\n{"name": "Wren", "mes"', encoding="utf-8")
+    name, *more = command
+    result = lorestudio(name, vault, "--chat", chat, *more)
+    assert result.stdout.strip()
+    assert f"Line {lines + 1} is no JSON" in result.stderr

@@ -344,6 +344,22 @@ def test_a_draft_goes_to_the_folder_for_suggestions_and_never_over_a_file(tmp_pa
         plan_draft(outside, [2])
 
 
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("A ferryman rows past.", "The answer holds no JSON with a note."),
+        (LlmError(ErrorKind.AUTHENTICATION, "no"), LlmError(ErrorKind.AUTHENTICATION, "no").text),
+    ],
+)
+def test_a_draft_that_came_to_nothing_says_why_and_has_nothing_to_write(
+    tmp_path: Path, answer: str | LlmError, told: str
+) -> None:
+    project = project_at(tmp_path / "vault")
+    (made,), _ = run(project, plan_draft(project, [2]), Saying(answer))
+    assert told in made.problem
+    assert (made.after, made.task) == ("", plan_draft(project, [2]).tasks[0])
+
+
 def test_a_draft_of_a_title_that_exists_is_refused_until_it_has_another(tmp_path: Path) -> None:
     project = project_at(tmp_path / "vault")
     answer = GOOD_DRAFT.replace('"title": "Old Tam"', '"title": "dawnkeep"')
