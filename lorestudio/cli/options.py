@@ -341,6 +341,10 @@ class SystemOptions(SettingsOfSystem):
         return self.system or project.system
 
     def made(self, project: Project, asked: Answering | None = None) -> System:
+        """As `asking`, but with the vectors that there are already where a provider makes them."""
+        return self.asking(project, asked).with_made_vectors()
+
+    def asking(self, project: Project, asked: Answering | None = None) -> System:
         """The system for a project; without `asked` the offline stand-in answers.
 
         Says what there is to say of what it was made of. Raises InputError and SettingsError.

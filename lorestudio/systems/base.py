@@ -349,6 +349,14 @@ class Offline(Struct, frozen=True):
     turn_to: Callable[[Callable[[], Trace]], None] = lambda _trace: None
 
 
+class VectorCount(Struct, frozen=True):
+    """A system for a dry run, and in `texts`, after it, what `maker` would be asked to make vectors of."""
+
+    system: System
+    maker: str
+    texts: Mapping[str, None]
+
+
 @dataclass(frozen=True, slots=True)
 class WrittenNote:
     """A note of what has happened in a chat, "" where there is none; `said` tells the person what was done.
@@ -518,6 +526,14 @@ class System(ABC):
     def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:
         """The system for a run that asks nobody; `known` is one of its kind whose vectors are taken over."""
         return Offline(self)
+
+    def counting_vectors(self) -> VectorCount | None:
+        """The system for a dry run that notes of which texts somebody would make vectors; None where nobody would."""
+        return None
+
+    def with_made_vectors(self) -> System:
+        """The same, but nobody is asked for a vector: those that there are already are used."""
+        return self if self.counting_vectors() is None else self.offline().system
 
     def saying(self, messages: Sequence[Message]) -> System:
         """The same where these are the messages of the chat's file; what it remembers of the chat stays."""

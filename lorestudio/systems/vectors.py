@@ -13,7 +13,7 @@ from lorestudio.llm.embedding import Embedder, HashEmbedder, Vector, VectorCache
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.profiles import Api
 from lorestudio.settings.hybrid import NO_EMBEDDER, STAND_IN
-from lorestudio.systems.base import Offline, System
+from lorestudio.systems.base import Offline, System, VectorCount
 
 
 def embedder_named(name: str, connections: Connections | None = None) -> Embedder | None:
@@ -87,10 +87,13 @@ class KnownVectors:
 
 
 class MadeVectors:
-    """The vectors that there are already, for trying things out: nobody is asked for one."""
+    """The vectors that there are already, for trying things out: nobody is asked for one.
 
-    def __init__(self, known: KnownVectors) -> None:
-        self._known, self.label = known, known.label
+    With `stand_in` all are the stand-in's, so that a run goes as far as with vectors.
+    """
+
+    def __init__(self, known: KnownVectors, stand_in: Embedder | None = None) -> None:
+        self._known, self.label, self._stand_in = known, known.label, stand_in
         self.missing: dict[str, None] = {}
         """Texts that had no vector, each once."""
 
@@ -102,6 +105,8 @@ class MadeVectors:
         """Those of these texts that have one. Raises LlmError where none of them has."""
         found = await asyncio.to_thread(self._known.made, texts)
         self.missing.update(dict.fromkeys(text for text in texts if text not in found))
+        if self._stand_in is not None:
+            return dict(zip(texts, await self._stand_in.embed(texts), strict=True))
         if texts and not found:
             raise LlmError(
                 ErrorKind.ABORTED, f"{len(texts)} texts have no vector yet, and nobody is asked for one here"
@@ -128,6 +133,14 @@ def offline_vectors(
     else:
         return Offline(system_with(None))
     return Offline(system_with(made), lacks=lambda: _lacking(made))
+
+
+def counted_vectors(vectors: object, system_with: Callable[[MadeVectors], System]) -> VectorCount | None:
+    """A system as it is for a dry run that notes which vectors are missing; None where they are free, or of nobody."""
+    if not isinstance(vectors, KnownVectors) or vectors.is_free:
+        return None
+    made = MadeVectors(vectors, HashEmbedder())
+    return VectorCount(system_with(made), vectors.label, made.missing)
 
 
 def _lacking(made: MadeVectors) -> tuple[str, ...]:

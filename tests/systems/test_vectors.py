@@ -49,10 +49,10 @@ def test_after_three_failures_nobody_is_asked_any_more_and_what_is_known_is_foun
     for place in range(6):
         with pytest.raises(LlmError) as caught:
             asyncio.run(vectors.of(["a", f"new {place}"]))
-        told.append(caught.value.message)
+        told.append(caught.value.text)
     assert silent.asked == 3
-    assert told[:3] == ["Request timed out (30s)"] * 3
-    assert all("is not asked any more" in message for message in told[3:])
+    assert all("is not asked any more" not in text for text in told[:3])
+    assert all("is not asked any more" in text for text in told[3:])
     assert "a" in asyncio.run(vectors.of(["a"]))
     assert silent.asked == 3
     assert "b" in asyncio.run(KnownVectors(silent, file).of(["b"]))  # a replay that is begun anew

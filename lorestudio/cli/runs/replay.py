@@ -11,7 +11,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 
-from lorestudio.cli.answering import agree, answering
+from lorestudio.cli.answering import agree, agree_to_vectors, answering
 from lorestudio.cli.options import (
     AnswersOption,
     AskAgainOption,
@@ -31,7 +31,7 @@ from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind
-from lorestudio.studio.replay.costs import live_cost
+from lorestudio.studio.replay.costs import live_cost, vector_cost
 from lorestudio.studio.replay.ranges import MessageRange, Pace, time_left_words
 from lorestudio.studio.replay.run_store import RunStore, default_folder, forget, is_stored
 from lorestudio.studio.replay.simulator import Simulator
@@ -180,12 +180,15 @@ def replay(
     asked = answering(answers, project, fresh=ask_again)
     if kind is not None:
         by = replace(by, assignments=[*(by.assignments or ()), f"generation_type={kind}"])
-    decides = by.made(project, asked)
+    decides = by.asking(project, asked)
     wanted = MessageRange.parse(messages, "--messages") if messages is not None else MessageRange()
     simulator = Simulator(project, decides)
     if decides.asks_model:
         path, model, until = project.chat_path, asked.model, _part(simulator, wanted).stop
         agree(asked, lambda: asyncio.run(live_cost(project, path, model, fresh=ask_again, until=until)), yes=yes)
+    elif counted := decides.counting_vectors():
+        cost = asyncio.run(vector_cost(project, counted, simulator, _part(simulator, wanted).stop))
+        agree_to_vectors(cost, yes=yes)
     report, documents = ReplayReport(project), list[Json]()
 
     def take(trace: Trace) -> None:

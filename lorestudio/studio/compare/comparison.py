@@ -412,7 +412,7 @@ def simulator_of(project: Project, chosen: Candidate, answers: AnswerSource | No
     TokenizerError.
     """
     project, kind, settings = settled(project, chosen)
-    return Simulator(project, system_of(project.scene(answers), kind, settings))
+    return Simulator(project, system_of(project.scene(answers), kind, settings).with_made_vectors())
 
 
 def settled(project: Project, chosen: Candidate) -> tuple[Project, SystemKind, Section | None]:

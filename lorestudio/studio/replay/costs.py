@@ -13,7 +13,9 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.studio.project.answering import load_recorded
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.base import VectorCount
 from lorestudio.systems.registry import system_of
+from lorestudio.trace.wording import plural
 
 
 def _collector(recorded: RecordedAnswers | None) -> RequestCollector:
@@ -41,6 +43,20 @@ async def live_cost(
     collector = _collector(recorded)
     await Simulator(project, system_of(project.scene(collector, model))).run_missing(until=until)
     return _priced(collector, project, recorded)
+
+
+async def vector_cost(project: Project, counted: VectorCount, earlier: Simulator, until: int | None = None) -> str:
+    """A sentence on the texts that a replay sends away for their vectors, "" where it has them all.
+
+    `earlier` is who will replay: what it has run or takes over need not be run to find that out.
+    """
+    await Simulator(project, counted.system, earlier=(earlier, *earlier.earlier)).run_missing(until=until)
+    if not counted.texts:
+        return ""
+    counter = project.bills
+    tokens = sum(map(counter.count, counted.texts))
+    sent, about = plural(len(counted.texts), "# text goes|# texts go"), "" if counter.exact else "≈ "
+    return f"{sent} to {counted.maker} for vectors, {about}{tokens:,} tokens. They are kept."
 
 
 async def note_cost(project: Project, focus: str = "", *, fresh: bool = False) -> CostEstimate:

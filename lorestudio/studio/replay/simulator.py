@@ -61,7 +61,7 @@ class Simulator:
         self._runs = Runs(made.first_state(project.seed), made.counting)
         self._traces = TraceBook()
         self._reuse: Reuse = made.reuse()
-        self._earlier = tuple(one for one in earlier if one.system.kind is made.kind)
+        self.earlier = tuple(one for one in earlier if one.system.kind is made.kind)
         self.ran = 0
 
     @property
@@ -100,7 +100,7 @@ class Simulator:
 
     def release(self) -> None:
         """Let go of the earlier simulators; nothing is taken over from now on."""
-        self._earlier = ()
+        self.earlier = ()
 
     def resume(self, runs: Sequence[FinishedRun], counts: State = None) -> None:
         """Go on from runs of the first generations on the same inputs; `counts` are those after the last if known."""
@@ -235,7 +235,7 @@ class Simulator:
         place, epoch = len(self._runs), self._epoch
         start = self._place_before(place)
         now = Generated(place, self._moment(place), partial(self._runs.lean_state, start))
-        alike = (other for other in self._earlier if other._records == self._records)  # noqa: SLF001  # the same class
+        alike = (other for other in self.earlier if other._records == self._records)  # noqa: SLF001  # the same class
         offers = (other.offer(self, now) for other in alike)
         known = next((offer for offer in offers if offer is not None), None)
         result = None

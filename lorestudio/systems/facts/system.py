@@ -30,6 +30,7 @@ from lorestudio.systems.base import (
     State,
     System,
     SystemKind,
+    VectorCount,
     inputs_digest,
 )
 from lorestudio.systems.facts import NAME, SOURCE, SUMMARY, TITLE
@@ -48,7 +49,7 @@ from lorestudio.systems.facts.threads import chat_name, message_times, owner_of
 from lorestudio.systems.facts.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
-from lorestudio.systems.vectors import KnownVectors, MadeVectors, offline_vectors
+from lorestudio.systems.vectors import KnownVectors, MadeVectors, counted_vectors, offline_vectors
 from lorestudio.trace.model import (
     AiCall,
     EntryRef,
@@ -140,6 +141,10 @@ class FactsSystem(System):
     def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:
         """The system with the vectors that there are already."""
         return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
+
+    def counting_vectors(self) -> VectorCount | None:
+        """The system with the stand-in's vectors, noting which there are not."""
+        return counted_vectors(self.vectors, lambda vectors: replace(self, vectors=vectors))
 
     def not_in_scenario(self) -> str:
         """Memories lie in a file of their own."""

@@ -26,6 +26,7 @@ from lorestudio.systems.base import (
     State,
     System,
     SystemKind,
+    VectorCount,
     inputs_digest,
 )
 from lorestudio.systems.hybrid import NAME, SUMMARY, TITLE
@@ -55,6 +56,7 @@ from lorestudio.systems.vectors import (
     KnownVectors,
     TextVectors,
     asked_for_vectors,
+    counted_vectors,
     embedder_named,
     offline_vectors,
 )
@@ -99,6 +101,10 @@ class HybridSystem(System):
     def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:
         """The system with the vectors that there are already."""
         return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
+
+    def counting_vectors(self) -> VectorCount | None:
+        """The system with the stand-in's vectors, noting which there are not."""
+        return counted_vectors(self.vectors, lambda vectors: replace(self, vectors=vectors))
 
     def not_in_scenario(self) -> str:
         """There is nobody who makes vectors in a scenario."""

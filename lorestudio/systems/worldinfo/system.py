@@ -29,6 +29,7 @@ from lorestudio.systems.base import (
     State,
     System,
     SystemKind,
+    VectorCount,
     inputs_digest,
 )
 from lorestudio.systems.differences import InputDifference
@@ -36,7 +37,7 @@ from lorestudio.systems.ideas import Option, Situation
 from lorestudio.systems.known import Known
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
-from lorestudio.systems.vectors import TextVectors, asked_for_vectors, offline_vectors
+from lorestudio.systems.vectors import TextVectors, asked_for_vectors, counted_vectors, offline_vectors
 from lorestudio.systems.worldinfo import NAME
 from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, decided, world_of
 from lorestudio.systems.worldinfo.haystack import Scan
@@ -113,6 +114,10 @@ class WorldInfoSystem(System):
     def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:
         """The system with the vectors that there are already."""
         return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
+
+    def counting_vectors(self) -> VectorCount | None:
+        """The system with the stand-in's vectors, noting which there are not."""
+        return counted_vectors(self.vectors, lambda vectors: replace(self, vectors=vectors))
 
     def saying(self, messages: Sequence[Message]) -> WorldInfoSystem:
         """The same where these are the messages that the note's interval counts and that macros name."""

@@ -22,7 +22,7 @@ from lorestudio.domain.lifecycle import Progress, taking_turns
 from lorestudio.domain.records import replace
 from lorestudio.studio.project.answering import AnswerKind, Asked, ChatRequest, Connections, Question, make_answers
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.costs import live_cost
+from lorestudio.studio.replay.costs import live_cost, vector_cost
 from lorestudio.studio.replay.ranges import Pace
 from lorestudio.studio.replay.run_store import RunStore
 from lorestudio.studio.replay.runs import TraceBook
@@ -181,10 +181,11 @@ class WantedReplay(Struct, frozen=True):
 
 
 class Finished(Struct, frozen=True):
-    """What came of a replay. With `cost` it did not begin: a person has to agree to that first."""
+    """What came of a replay. With `cost` it did not begin: a person has to agree first that `whom` is asked."""
 
     wanted: WantedReplay
     cost: str = ""
+    whom: str = ""
     problems: tuple[str, ...] = ()
 
 
@@ -256,7 +257,7 @@ class Replayer:
         wanted = replay.wanted
         simulator = self._simulator_for(project, replay, job)
         missing = len(simulator.traces) < _end(simulator, wanted)
-        sentence = self._cost(project, simulator, replay, job) if missing and not wanted.agreed else ""
+        sentence, whom = self._cost(project, simulator, replay, job) if missing and not wanted.agreed else ("", "")
         if not sentence or not wanted.fresh:
             replay.simulator = simulator
             job(replay)  # what the window knows changes on its own thread only
@@ -266,7 +267,7 @@ class Replayer:
         replay.tally.failed = len([*_failures(simulator)])
         if len(simulator.traces) == len(simulator.generations):
             simulator.release()
-        return Finished(wanted, sentence, tuple(replay.problems))
+        return Finished(wanted, sentence, whom, tuple(replay.problems))
 
     def _simulator_for(self, project: Project, replay: Replay, job: Job) -> Simulator:
         # Made here, because preparing thousands of entries takes longer than a window may wait.
@@ -298,13 +299,17 @@ class Replayer:
         )
         return system_of(project.scene(answers, model), kind_of(wanted.choice.system), wanted.choice.settings)
 
-    def _cost(self, project: Project, simulator: Simulator, replay: Replay, job: Job) -> str:
-        """What a person has to know before this replay begins, "" where it costs nothing."""
+    def _cost(self, project: Project, simulator: Simulator, replay: Replay, job: Job) -> tuple[str, str]:
+        """What a person has to know before this replay begins, "" where it costs nothing, and who would be asked."""
         wanted = replay.wanted
         source = wanted.choice.source
+        counted = simulator.system.counting_vectors()
+        if counted is not None:
+            until = _end(simulator, wanted)
+            return job.run(lambda: vector_cost(project, counted, simulator, until)), counted.maker
         # Somebody who chose just now to type is asked at once; nobody is who only opened the window.
         if not (wanted.choice.asks_model and source.waits) or (source.kind is AnswerKind.TYPED and wanted.asked):
-            return ""
+            return "", ""
         path = project.chat_path
         if wanted.target is not None and project.chat is not None:
             # Up to one reply: a chat that ends before it.
@@ -312,10 +317,11 @@ class Replayer:
             project = replace(project, chat=chat)
         cost = job.run(lambda: live_cost(project, path, simulator.system.model, fresh=wanted.fresh))
         if not cost.calls:
-            return ""
+            return "", ""
         if source.kind is AnswerKind.PROVIDER:
-            return cost.sentence
-        return tr("This replay asks you for the answers to {asks}.", asks=count(cost.calls, "request", "requests"))
+            return cost.sentence, source.profile
+        asks = count(cost.calls, "request", "requests")
+        return tr("This replay asks you for the answers to {asks}.", asks=asks), ""
 
     def _run_missing(self, simulator: Simulator, replay: Replay, job: Job) -> None:
         wanted, until = replay.wanted, _end(simulator, replay.wanted)

@@ -18,8 +18,10 @@ from lorestudio.cli.runs.tables import ReplayReport
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.hybrid import system as hybrid
 from lorestudio.trace.storage.serialize import from_json
 from lorestudio.trace.summary import summary
+from tests.systems.makers import Maker
 
 Run = Callable[..., Result]
 
@@ -338,3 +340,26 @@ def test_a_swipe_behind_all_others_has_a_name_of_its_own(
     assert result.exit_code == 0
     assert list(rows(result.stdout)) == [*labels, "#3", "next"]
     assert chat.read_bytes() == before
+
+
+def test_texts_go_away_for_their_vectors_once_somebody_agreed_and_other_commands_ask_nobody(
+    lorestudio: Run, vault: Path, chat: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maker = Maker()
+    monkeypatch.setattr(hybrid, "embedder_named", lambda _name: maker)
+    system = ("--system", "hybrid", "--set", "embedder=Local")
+    told = lorestudio("usage", vault, "--chat", chat, *system)
+    assert told.exit_code == 0, told.output
+    refused = lorestudio("replay", vault, "--chat", chat, *system)
+    assert "texts go to Local · m for vectors" in refused.stderr
+    assert "nothing was sent" in refused.stderr
+    assert refused.exit_code != 0
+    assert maker.asked == []
+    agreed = lorestudio("replay", vault, "--chat", chat, *system, "--yes")
+    assert agreed.exit_code == 0, agreed.output
+    assert maker.asked
+    maker.asked.clear()
+    again = lorestudio("replay", vault, "--chat", chat, *system)
+    assert "for vectors" not in again.stderr
+    assert again.stdout == agreed.stdout
+    assert maker.asked == []

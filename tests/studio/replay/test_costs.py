@@ -13,16 +13,21 @@ from lorestudio.domain.json_text import spell
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
 from lorestudio.llm.cost import MESSAGE_OVERHEAD, CostEstimate, RequestCollector
+from lorestudio.llm.embedding import HashEmbedder
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.costs import live_cost, note_cost
+from lorestudio.studio.replay.costs import live_cost, note_cost, vector_cost
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.hybrid.system import HybridSystem
+from lorestudio.systems.vectors import KnownVectors
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
 from tests.simulators import answered
+from tests.systems.makers import Maker
 
 AI_ONLY: dict[str, Any] = {"ai_search_enabled": True, "ai_search_mode": "ai-only"}
 
@@ -169,3 +174,31 @@ def test_a_session_note_is_one_call() -> None:
 
 def test_a_note_about_nothing_is_free() -> None:
     assert asyncio.run(note_cost(replace(project(), chat=Chat()))).calls == 0
+
+
+def test_texts_that_go_away_for_their_vectors_are_counted_and_nobody_is_asked(tmp_path: Path) -> None:
+    there, maker = project(), Maker()
+    system = HybridSystem(HybridSettings(mode="semantic_first"), KnownVectors(maker, tmp_path / "vectors.sqlite"))
+
+    def told(until: int | None = None) -> str:
+        counted = system.counting_vectors()
+        assert counted is not None
+        return asyncio.run(vector_cost(there, counted, Simulator(there, system), until))
+
+    first, whole = told(1), told()
+    assert maker.asked == []
+    asyncio.run(Simulator(there, system).replay(until=1))
+    one = len(maker.texts)
+    assert first.startswith(
+        f"{one} texts go to Local · m for vectors, ≈ {sum(map(CHARS_4.count, maker.texts))} tokens."
+    )
+    left = told()
+    asyncio.run(Simulator(there, system).replay())
+    assert whole.startswith(f"{len(maker.texts)} texts go")
+    assert left.startswith(f"{len(maker.texts) - one} text")
+    assert told() == ""
+
+
+def test_the_stand_ins_vectors_cost_nothing() -> None:
+    assert HybridSystem(HybridSettings(), KnownVectors(HashEmbedder())).counting_vectors() is None
+    assert HybridSystem(HybridSettings()).counting_vectors() is None

@@ -20,10 +20,13 @@ from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.ranges import MessageRange
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems import vectors
+from lorestudio.systems.hybrid import system as hybrid
 from lorestudio.trace.model import Trace
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.replay_worker import Finished, WantedReplay, _forget_failures, _remarks
 from lorestudio.ui.state.session import Session
+from tests.systems.makers import Maker
 from tests.ui.worlds import FakeSimulator, make_project, make_trace
 
 FIRST, SECOND, NEXT = Generation(2, 0), Generation(5, 0), Generation(7, 0)
@@ -260,6 +263,34 @@ def test_a_replay_that_was_agreed_to_begins_only_while_it_is_what_is_chosen(sess
     session.replays.begin(replace(finished, wanted=replace(finished.wanted, choice=session.choice.effective)))
     assert session.busy
     ready(session, qtbot)
+
+
+def test_texts_go_away_for_their_vectors_once_somebody_agreed(
+    make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maker = Maker()
+    monkeypatch.setattr(hybrid, "embedder_named", lambda _name: maker)
+    monkeypatch.setattr(vectors, "default_path", lambda: tmp_path / "vectors.sqlite")
+    session = make_session(make_project(tmp_path / "vault"), make_simulator=Simulator)
+    told, asked = notices(session), heard(session, "cost_known")
+    session.replays.automatic = False
+    session.replays.choose(system="hybrid")
+    ready(session, qtbot)
+    (_name, finished) = asked.pop()
+    assert maker.asked == []
+    assert not session.runs.current
+    session.replays.automatic = True
+    session.replays.run_unasked()
+    ready(session, qtbot)
+    assert told.pop() == f"{finished.cost} It begins when you say so."
+    assert finished.whom == maker.label
+    session.replays.begin(finished)
+    ready(session, qtbot)
+    assert finished.cost.startswith(f"{len(maker.texts)} texts go to Local · m for vectors")
+    assert len(session.runs.current) == len(session.generations)
+    session.replays.run_all(fresh=True)
+    ready(session, qtbot)
+    assert (asked, told) == ([], []), "all are there now"
 
 
 def test_while_a_vault_is_read_nothing_is_run(session: Session) -> None:

@@ -206,7 +206,9 @@ class LiveCapture(QObject):
             kept = [store.read(each.id) for each in store.list()]
             kind = kind_of(choice.system)
             answers = captured_answers(kept, path, kind) if keep and path is not None else ()
-            simulator = Simulator(project, system_of(project.scene(*answers), kind, choice.settings))
+            simulator = Simulator(
+                project, system_of(project.scene(*answers), kind, choice.settings).with_made_vectors()
+            )
             found = asyncio.run(beside_replies(simulator, kept, whole=keep))
             return found, answered_words(simulator.traces.values()) if keep else ""
 

@@ -184,9 +184,10 @@ class ReplayFeature(Feature):
         self.context.session.replays.cancel()
 
     def _ask_cost(self, finished: Finished) -> None:
-        name = finished.wanted.choice.source.profile
-        more = tr("Answers are recorded beside the chat; what is recorded is not asked for again.")
-        if finished.wanted.fresh:
+        name, more = finished.whom, ""
+        if finished.wanted.choice.asks_model:
+            more = tr("Answers are recorded beside the chat; what is recorded is not asked for again.")
+        if more and finished.wanted.fresh:
             more = tr("The answers take the place of those that are recorded beside the chat.")
         begin = partial(self.context.session.replays.begin, finished)
         title, yes = tr("Ask {name}?", name=name), tr("Ask {name}", name=name)

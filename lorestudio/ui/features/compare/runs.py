@@ -260,7 +260,9 @@ class ComparableRuns(QObject):
         def load(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
             kind = kind_of(system)  # which may have to be loaded
             own = None if kind.in_project else settings
-            simulator = Simulator(project, system_of(project.scene(_recorded(project, source)), kind, own))
+            simulator = Simulator(
+                project, system_of(project.scene(_recorded(project, source)), kind, own).with_made_vectors()
+            )
             if folder is not None:
                 with suppress(OSError), RunStore(folder) as store:
                     store.restore(simulator)

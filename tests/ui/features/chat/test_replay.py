@@ -215,22 +215,22 @@ def test_what_runs_is_gone_to_and_stopped_with_word_of_it(window, monkeypatch) -
 def test_what_a_replay_costs_is_said_before_it_begins(window, qtbot, monkeypatch) -> None:
     begun = []
     monkeypatch.setattr(window.session.replays, "begin", begun.append)
-    choice = replace(window.session.choice, source=Source(AnswerKind.PROVIDER, "Home"))
-    finished = Finished(WantedReplay(choice), "3 calls to the provider.")
+    finished = Finished(WantedReplay(window.session.choice), "3 texts go to Home.", "Home")
     for button in ("Cancel", "Ask Home"):
         window.session.cost_known.emit(finished)
         (box,) = (each for each in window.findChildren(QMessageBox) if each.isVisible())
-        assert (box.windowTitle(), box.text()) == ("Ask Home?", "3 calls to the provider.")
+        assert (box.windowTitle(), box.text()) == ("Ask Home?", "3 texts go to Home.")
+        assert not box.informativeText(), "no answers are recorded where vectors are made"
         next(each for each in box.buttons() if each.text() == button).click()
         drain()
     assert begun == [finished]
 
 
 def test_asking_everything_again_does_not_say_that_what_is_recorded_is_spared(window) -> None:
-    choice = replace(window.session.choice, source=Source(AnswerKind.PROVIDER, "Home"))
+    choice = replace(window.session.choice, mode=Mode.TWO_STAGE, source=Source(AnswerKind.PROVIDER, "Home"))
     told = []
     for fresh in (False, True):
-        window.session.cost_known.emit(Finished(WantedReplay(choice, fresh=fresh), "3 calls to the provider."))
+        window.session.cost_known.emit(Finished(WantedReplay(choice, fresh=fresh), "3 calls to the provider.", "Home"))
         (box,) = (each for each in window.findChildren(QMessageBox) if each.isVisible())
         told.append(("is not asked for again" in box.informativeText(), "take the place" in box.informativeText()))
         QTest.keyClick(box, Qt.Key.Key_Escape)
