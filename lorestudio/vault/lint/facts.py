@@ -329,13 +329,13 @@ class VaultFacts:
 
     @cached_property
     def sharers(self) -> Mapping[str, tuple[Entry, ...]]:
-        """For each key on more than one entry, in lower case: the entries, guides left out."""
+        """For each key in lower case the entries that have it, guides left out."""
         found: dict[str, dict[int, Entry]] = {}
         for entry in self.index.entries:
             if not entry.guide:
                 for key in usable_keys(entry):
                     found.setdefault(key.lower(), {})[entry.id] = entry
-        return {key: tuple(entries.values()) for key, entries in found.items() if len(entries) > 1}
+        return {key: tuple(entries.values()) for key, entries in found.items()}
 
     @cached_property
     def longer(self) -> Mapping[KeyForm, tuple[tuple[str, Entry], ...]]:

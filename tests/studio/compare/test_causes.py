@@ -174,6 +174,16 @@ def test_the_setting_that_did_it_is_told_from_one_that_did_nothing() -> None:
     )
 
 
+def test_what_makes_an_entry_shorter_is_not_what_brought_it_in() -> None:
+    gate = TEXTS["Gate.md"].replace("The gate is shut.", "The gate is shut, and nobody has the key. " * 20)
+    one = side(project_of({"Gate.md": gate}, max_tokens_budget=5000))
+    other = side(project_of({"Gate.md": gate.replace("portcullis", "lamp")}, max_tokens_budget=110))
+    (came_in,) = other.trace.injections
+    assert (titles(one.trace), came_in.truncated) == ([], True)
+    found = doings(find_causes(one, other))
+    assert {title: done for title, done in found.items() if done} == {"Gate": {(What.ENTERED, "Gate.md")}}
+
+
 def test_other_rules_are_told_rule_by_rule() -> None:
     """A missing place for the content puts the built-in template in its stead (rules: deeplore-newer 1.13)."""
     before, after = (side(project_of(rules=rules, injection_template="<lore/>")) for rules in ("2.0.2", "2.6"))
