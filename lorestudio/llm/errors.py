@@ -24,7 +24,7 @@ KEPT_LENGTH: Final = 2000
 
 
 class ErrorKind(StrEnum):
-    """Classes of failure. The last three never came near a provider."""
+    """Classes of failure. The last four never came near a provider."""
 
     ABORTED = "aborted"
     TIMED_OUT = "timed_out"
@@ -42,6 +42,7 @@ class ErrorKind(StrEnum):
     NO_RECORDED_ANSWER = "no_recorded_answer"
     NOT_SUPPORTED = "not_supported"
     NO_KEY = "no_key"
+    NO_VECTORS = "no_vectors"
 
 
 _SENTENCES: Final[Mapping[ErrorKind, tuple[str, str]]] = {
@@ -97,6 +98,7 @@ _SENTENCES: Final[Mapping[ErrorKind, tuple[str, str]]] = {
         "Choose a provider or type the answer.",
     ),
     ErrorKind.NO_KEY: ("The key of the profile cannot be used.", "Enter the key again in the profile."),
+    ErrorKind.NO_VECTORS: ("There are no vectors yet, and nobody is asked for any here.", "A replay asks for them."),
 }
 
 _UNTIL_MENDED: Final = frozenset(
@@ -106,6 +108,7 @@ _UNTIL_MENDED: Final = frozenset(
 # The sentence says it all: nothing is quoted beside it. None of them is the provider's failure.
 _SAYS_ALL: Final = frozenset(
     {ErrorKind.ABORTED, ErrorKind.THROTTLED, ErrorKind.NO_RECORDED_ANSWER, ErrorKind.NOT_SUPPORTED, ErrorKind.NO_KEY}
+    | {ErrorKind.NO_VECTORS}
 )
 
 

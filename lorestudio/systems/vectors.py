@@ -108,9 +108,7 @@ class MadeVectors:
         if self._stand_in is not None:
             return dict(zip(texts, await self._stand_in.embed(texts), strict=True))
         if texts and not found:
-            raise LlmError(
-                ErrorKind.ABORTED, f"{len(texts)} texts have no vector yet, and nobody is asked for one here"
-            )
+            raise LlmError(ErrorKind.NO_VECTORS)
         return found
 
 

@@ -12,7 +12,16 @@ import pytest
 from lorestudio.llm import embedding
 from lorestudio.llm.embedding import HashEmbedder, Vector, hashed
 from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.settings.hybrid import HybridSettings
+from lorestudio.studio.compare.comparison import Candidate, simulator_of
+from lorestudio.studio.project.project import demo_project
+from lorestudio.systems.base import System
+from lorestudio.systems.facts.system import FactsSystem
+from lorestudio.systems.hybrid import system as hybrid
+from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.vectors import KnownVectors
+from lorestudio.systems.worldinfo.system import WorldInfoSystem
+from tests.systems.makers import Maker
 
 
 def test_what_the_stand_in_made_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,3 +78,26 @@ def _length(word: str) -> float:
     """The length that a word's features have before they are brought to 1: its least part is 1 where none meet."""
     vector = hashed(word)
     return float(1 / np.abs(vector[np.nonzero(vector)]).min())
+
+
+@pytest.mark.parametrize("kind", [FactsSystem, HybridSystem, WorldInfoSystem])
+def test_whoever_may_ask_for_vectors_counts_them_and_also_runs_without_asking(
+    kind: type[System], tmp_path: Path
+) -> None:
+    maker = Maker()
+    system = kind(vectors=KnownVectors(maker, tmp_path / "vectors.sqlite"))  # type: ignore[call-arg]
+    counted = system.counting_vectors()
+    assert counted is not None
+    asyncio.run(counted.system.vectors.of(["a", "b", "a"]))  # type: ignore[attr-defined]
+    assert (counted.maker, list(counted.texts)) == ("Local · m", ["a", "b"])
+    made = system.with_made_vectors()
+    assert made.counting_vectors() is None
+    with pytest.raises(LlmError, match="nobody is asked"):
+        asyncio.run(made.vectors.of(["a"]))  # type: ignore[attr-defined]
+    assert maker.asked == []
+
+
+def test_a_comparison_of_systems_asks_nobody_for_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hybrid, "embedder_named", lambda _name: Maker())
+    chosen = Candidate("by vectors", "hybrid", settings=HybridSettings(embedder="Local"))
+    assert simulator_of(demo_project(), chosen).system.counting_vectors() is None
