@@ -388,13 +388,8 @@ def _line(name: str, value: Json) -> str:
 
 def _says(front: str, wanted: Mapping[str, Json]) -> bool:
     """Whether a note with these lines is read so that it says just that."""
-    block, behind = split(f"---\n{front}---\n")
-    found = parse(block or "")
-    return (
-        not behind
-        and found.keys() == wanted.keys()
-        and all(same_value(found[name], value) for name, value in wanted.items())
-    )
+    found = parse(split(f"---\n{front}---\n")[0] or "")
+    return found.keys() == wanted.keys() and all(same_value(found[name], value) for name, value in wanted.items())
 
 
 def changed_entry(raw: Mapping[str, Json], text: str) -> dict[str, Json]:

@@ -155,8 +155,8 @@ class NewNoteDialog(PlanDialog):
             own = tr("{name} (of this vault)", name=template.name)
             self.template.addItem(own if template.filename else tr(template.name))
         self.template.setCurrentIndex(self.template.findText(before))
-        self.template.blockSignals(False)
         self._follow_folder()
+        self.template.blockSignals(False)
         self.look_again()
 
     def _follow_folder(self) -> None:

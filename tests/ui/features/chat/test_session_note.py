@@ -147,6 +147,19 @@ def test_what_a_note_should_attend_to_is_still_there_after_a_failure(window: Mai
     assert not dialog.isVisible()
 
 
+def test_what_a_note_should_attend_to_is_not_offered_for_another_chat(window: MainWindow, writer: Writer) -> None:
+    writer.note = LlmError(ErrorKind.CONNECTION, "refused")
+    dialog = dialog_of(window)
+    QTest.keyClicks(dialog.focus, "the bell")
+    QTest.keyClick(dialog.focus, Qt.Key.Key_Return)
+    settle(window)
+    project = window.session.project
+    assert project is not None
+    window.session.set_project(replace(project, chat_path=Path("other.jsonl")))
+    settle(window)
+    assert dialog_of(window).focus.text() == ""
+
+
 def test_escape_asks_before_what_was_written_is_lost(window: MainWindow, writer: Writer) -> None:
     dialog = dialog_of(window)
     settle(window)
