@@ -76,6 +76,14 @@ def test_yaml_reads_the_texts_of_an_entry_as_they_are(odd: str) -> None:
     assert (properties["comment"], properties["key"]) == (odd, [odd, "gate"])
 
 
+def test_what_no_property_can_say_takes_nothing_else_with_it() -> None:
+    raw = {"comment": "Gate", "key": ["gate"], "we: ird": "x", "a\nb": 1, "depth": 4, "content": "Iron."}
+    text = entry_text(raw)
+    properties, _ = read_properties(text)
+    assert (properties["comment"], properties["key"], properties["depth"]) == ("Gate", ["gate"], 4)
+    assert "ird" not in text
+
+
 def test_what_changes_nothing_leaves_every_byte(book: Path) -> None:
     for uid in (0, 1, 7):
         text, digest = read_text(book / f"uid {uid}")

@@ -67,7 +67,8 @@ def writer(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> Writer:
 
 def dialog_of(window: MainWindow) -> SessionNoteDialog:
     window.run("chat.session_note")
-    return next(each for each in QApplication.topLevelWidgets() if isinstance(each, SessionNoteDialog))
+    found = [each for each in QApplication.topLevelWidgets() if isinstance(each, SessionNoteDialog)]
+    return next(each for each in found if each.isVisible())
 
 
 def chat_of(window: MainWindow) -> tuple[Project, Chat]:
