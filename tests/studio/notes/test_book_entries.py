@@ -77,10 +77,10 @@ def test_yaml_reads_the_texts_of_an_entry_as_they_are(odd: str) -> None:
 
 
 def test_what_no_property_can_say_takes_nothing_else_with_it() -> None:
-    raw = {"comment": "Gate", "key": ["gate"], "we: ird": "x", "a\nb": 1, "depth": 4, "content": "Iron."}
+    raw = {"comment": "Gate", "key": ["gate"], "we: ird": "x", "a\nb": 1, "depth": 7, "content": "Iron."}
     text = entry_text(raw)
     properties, _ = read_properties(text)
-    assert (properties["comment"], properties["key"], properties["depth"]) == ("Gate", ["gate"], 4)
+    assert (properties["comment"], properties["key"], properties["depth"]) == ("Gate", ["gate"], 7)
     assert "ird" not in text
 
 

@@ -151,9 +151,11 @@ def test_what_a_note_should_attend_to_is_still_there_after_a_failure(window: Mai
 def test_what_a_note_should_attend_to_is_not_offered_for_another_chat(window: MainWindow, writer: Writer) -> None:
     writer.note = LlmError(ErrorKind.CONNECTION, "refused")
     dialog = dialog_of(window)
+    settle(window)
     QTest.keyClicks(dialog.focus, "the bell")
     QTest.keyClick(dialog.focus, Qt.Key.Key_Return)
     settle(window)
+    assert writer.asked
     project = window.session.project
     assert project is not None
     window.session.set_project(replace(project, chat_path=Path("other.jsonl")))
