@@ -245,7 +245,7 @@ async def score_chat(
 ) -> tuple[ScoredChat, ...]:
     """Run the project's chat with each candidate and score it; offline, as every comparison.
 
-    The silver labels of all are the selections of the first run in which a model was asked. With `judge_use` it says
+    The silver labels of all are the selections of the first run in which a model was asked to choose. With `judge_use` it says
     what each reply of a run has used, and by whom. Raises what `run_candidate` and `judge_use` raise.
     """
     runs = [(each.label, await run_candidate(project, each)) for each in chosen]
@@ -270,18 +270,11 @@ def scored(
     search = MAIN.key_search(project.settings)
     reader, missing = UseReader(index, search), gaps(chat, index, search)
     constants = frozenset(entry.id for entry in index.entries if entry.constant)
-    labels: dict[Generation, frozenset[int]] = {}
-    labelled_by = ""
+    outcomes_of = [tuple(map(turn_outcome, traces.values())) for _, traces in runs]
+    labels, labelled_by = _labels(chat, runs, outcomes_of)
     found = []
-    for run, traces in runs:
-        outcomes = tuple(map(turn_outcome, traces.values()))
+    for (run, traces), outcomes in zip(runs, outcomes_of, strict=True):
         shown = shown_swipes(chat, outcomes)
-        if not labels:
-            asked = [each for each in shown if each.ai_calls]
-            labels = {Generation(each.message, each.swipe): frozenset(each.selected) for each in asked}
-            labellers = map(traces.__getitem__, labels)
-            who = dict.fromkeys(call.source for trace in labellers for call in trace.ai_calls if not call.error)
-            labelled_by = f"{', '.join(who)} in {run}" if labels else ""
         judged = judge(expectations, chat, chat_name(project), index, outcomes)
         found.append(
             ScoredChat(
@@ -295,6 +288,24 @@ def scored(
             )
         )
     return tuple(found)
+
+
+def _labels(
+    chat: Chat,
+    runs: Sequence[tuple[str, Mapping[Generation, Trace]]],
+    outcomes_of: Sequence[Sequence[TurnOutcome]],
+) -> tuple[dict[Generation, frozenset[int]], str]:
+    """What a model chose in the first run in which one was asked to, and who: one that makes vectors chooses nothing."""
+    for (run, traces), outcomes in zip(runs, outcomes_of, strict=True):
+        labels, who = {}, dict[str, None]()
+        for each in shown_swipes(chat, outcomes):
+            trace = traces[place := Generation(each.message, each.swipe)]
+            if asked := [call for call in trace.ai_calls if call.kind in trace.words.asks]:
+                labels[place] = frozenset(each.selected)
+                who.update(dict.fromkeys(call.source for call in asked if not call.error))
+        if labels:
+            return labels, f"{', '.join(who)} in {run}"
+    return {}, ""
 
 
 def _read_again(project: Project, traces: Mapping[Generation, Trace]) -> dict[Generation, int]:

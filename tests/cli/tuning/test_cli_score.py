@@ -62,6 +62,18 @@ def test_a_models_selections_are_labels_for_the_other_runs(lorestudio: Run, vaul
     assert "nobody has checked them" in " ".join(printed.split())
 
 
+def test_what_vectors_bring_in_is_no_models_selection(lorestudio: Run, vault: Path, chat: Path) -> None:
+    asking = Path("asking.json")
+    asking.write_text('{"aiSearchEnabled": true, "aiSearchMode": "ai-only"}', encoding="utf-8")
+    runs = ("--run", "hybrid", "--run", f"deeplore:{asking}")
+    result = lorestudio("score", vault, "--chat", chat, *runs, "--json")
+    assert result.exit_code == 0, result.output
+    first, second = (run["silver"] for run in json.loads(result.stdout)["runs"])
+    assert first["by"] == second["by"] == f"offline stand-in in deeplore:{asking}"
+    assert second["metrics"]["recall"]["value"] == 1  # its own choices
+    assert "silver labels" not in lorestudio("score", vault, "--chat", chat, "--run", "hybrid").stdout
+
+
 def test_a_file_of_expectations_that_is_not_there_is_told(lorestudio: Run, vault: Path, chat: Path) -> None:
     result = lorestudio("score", vault, "--chat", chat, "--expectations", "none.yaml")
     assert (result.exit_code, "there is no such file" in result.stderr) == (2, True)
