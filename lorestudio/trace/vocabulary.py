@@ -167,6 +167,7 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     - `origins`: which of them brought an entry in, by the word of the origin in the budget bar;
     - `unasked`: they let an entry in whatever the chat says; `key_stage` looks for keys in the chat, and the reasons
       `tells_keys` name one that was found, those in `key_lacks` with a template of what was missing besides;
+    - `found`: they keep an entry out that was found: a key of it was, but not all that it takes besides;
     - `rank_stage` chooses by likeness, and the reasons `ranked` are its choice; `score_stage` by words in common;
     - `whole_stage` puts every entry forward, of which a model chooses some, and the reasons `not_chosen` are of those
       that it passed over;
@@ -205,6 +206,7 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     key_stage: str = ""
     tells_keys: frozenset[str] = frozenset()
     key_lacks: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    found: frozenset[str] = frozenset()
     rank_stage: str = ""
     ranked: frozenset[str] = frozenset()
     score_stage: str = ""

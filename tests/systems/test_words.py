@@ -111,8 +111,16 @@ def test_no_code_means_two_things():
 @pytest.mark.parametrize("name", VOCABULARIES)
 def test_a_vocabulary_speaks_of_reasons_that_its_table_has(name):
     words = VOCABULARIES[name]
-    groups = [words.unasked, words.tells_keys, words.ranked, words.without_text, words.takes_no_part, words.elsewhere]
-    groups += [words.not_chosen, words.no_choice, words.unsure, words.budget_ended]
+    groups = [
+        words.unasked,
+        words.tells_keys,
+        words.found,
+        words.ranked,
+        words.without_text,
+        words.takes_no_part,
+        words.elsewhere,
+    ]
+    groups += [words.found, words.not_chosen, words.no_choice, words.unsure, words.budget_ended]
     groups += [words.key_lacks, words.parts, words.groups, words.cuts, words.would, *words.origins.values()]
     assert {code for group in groups for code in group} <= words.reasons.keys()
     assert words.origins.keys() <= {origin.word for origin in ORIGINS}

@@ -142,7 +142,7 @@ def careers_in(traces: Iterable[Trace]) -> Careers:
             elif offered and fate.phase is Phase.SELECT:
                 pass  # every entry is offered to the AI; not to be chosen is no match
             elif fate.state in {FateState.REMOVED, FateState.UNDECIDED} or (
-                fate.state is FateState.REFUSED and fate.phase is Phase.MATCH
+                fate.state is FateState.REFUSED and fate.reason in trace.words.found
             ):
                 career.matched += 1
                 career.stops[fate.stage, trace.words.label(fate.reason)] += 1

@@ -245,8 +245,8 @@ async def score_chat(
 ) -> tuple[ScoredChat, ...]:
     """Run the project's chat with each candidate and score it; offline, as every comparison.
 
-    The silver labels of all are the selections of the first run in which a model was asked to choose. With `judge_use` it says
-    what each reply of a run has used, and by whom. Raises what `run_candidate` and `judge_use` raise.
+    The silver labels of all are the selections of the first run in which a model was asked to choose. With `judge_use`
+    it says what each reply of a run has used, and by whom. Raises what `run_candidate` and `judge_use` raise.
     """
     runs = [(each.label, await run_candidate(project, each)) for each in chosen]
     found = scored(project, expectations, runs)
@@ -295,7 +295,7 @@ def _labels(
     runs: Sequence[tuple[str, Mapping[Generation, Trace]]],
     outcomes_of: Sequence[Sequence[TurnOutcome]],
 ) -> tuple[dict[Generation, frozenset[int]], str]:
-    """What a model chose in the first run in which one was asked to, and who: one that makes vectors chooses nothing."""
+    """What a model chose in the first run where one was asked to, and who: one that makes vectors chooses nothing."""
     for (run, traces), outcomes in zip(runs, outcomes_of, strict=True):
         labels, who = {}, dict[str, None]()
         for each in shown_swipes(chat, outcomes):

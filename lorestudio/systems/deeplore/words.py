@@ -414,6 +414,9 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
         "refine_blocked": "None of its refine keys ({refine_keys!q}) is in "
         "[{searched:the scanned text|the last message|the last # messages}|the scanned text]."
     },
+    found=frozenset(
+        {"refine_blocked", "refine_logic", "cooling_down", "warmup_short", "probability_zero", "probability_lost"}
+    ),
     score_stage=BM25,
     whole_stage="whole vault",
     not_chosen=frozenset({"ai_not_selected"}),

@@ -150,6 +150,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     key_stage="keys",
     tells_keys=frozenset({"wi_key", "wi_secondary"}),
     key_lacks={"wi_secondary": "Its secondary keys ({secondary!q}) do not fit: the rule is {rule}."},
+    found=frozenset({"wi_secondary"}),
     rank_stage="vector activation",
     ranked=frozenset({"wi_similar"}),
     counts_outlets=True,

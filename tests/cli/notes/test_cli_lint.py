@@ -167,6 +167,14 @@ def test_a_chat_tells_what_another_system_never_brings_in(lorestudio: Run, vault
     assert "D52" in codes["world-info"]
 
 
+def test_what_world_info_looks_for_no_key_of_did_not_match(lorestudio: Run, vault: Path, chat: Path) -> None:
+    write(vault, "Silent", "keys: [dragon]\nexcludeRecursion: true")
+    options = ("--severity", "info", "--json", "--system", "world-info")
+    value = json.loads(lorestudio("lint", vault, "--chat", chat, *options).stdout)
+    told = {item["filename"]: item["message"] for item in value["findings"] if item["code"] in {"D51", "D52"}}
+    assert told["Silent.md"] == f"“Silent” matched in none of {value['runs']} runs."
+
+
 def test_a_chat_tells_what_never_comes_in(lorestudio: Run, vault: Path, chat: Path) -> None:
     write(vault, "Silent", "keys: [dragon]")
     value = json.loads(lorestudio("lint", vault, "--chat", chat, "--severity", "info", "--json").stdout)
