@@ -216,6 +216,7 @@ _GROUPS: Final = (
     ("ai", "the AI left out #"),
     ("no choice", "# dropped out because the AI made no choice"),
     ("not offered", "# was not offered to the AI|# were not offered to the AI"),
+    ("not chosen", "# was not selected|# were not selected"),
     ("draw", "# lost the draw"),
     ("gate", "# was gated out|# were gated out"),
     ("entries", "the entry limit cut #"),

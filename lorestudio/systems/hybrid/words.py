@@ -89,6 +89,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
         "hy_beyond": "would also be left out: it is number {rank} by similarity, and {limit:# is|# are} taken",
         "hy_duplicate": "would also give way to {other!q}, which has the same title",
     },
+    parts=dict.fromkeys(("hy_below", "hy_beyond", "hy_unembedded_no_key"), "not chosen"),
     rank_stage="semantic rank",
     ranked=frozenset({"hy_ranked"}),
 )

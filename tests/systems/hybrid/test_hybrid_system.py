@@ -18,6 +18,7 @@ from lorestudio.trace.held_run import would_also
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import RunOutcome, StageStatus, Turn
 from lorestudio.trace.storage.serialize import gist_of
+from lorestudio.trace.summary import summary
 
 WORLD = (
     Entry(0, "Skarn.md", "v", "Skarn", "A dragon.", ("dragon",), priority=10),
@@ -73,6 +74,7 @@ def test_keys_choose_and_vectors_rank():
     beyond = Journeys(trace).fate(5)
     assert (beyond.details["rank"], beyond.details["score"], beyond.details["limit"]) == (3, 0.6, 2)
     assert trace.ai_calls[0].source == "by hand"
+    assert summary(trace).startswith("5 entries matched, 2 were not selected, 3 were injected (")
 
 
 def test_what_has_no_key_is_not_ranked_unless_vectors_come_first():
