@@ -29,7 +29,11 @@ from lorestudio.ui.state.choices import system_title
 STAGE_OF: Final[Mapping[str, str]] = {"search": "AI selection", "prefilter": "category prefilter"}
 """The stage that puts a kind of question."""
 
-TITLES: Final[Mapping[str, str]] = {"search": "Selection of entries", "prefilter": "Selection of categories"}
+TITLES: Final[Mapping[str, str]] = {
+    "search": "Selection of entries",
+    "prefilter": "Selection of categories",
+    "embedding": "Vectors to compare by",
+}
 
 
 class CallFact(Struct, frozen=True):

@@ -28,6 +28,7 @@ from lorestudio.trace.storage.serialize import gist_of
 from lorestudio.ui.state.ai_calls import (
     ChosenItem,
     call_facts,
+    call_title,
     choices,
     dropped_categories,
     duration_words,
@@ -69,9 +70,12 @@ def test_the_facts_of_a_call() -> None:
     }
 
 
-def test_a_question_for_vectors_has_no_limit_of_a_reply_and_no_json() -> None:
-    call = AiCall("embedding", "", "The bell rings.", 0, False, error="refused", source="Local")
-    assert list(facts(call_facts, call, None, 0)) == ["Answered by", "Model", "Took", "Tokens", "Error"]
+def test_a_question_for_vectors_asks_for_no_reply() -> None:
+    call = replace(CALL, kind="embedding", max_tokens=0, json_schema=False)
+    assert call_title(call) == "Vectors to compare by"
+    found = facts(call_facts, call, None, 0)
+    assert found["Answered by"] == "Local"
+    assert not found.keys() & {"Reply limit", "Asked for JSON"}
 
 
 def test_a_stand_in_has_no_model() -> None:
