@@ -135,7 +135,10 @@ def compare(before: Trace, after: Trace) -> TraceDiff:
         return EntryChange(key, known.title, *injections, old.fate(key, new), new.fate(key, old))
 
     changes = injection_changes(old.injected, new.injected)
-    outside = (change(key) for key in {**old.ids, **new.ids} if key not in old.injected and key not in new.injected)
+    known = {**old.ids, **new.ids}
+    if before.system == after.system and not after.of_notes:  # a message that was not written yet was not stopped
+        known = {key: number for key, number in new.ids.items() if key in old.ids}
+    outside = (change(key) for key in known if key not in old.injected and key not in new.injected)
     return TraceDiff(
         before=before,
         after=after,

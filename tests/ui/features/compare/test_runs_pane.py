@@ -97,6 +97,16 @@ def test_two_turns(window: MainWindow, qtbot: QtBot) -> None:
     assert pane.headline.textFormat() is Qt.TextFormat.RichText, "how much it grew stands in colour"
 
 
+def test_messages_that_were_not_written_yet_were_stopped_by_nothing(window: MainWindow, qtbot: QtBot) -> None:
+    window.session.replays.choose(system="recap")
+    settle(window, qtbot)
+    go(window, 4)
+    window.run("compare.before")
+    settle(window, qtbot)
+    assert pane_of(window).headline.text().startswith("The same entries went in")
+    assert not any(group.startswith("Stopped") for group in groups(pane_of(window)))
+
+
 def test_the_reply_to_come_is_called_so(window: MainWindow, qtbot: QtBot) -> None:
     *_, last, come = window.session.generations
     go(window, come.message)
