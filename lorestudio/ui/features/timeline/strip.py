@@ -379,9 +379,13 @@ def reply_words(name: str, turn: TimelineTurn | None, noted: int | None = None, 
         entries=count(len(summary.injected), "entry", "entries"),
         tokens=count(summary.tokens, "token", "tokens"),
     )
-    if summary.budget is not None:
-        head += tr(" of {budget}", budget=number(summary.budget))
     parts = [head]
+    if summary.budget is not None:
+        of = tr(" of {budget}", budget=number(summary.budget))
+        if summary.used == summary.tokens:
+            parts = [head + of]
+        else:  # outlets do not count, or the conversation does, or all texts are counted as one
+            parts.append(tr("budget: {used}", used=number(summary.used)) + of)
     if summary.by_origin:
         parts.append(", ".join(f"{number(tokens)} {tr(origin.word)}" for origin, tokens in summary.by_origin.items()))
     if summary.cut:

@@ -175,9 +175,11 @@ def test_before_a_replay_it_offers_one(make_window: MakeWindow, qtbot: QtBot) ->
 # ---- what a bar says and shows --------------------------------------------------------------------------------------
 
 
-def turn(budget: int | None = 600, cut: int = 0, entered: int = 0, left: int = 0) -> TimelineTurn:
+def turn(budget: int | None = 600, cut: int = 0, entered: int = 0, left: int = 0, used: int = 150) -> TimelineTurn:
     keys = [("World", f"{place}.md") for place in range(entered + left)]
-    summary = SimpleNamespace(injected={1: None}, tokens=150, budget=budget, by_origin={KEYWORD: 150}, cut=cut)
+    summary = SimpleNamespace(
+        injected={1: None}, tokens=150, used=used, budget=budget, by_origin={KEYWORD: 150}, cut=cut
+    )
     changes = InjectionChanges(entered=tuple(keys[:entered]), left=tuple(keys[entered:]))
     return cast("TimelineTurn", SimpleNamespace(summary=summary, changes=changes, before=Generation(2)))
 
@@ -186,6 +188,8 @@ def test_a_bar_in_words_says_only_what_there_is() -> None:
     assert reply_words("#4", None) == "#4: not run yet"
     assert reply_words("#4", turn(None)) == "#4: 1 entry, 150 tokens; 150 keyword"
     assert reply_words("#4", turn(cut=1)) == "#4: 1 entry, 150 tokens of 600; 150 keyword; cut: 1 token"
+    # World Info counts all texts as one, and the context window has the conversation in its budget.
+    assert reply_words("#4", turn(used=149)).startswith("#4: 1 entry, 150 tokens; budget: 149 of 600; ")
     assert reply_words("#4", turn(), 70).endswith("; the chat's file has noted 70 tokens")
     assert reply_words("#4", turn(), expected=True).startswith("The reply to come, as expected now: 1 entry")
     assert reply_words("#4", turn(entered=2, left=1)).endswith("; since #2: 2 entered, 1 left")
