@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,9 +19,10 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
-from lorestudio.studio.graph.graph import Edge, EdgeKind, NodeKind
+from lorestudio.studio.graph.graph import Edge, EdgeKind, GraphNode, NodeKind
+from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.ui.shell.theme import Palette, Theme, contrast
-from lorestudio.ui.shell.words import number, tr
+from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.paint import hairline
 
 
@@ -109,7 +111,7 @@ def node_sentence(found: GraphStudy, entry: int, fired: Mapping[int, int]) -> st
     node = found.graph.nodes[entry]
     parts = [
         tr(KIND_WORDS[node.kind]),
-        tr("priority {priority}", priority=number(node.priority)),
+        tr("order {priority}" if _is_of_book(node) else "priority {priority}", priority=number(node.priority)),
         connections_words(len(found.graph.neighbours[entry])),
     ]
     place = found.community_of.get(entry)
@@ -117,10 +119,13 @@ def node_sentence(found: GraphStudy, entry: int, fired: Mapping[int, int]) -> st
         name = community_name(found.communities[place], found.graph)
         parts.append(tr("community {place}, {name}", place=place + 1, name=name))
     times = fired.get(entry, 0)
-    parts.append(
-        tr("fired in {times} generations of this chat", times=times) if times else tr("not fired in this chat")
-    )
+    told = tr("fired in {times} of this chat", times=count(times, "generation", "generations"))
+    parts.append(told if times else tr("not fired in this chat"))
     return f"{node.title}: {', '.join(parts)}"
+
+
+def _is_of_book(node: GraphNode) -> bool:
+    return is_book_entry(Path(node.key.rpartition(":")[2]))
 
 
 def connections_words(amount: int) -> str:
@@ -170,8 +175,9 @@ def _by_priority(found: GraphStudy, _fired: Mapping[int, int], palette: Palette)
         return sum(priority > limit for limit in _PRIORITY_STEPS)
 
     return _scaled(
-        found, palette, step, lambda entry: number(found.graph.nodes[entry].priority), first, darkest_first=True
-    )
+        found, palette, step, lambda entry: number(found.graph.nodes[entry].priority), first,
+        darkest_first=not any(map(_is_of_book, found.graph.nodes.values())),
+    )  # fmt: skip
 
 
 def _by_fired(found: GraphStudy, fired: Mapping[int, int], palette: Palette) -> Looks:

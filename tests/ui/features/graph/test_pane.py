@@ -17,6 +17,7 @@ from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.graph import layout
 from lorestudio.studio.graph.graph import EdgeKind
+from lorestudio.studio.project.project import open_project
 from lorestudio.ui.features.graph import pane as graph_pane
 from lorestudio.ui.features.graph.lists import GapList
 from lorestudio.ui.features.graph.looks import ColourBy, graph_looks, pen_of, strokes
@@ -66,6 +67,23 @@ def pane(window: MainWindow) -> GraphPane:
 @pytest.fixture
 def new_window(make_window: Make, tmp_path: Path) -> MainWindow:
     return make_window(make_project(tmp_path / "vault", entries=VAULT))
+
+
+def test_a_lorebooks_entries_have_an_order(make_window: Make, qtbot: QtBot, tmp_path: Path, theme: Theme) -> None:
+    book = tmp_path / "Book.json"
+    made = [{"uid": uid, "comment": f"E{uid}", "key": ["k"], "content": "T.", "order": 99 * uid} for uid in (0, 1)]
+    book.write_text(json.dumps({"entries": {str(each["uid"]): each for each in made}}), encoding="utf-8")
+    window = make_window(open_project([book]))
+    window.run("go.graph")
+    pane = settled(qtbot, window)
+    nodes = pane._prepared.found.graph.nodes
+    low, high = sorted(nodes, key=lambda entry: nodes[entry].priority)
+    window.selection.choose_entry(high)
+    drain()
+    assert "E1: regular, order 99, " in pane.view.accessibleDescription()
+    looks = graph_looks(pane._prepared.found, ColourBy.PRIORITY, {}, theme.palette).of
+    shown = [contrast(looks[entry].fill, theme.palette.panel) for entry in (low, high)]
+    assert shown == sorted(shown)  # the higher order counts for more, and is the stronger colour
 
 
 def test_another_vault_begins_with_what_its_settings_say(new_window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
