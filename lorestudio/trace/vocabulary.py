@@ -168,6 +168,7 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     - `unasked`: they let an entry in whatever the chat says; `key_stage` looks for keys in the chat, and the reasons
       `tells_keys` name one that was found, those in `key_lacks` with a template of what was missing besides;
     - `found`: they keep an entry out that was found: a key of it was, but not all that it takes besides;
+    - `never`: they are of entries that are not for the prompt at all;
     - `rank_stage` chooses by likeness, and the reasons `ranked` are its choice; `score_stage` by words in common;
     - `whole_stage` puts every entry forward, of which a model chooses some, and the reasons `not_chosen` are of those
       that it passed over;
@@ -207,6 +208,7 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     tells_keys: frozenset[str] = frozenset()
     key_lacks: Mapping[str, str] = field(default_factory=lambda: _NONE)
     found: frozenset[str] = frozenset()
+    never: frozenset[str] = frozenset()
     rank_stage: str = ""
     ranked: frozenset[str] = frozenset()
     score_stage: str = ""
@@ -240,8 +242,8 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
 
     @property
     def takes_no_part(self) -> frozenset[str]:
-        """The reasons of notes that no change of settings or of the note could bring in."""
-        return frozenset({OTHER_SOURCE, self.not_notes, *self.elsewhere.values()})
+        """The reasons of notes and other entries that no change of settings or of the note could bring in."""
+        return frozenset({OTHER_SOURCE, self.not_notes, *self.elsewhere.values()}) | self.never
 
 
 PLAIN: Final[Vocabulary[Any]] = Vocabulary()

@@ -599,9 +599,12 @@ class _ReasonSearch:
 
     def _lifts(self, option: Option, ran: WhatIf) -> bool:
         """Whether the entry comes further now: to a later stage, or to what else the same one has against it."""
-        end, before = self._fate(ran), self._found.fate
+        end, before, words = self._fate(ran), self._found.fate, ran.trace.words
         if before is None:
             return True
+        gone = not words.of_notes and numbered(ran.trace, self._target) < 0  # other memories are looked at then
+        if gone or end.reason in words.takes_no_part:
+            return False
         if _loop(end) == _loop(before):
             return end.reason != before.reason and not option.probing
         return _place(ran.trace, end) > _place(self._found.trace, before)

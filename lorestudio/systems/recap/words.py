@@ -151,6 +151,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
         "made in the Recap pane."
     ),
     origins={"recaps": ("recap_current", "recap_in_chat", "recap_hidden", "recap_shown_again")},
+    never=frozenset({"recap_flag_only"}),
     without_text=frozenset({"recap_no_memory"}),
     parts={"recap_no_memory": "gate"},  # it is met on the way back through the chat, but no limit keeps it out
 )

@@ -165,3 +165,37 @@ def test_a_note_is_not_kept_by_a_stage_that_looks_at_no_notes(
     assert "nearest" not in result.stdout
     (line,) = (line for line in result.stdout.splitlines() if line.strip().startswith(f"{stage} "))
     assert line.endswith("not looked at")
+
+
+def told_of(lorestudio: Run, vault: Path, chat: Path, system: str, entry: str, message: int) -> str:
+    options = ("--chat", chat, "--system", system, "--message", message, "--entry", entry, "--why-not")
+    result = lorestudio("explain", vault, *options)
+    assert result.exit_code == 0, result.output
+    return " ".join(result.stdout.split())
+
+
+def test_recaps_of_messages_are_for_reading_whatever_is_changed(lorestudio: Run, vault: Path, tmp_path: Path) -> None:
+    tale = tmp_path / "Tale.jsonl"
+    header = {"user_name": "Wren", "character_name": "Quay"}
+    recap = {"auto_recap": {"memory": "It was."}}
+    said = [{"name": "Quay", "mes": "One two.", "extra": recap}, *({"name": "Quay", "mes": text} for text in "AB")]
+    tale.write_text("\n".join(json.dumps(record) for record in [header, *said]), encoding="utf-8")
+    told = told_of(lorestudio, vault, tale, "recap", "#0 Quay: One two.", 2)
+    assert "Recaps of messages are for reading; into the prompt goes the running recap alone." in told
+    assert "runs of the engine" not in told  # nothing is tried
+    told = told_of(lorestudio, vault, tale, "recap", "#1 Quay: A", 2)
+    assert "No change that was tried brings “#1 Quay: A” in" in told
+    assert "Those below" not in told
+
+
+def test_other_memories_are_no_first_step_for_one_of_later(lorestudio: Run, vault: Path, tmp_path: Path) -> None:
+    tale = tmp_path / "Tale.jsonl"
+    header = {"user_name": "Wren", "character_name": "Quay", "chat_metadata": {"integrity": "tale"}}
+    said = ["I own the brass lamp.", "Yes.", "I want to see the tide.", "No."]
+    rows = [{"name": "Wren", "is_user": True, "mes": text} if place % 2 == 0 else {"name": "Quay", "mes": text}
+            for place, text in enumerate(said)]  # fmt: skip
+    tale.write_text("\n".join(json.dumps(record) for record in [header, *rows]), encoding="utf-8")
+    assert lorestudio("facts", "extract", tale, "--answers", "stand-in").exit_code == 0
+    told = told_of(lorestudio, vault, tale, "facts", "I want to see the tide", 1)
+    assert "which were not all written at this point" in told
+    assert "Whose memories" not in told

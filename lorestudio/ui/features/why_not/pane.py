@@ -38,7 +38,7 @@ from lorestudio.ui.features.why_not.search import WhyNotSearch, WouldWork
 from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.qt import ENTRY_ID
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import sentence_case, tr
+from lorestudio.ui.shell.words import count, sentence_case, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import html
@@ -506,7 +506,9 @@ class WhyView(QWidget):
                 f"<td{ground} style='padding:2px 0'>{_linked(sentence, links)}</td></tr>"
             )
         if silent:
-            words = tr("{silent} other stages let it pass, or did not look at it.", silent=silent)
+            words = tr(
+                "{stages} let it pass, or did not look at it.", stages=count(silent, "other stage", "other stages")
+            )
             style = f"padding-top:3px;color:{palette.text_faint}"
             first = "<td></td><td colspan='2'" if rows else "<td colspan='3'"
             rows.append(f"<tr>{first} style='{style}'>{words}</td></tr>")

@@ -48,6 +48,7 @@ def test_it_is_chosen_run_shown_and_set(
         assert SKARN in {injection.entry for injection in trace.injections}
         window.selection.choose_entry(SKARN)
         assert "The title “Skarn” was said." in window.why.text
+        assert "1 other stage let it pass, or did not look at it." in window.why.text
         window.selection.choose_entry(BELL)
         assert "Nobody said the title of this entry." in window.why.text
         assert window.trace.model.rowCount() > 0
