@@ -76,9 +76,7 @@ def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) 
     if ref is None:
         who = f"Entry {entry_id}"
     else:
-        figures = (
-            f"{trace.words.rank_word(trace)} {number_words(ref.priority)}, {plural(ref.tokens, '# token|# tokens')}"
-        )
+        figures = entry_figures(trace, ref.priority, ref.tokens)
         who = f"{quoted(ref.title)} ({one_line(ref.filename)} in {one_line(ref.vault) or 'the vault'}, {figures})"
     lines = [who, turn_words(trace.turn), *seen_lines(trace), "", _decision(decided, explanation)]
     if explanation.fix:
@@ -147,6 +145,13 @@ def _naming(trace: Trace, entry_id: int, index: VaultIndex | None) -> Trace:
     return replace(trace, entries={**trace.entries, entry_id: EntryRef.of(index.entries[entry_id])})
 
 
+def entry_figures(trace: Trace, priority: float, tokens: int) -> str:
+    """`priority 61, 96 tokens`: by what an entry is put in order, if by anything, and its size."""
+    rank = trace.words.rank_word(trace)
+    size = plural(tokens, "# token|# tokens")
+    return f"{rank} {number_words(priority)}, {size}" if rank else size
+
+
 def _sections(trace: Trace) -> tuple[_TextSection, ...]:
     steps = tuple((record.name, record.phase.value, *_stage_counts(record)) for record in trace.stages)
     notes = tuple(
@@ -154,7 +159,11 @@ def _sections(trace: Trace) -> tuple[_TextSection, ...]:
         for record in trace.stages
         if record.note or record.status is StageStatus.FAILED
     )
-    injected = tuple(_injected(number, injection) for number, injection in enumerate(trace.injections, 1))
+    rank = trace.words.rank_word(trace).capitalize()
+    columns = ("", "Entry", "Tokens", *((rank,) if rank else ()), "Where")
+    injected = tuple(
+        _injected(number, injection, ranked=bool(rank)) for number, injection in enumerate(trace.injections, 1)
+    )
     calls = tuple(
         (call.kind, call.model or call.source or "unknown", f"failed: {call.error}" if call.error else "answered")
         for call in trace.ai_calls
@@ -185,7 +194,7 @@ def _sections(trace: Trace) -> tuple[_TextSection, ...]:
         _TextSection("Stages", ("Stage", "Phase", "In", "Added", "Removed", "Out"), steps),
         _TextSection("Notes on the stages", ("Stage", "Note"), notes),
         _TextSection("Entries", ("Entry", "Result", "Why"), decisions(trace, Journeys(trace))),
-        _TextSection(went_in, ("", "Entry", "Tokens", trace.words.rank_word(trace).capitalize(), "Where"), injected),
+        _TextSection(went_in, columns, injected),
         _TextSection("Limits", ("Limit", "Used"), limits),
         _TextSection("Texts as they were searched", texts=read),
         _TextSection("Requests to a model", ("Kind", "Answered by", "Result"), calls),
@@ -233,12 +242,13 @@ def _matched_to(trace: Trace, item: ReplyItem) -> str:
     return ", ".join(item.title if ref is None else f"{ref.title} ({ref.vault})" for ref in refs)
 
 
-def _injected(number: int, injection: Injection) -> tuple[str, ...]:
+def _injected(number: int, injection: Injection, *, ranked: bool) -> tuple[str, ...]:
     tokens = number_words(injection.tokens)
     if injection.original_tokens is not None:
         tokens += f" of {number_words(injection.original_tokens)}"
     where = place(injection.position, injection.depth, injection.role)
-    return str(number), injection.title, tokens, number_words(injection.priority), where
+    rank = (number_words(injection.priority),) if ranked else ()
+    return str(number), injection.title, tokens, *rank, where
 
 
 def _used(limit: Limit) -> str:

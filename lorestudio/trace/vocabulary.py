@@ -160,7 +160,7 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     - `sentence` is the run in one sentence ("" to count its entries instead), `remarks` what else to know about it,
       `widening` what to do where nothing came in question, and `held_back` the sentence where all was refused (details
       `entries`, `refused`, and those of the key stage);
-    - `rank_word` is what the number is called by which its entries are put in order.
+    - `rank_word` is what the number is called by which its entries are put in order, "" where they have none.
 
     What its reasons mean to a view:
 

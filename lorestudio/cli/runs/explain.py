@@ -46,7 +46,7 @@ from lorestudio.trace.journey import FateState, JourneyCell, Journeys, explain_c
 from lorestudio.trace.model import EntryRef, Trace
 from lorestudio.trace.storage.serialize import record_to_json
 from lorestudio.trace.summary import seen_lines, summary
-from lorestudio.trace.text import CELL_WORDS, turn_words
+from lorestudio.trace.text import CELL_WORDS, entry_figures, turn_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def entry_lines(explained: EntryExplained) -> list[str]:
         journeys = Journeys(trace)
         end = journeys.fate(note.id)
         words = journeys.told(note.id)
-        figures = f"{trace.words.rank_word(trace)} {note.priority:,g}, {note.tokens:,} tokens"
+        figures = entry_figures(trace, note.priority, note.tokens)
         lines = [f"“{note.title}” ({note.filename}, {figures})", turn_words(trace.turn), *seen_lines(trace)]
         lines += ["", words.sentence]
         if explained.best is not None and explained.found is not None and not explained.found.complete:

@@ -249,14 +249,15 @@ def _budget(trace: Trace, came_from: dict[int, BudgetOrigin]) -> str:
     view = budget_view(trace)
     if not view.segments:
         return ""
-    inside = [
+    rank = trace.words.rank_word(trace).capitalize()
+    inside: list[tuple[str | float, ...]] = [
         (
             number,
             injection.title,
             came_from.get(injection.entry, OTHER).word,
             number_words(injection.tokens)
             + (f" of {number_words(injection.original_tokens)}" if injection.original_tokens is not None else ""),
-            injection.priority,
+            *((injection.priority,) if rank else ()),
             place(injection.position, injection.depth, injection.role),
         )
         for number, injection in enumerate(trace.injections, 1)
@@ -266,10 +267,10 @@ def _budget(trace: Trace, came_from: dict[int, BudgetOrigin]) -> str:
         (limit.name, limit.used, "no limit" if limit.maximum is None else limit.maximum, limit.unit)
         for limit in trace.limits
     ]
-    rank = trace.words.rank_word(trace).capitalize()
+    columns = ("", "Entry", "Origin", "Tokens", *((rank,) if rank else ()), "Where")
     return (
         f"<h3>Budget</h3>{_figure(budget_svg(view), 'Budget')}"
-        + html_table("Injected, in order", ("", "Entry", "Origin", "Tokens", rank, "Where"), inside, numbers=(3, 4))
+        + html_table("Injected, in order", columns, inside, numbers=(3,))
         + html_table("Cut", ("Entry", "Tokens", "Needs more", "Why"), cut)
         + html_table("Limits", ("Limit", "Used", "Of", "Unit"), limits)
     )

@@ -88,6 +88,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     candidates="memory|memories",
     of_notes=False,
     not_notes="fm_no_memory",
+    rank_word=lambda _trace: "",
     remarks=_remarks,
     widening=lambda _trace: (
         "No memory came into question. Have facts drawn out of the chat in the Memories pane, or lower the thresholds "

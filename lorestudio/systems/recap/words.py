@@ -145,6 +145,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     of_notes=False,
     not_notes="recap_no_recap",
     sentence=_sentence,
+    rank_word=lambda _trace: "",
     remarks=_remarks,
     widening=lambda _trace: (
         "Recap memory tells what the chat remembers of itself; nothing was remembered before this reply. Have recaps "

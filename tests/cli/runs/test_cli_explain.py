@@ -181,6 +181,8 @@ def test_recaps_of_messages_are_for_reading_whatever_is_changed(lorestudio: Run,
     said = [{"name": "Quay", "mes": "One two.", "extra": recap}, *({"name": "Quay", "mes": text} for text in "AB")]
     tale.write_text("\n".join(json.dumps(record) for record in [header, *said]), encoding="utf-8")
     told = told_of(lorestudio, vault, tale, "recap", "#0 Quay: One two.", 2)
+    assert told.startswith("“#0 Quay: One two.” (message 0, ")
+    assert "priority" not in told  # nothing of a memory has one
     assert "Recaps of messages are for reading; into the prompt goes the running recap alone." in told
     assert "runs of the engine" not in told  # nothing is tried
     told = told_of(lorestudio, vault, tale, "recap", "#1 Quay: A", 2)

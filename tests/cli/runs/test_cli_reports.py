@@ -94,3 +94,25 @@ def test_a_scenario_of_another_system(lorestudio: Run, vault: Path, chat: Path) 
     assert again.exit_code == 0, again.output
     told = json.loads(again.stdout)
     assert len((told.get("expected") or told)["generations"]) == 3
+
+
+def test_what_a_memory_puts_in_has_no_priority(lorestudio: Run, vault: Path, tmp_path: Path) -> None:
+    tale = tmp_path / "Tale.jsonl"
+    told = {"version": 0, "content": "The lamp burns.", "scene_count": 1, "new_scene_index": 1}
+    kept = {"auto_recap_running_scene_recaps": {"chat_id": "Tale", "current_version": 0, "versions": [told]}}
+    scene = {"auto_recap": {"scene_break": True, "scene_recap_memory": "The lamp burns."}}
+    rows = [
+        {"user_name": "Wren", "character_name": "Ann", "chat_metadata": kept},
+        {"name": "Wren", "is_user": True, "mes": "The lamp burns."},
+        {"name": "Ann", "mes": "So it does.", "extra": scene},
+        {"name": "Wren", "is_user": True, "mes": "Still."},
+        {"name": "Ann", "mes": "Still."},
+    ]
+    tale.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    for system, chat, ranked in (("recap", tale, False), ("deeplore", tale, True)):
+        for name in ("r.html", "r.txt"):
+            written = lorestudio("report", vault, "--chat", chat, "--system", system, "--message", 3, "-o", name)
+            assert written.exit_code == 0, written.output
+            text = Path(name).read_text(encoding="utf-8")
+            (head,) = re.findall(r"(?:Injected, in order.*?</tr>|Injected \(1,.*?Where)", text, re.DOTALL)
+            assert ("Priority" in head) is ranked, (system, name)
