@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
@@ -12,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLabel, QPushB
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.graph import layout
@@ -171,8 +173,11 @@ def test_entries_kept_out_of_the_graph_are_counted_and_can_be_shown(make_window:
     window = make_window(make_project(entries=hidden))
     window.run("go.graph")
     pane = settled(qtbot, window)
-    assert "graph: false" in pane.empty.text.text()
-    pane.empty.pressed.emit("everything")
+    assert pane.empty.title.text() == "Nothing to draw"
+    assert pane.empty.text.text() == "Every note of this vault says “graph: false”."
+    (door,) = pane.empty.findChildren(QPushButton)
+    assert door.text() == "Show such entries too"
+    door.click()
     settled(qtbot, window)
     assert set(table(pane)) == {"A"}
     assert pane.view.isVisible()
@@ -454,6 +459,7 @@ def test_a_way_is_drawn_and_told(window: MainWindow, pane: GraphPane) -> None:
     assert "No way" in pane.note.text()
 
 
+@pytest.mark.own_window  # what it pins would stay
 def test_the_menu_of_a_node_does_what_it_says(window: MainWindow, pane: GraphPane) -> None:
     window.selection.choose_entry(RULES)
     actions = {action.text(): action for action in pane.make_menu(SKARN).actions()}
@@ -461,6 +467,7 @@ def test_the_menu_of_a_node_does_what_it_says(window: MainWindow, pane: GraphPan
     assert QGuiApplication.clipboard().text() == "Skarn"
     actions["Pin its place"].trigger()
     assert pane.view.drawing.pinned == {SKARN}
+    assert [each.text() for each in pane.make_menu(SKARN).actions() if "place" in each.text()] == ["Unpin its place"]
     actions["Show the way from Rules"].trigger()
     assert pane.view.drawing.path[-1] == SKARN
     actions["Show its surroundings"].trigger()
@@ -568,7 +575,9 @@ def test_a_large_vault_offers_the_surroundings_first(
     assert pane.view.isVisible()
     assert SKARN in pane.view.drawing.rows
     pane.bar.choose_local(False)
-    pane.empty.pressed.emit("large")
+    drain()
+    (door,) = (each for each in pane.empty.findChildren(QPushButton) if each.text() == "Lay out all 5")
+    door.click()
     settled(qtbot, window)
     assert len(pane.view.drawing.ids) == 5
 
@@ -686,8 +695,11 @@ def test_surroundings_of_what_is_kept_out_can_be_asked_for(make_window: Make, qt
     window.selection.choose_entry(5)
     drain()
     assert pane.empty.title.text() == "This entry is kept out of the graph"
-    assert pane.empty.isVisible()
-    pane.empty.pressed.emit("everything")
+    assert pane.empty.text.text() == "Its note says “graph: false”."
+    drain()
+    (door,) = (each for each in pane.empty.findChildren(QPushButton) if each.isVisible())
+    assert door.text() == "Show such entries too"
+    door.click()
     settled(qtbot, window)
     assert list(pane.view.drawing.ids) == [5]
     assert pane.view.isVisible()
@@ -805,12 +817,50 @@ def test_a_graph_that_cannot_be_made_is_told_and_can_be_tried_again(
         pane = settled(qtbot, new_window)
     assert new_window.bars.texts == ["the links are knotted"]
     assert (pane.empty.title.text(), pane.strip.isHidden()) == ("No graph", True)
+    assert pane.empty.text.text() == "Making it did not come to its end.", "nobody stopped it"
     pane.empty.pressed.emit("again")
     settled(qtbot, new_window)
     assert pane.view.isVisible()
     new_window.session.close_project()
     drain()
     assert pane.empty.title.text() == "No vault"
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_while_it_is_made_the_pane_says_how_far_it_is_and_then_what_there_is(
+    new_window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, stopped: bool
+) -> None:
+    pane = new_window.features.graph.pane
+    read, laid_out, make = Event(), Event(), graph_pane.prepare
+
+    def slow(project: Any, store: Any, wish: Any, report: Callable[[object], None], cancel: CancelToken) -> object:
+        assert read.wait(20)
+        report(replace(make(project, store, wish, lambda _news: None, cancel), positions=None))
+        assert laid_out.wait(20)
+        if cancel.cancelled:
+            raise Cancelled
+        raise ValueError("the springs broke")
+
+    def said() -> tuple[str, str, list[str]]:
+        buttons = [each.text() for each in pane.empty.findChildren(QPushButton) if each.isVisible()]
+        return pane.empty.title.text(), pane.empty.text.text(), buttons
+
+    with monkeypatch.context() as patched:
+        patched.setattr(graph_pane, "prepare", slow)
+        new_window.run("go.graph")
+        assert said() == ("Making the graph", "Links, groups and places are being worked out.", [])
+        read.set()
+        qtbot.waitUntil(lambda: pane.empty.title.text() != "Making the graph")
+        drain()
+        assert said() == ("Laying out the graph", "5 entries are finding their places. The list is ready.", [])
+        if stopped:
+            qtbot.mouseClick(pane.strip.stop, Qt.MouseButton.LeftButton)
+        laid_out.set()
+        settled(qtbot, new_window)
+    rest = "The list and the surroundings of single entries work without it."
+    ways = ["Lay out the graph", "Around the chosen entry"]
+    assert said() == ("Not laid out", f"The layout did not come to its end. {rest}", ways)
+    assert new_window.bars.texts == ([] if stopped else ["the springs broke"])
 
 
 @pytest.mark.own_window
