@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
@@ -274,6 +275,35 @@ def test_titles_stand_below_their_nodes_on_a_ground_and_that_of_the_chosen_is_bo
     points = {each.points for each in drawn(seen.view.viewport()) if each.words in {"Skarn", "Crown"}}
     assert points == {next(each.points for each in shown if each.words == "Skarn")}  # as large at every scale
     seen.view.fit()
+
+
+def test_titles_cover_neither_each_other_nor_a_node_but_those_of_the_most_connected(
+    window: MainWindow, seen: GraphPane, theme: Theme
+) -> None:
+    view, names = seen.view, {"Dawnkeep", "Skarn", "Crown", "Rules", "Bell"}
+
+    def titles(places: dict[int, tuple[float, float]]) -> set[str]:
+        place(seen, places)
+        view._settle()
+        view.resetTransform()
+        view.centerOn(0, 0)
+        shown = drawn(view.viewport())
+        grounds = [each.box for each in shown if each.fill == theme.color("panel").name() and each.kind == "path"]
+        assert not [pair for pair in combinations(grounds, 2) if pair[0].intersects(pair[1])]
+        return names & {each.words for each in shown}
+
+    window.selection.choose_entry(None)
+    apart = {CROWN: (-150.0, 0.0), DAWNKEEP: (0.0, -120.0), SKARN: (150.0, 0.0), RULES: (0.0, 0.0), BELL: (0.0, 120.0)}
+    assert titles(apart) == names
+    # Skarn's title starts left of where Dawnkeep's ends; the one with the lower number of two like ones is first.
+    assert titles(apart | {SKARN: (20.0, -120.0)}) == names - {"Skarn"}
+    window.selection.choose_entry(SKARN)
+    assert titles(apart | {SKARN: (20.0, -120.0)}) == names - {"Dawnkeep"}, "the chosen one has its title"
+    window.selection.choose_entry(None)
+    below = disc(seen, RULES).y() + radius_of(seen, RULES) + 10  # where its title stands
+    under = view.mapToScene(disc(seen, RULES).x(), round(below)).y()
+    assert titles(apart | {BELL: (0.0, under)}) == names - {"Rules"}, "three have their title whatever it covers"
+    assert titles(apart | {CROWN: (0.0, 0.0), RULES: (-150.0, 0.0), BELL: (0.0, under + 5)}) == names
 
 
 def test_what_is_far_from_the_hovered_is_dim(seen: GraphPane) -> None:
