@@ -184,7 +184,6 @@ class RecapQueue(QObject):
             return
         self._recaps.queue = begun.queue
         self._recaps.renew()
-        self.changed.emit()
         state = begun.queue.state
         if begun.cost and asked:
             more = tr(
