@@ -405,7 +405,7 @@ class Proposing(QObject):
         locks = self._tools.locks
 
         def done(_none: object) -> None:
-            row.state, row.edited, row.task = RowState.LEFT_OUT, False, None
+            row.state, row.edited, row.task, row.proposal = RowState.LEFT_OUT, False, None, None
             row.note = tr("Locked by you just now.")
             self.row_changed.emit(row)
             self._end()

@@ -343,7 +343,7 @@ def test_nothing_to_ask_about_is_said(make_window, window, wait, tmp_path) -> No
     wait()
     assert dialog.work.rows == []
     assert dialog.detail.empty.title.text() == "Every note has a summary"
-    assert "Tick the box" in dialog.detail.empty.text.text()
+    assert dialog.detail.empty.text.text() == "Tick the box above to have better ones proposed."
 
 
 @pytest.mark.long
@@ -382,6 +382,11 @@ def test_locking_from_the_dialog_and_from_the_menu(window, wait, tmp_path, monke
     dialog.detail.lock.click()
     wait()
     assert states(dialog)["Bell"] == "left out"
+    told = ("Nothing is proposed for Bell", "Locked by you just now.")
+    assert (dialog.detail.empty.title.text(), dialog.detail.empty.text.text()) == told
+    assert dialog.detail.empty.isVisible(), "not what was proposed, with all that could be done with it"
+    buttons = dialog.detail.accept, dialog.detail.skip, dialog.detail.lock, dialog.detail.ask_again
+    assert not any(each.isVisible() for each in buttons)
     dialog.done(0)
     wait()
     window.selection.choose_entry(entry(window, "Bell"))
