@@ -329,8 +329,7 @@ def test_a_branch_lies_beside_the_chat(opened: MainWindow, path: Path, qtbot: Qt
     assert '"main_chat":"Ada"' in branch.read_text()
     assert path.read_text() == CHAT
     assert opened.features.chat.files.unsaved  # the mark in the chat itself
-    assert any(f"The branch is in {branch.name}, beside the chat." in text for text in opened.bars.texts)
-    assert any("Open chat…" in text for text in opened.bars.texts)
+    assert f"The branch is in {branch.name}, beside the chat. Open it with “Open chat…”." in opened.bars.texts
     assert opened.session.parts.adjustments.undo_title == "mark of the branch at #1"
 
 
@@ -443,6 +442,7 @@ def test_what_came_before_a_stop_is_the_persons_to_keep(
     assert not composer.reply_text.isVisibleTo(opened)
     opened.run("reply.stop")
     qtbot.waitUntil(lambda: composer.deciding, timeout=20_000)
+    assert composer.reply_label.text() == "Stopped. Keep what came, or throw it away."
     assert texts(opened)[-1] == "b"
     assert composer.reply_text.toPlainText() == opened.chat.model.row(3).text == "Skarn circ"
     composer.reply_text.setPlainText("Skarn circles.")
@@ -720,6 +720,7 @@ def test_a_message_is_put_in_after_the_chosen_one_by_the_other_side(opened: Main
         field = opened.chat.view.viewport().findChild(QPlainTextEdit)
         assert isinstance(field, QPlainTextEdit)  # it waits for its words
         assert field.accessibleName() == f"Text of message {place + 1}"
+        assert field.toolTip() == "Ctrl+Enter takes the text, Escape leaves it as it was"
         qtbot.keyClick(field, Qt.Key.Key_Escape)
         drain()
 

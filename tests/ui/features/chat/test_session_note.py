@@ -106,7 +106,8 @@ def test_a_note_is_a_file_of_the_vault_where_that_is_asked_for(
 ) -> None:
     project, _chat = chat_of(window)
     dialog = dialog_of(window)
-    assert project.settings.scribe_folder in dialog.file.text()
+    assert dialog.file.text() == f"Also as a file in “{project.settings.scribe_folder}” of the vault"
+    assert dialog.focus.placeholderText() == "whatever matters"
     dialog.file.setChecked(True)
     qtbot.waitUntil(dialog.focus.hasFocus)
     qtbot.keyClick(dialog.focus, Qt.Key.Key_Return)

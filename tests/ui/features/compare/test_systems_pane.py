@@ -143,12 +143,17 @@ def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWin
     settled(qtbot, real)
     pane.look_for_kept()  # runs are kept nowhere
     assert not pane.running
-    assert "DeepLore, Hybrid retrieval, World Info" in pane.empty.text.text()
+    assert pane.empty.title.text() == "Which system would serve this chat best?"
+    assert pane.empty.text.text() == (
+        "DeepLore, Hybrid retrieval, World Info: each runs the whole chat, and you see turn by turn what each would "
+        "put in. No model answers anew: recorded answers are used, or the offline stand-in's. Vectors come from whom a "
+        "system's settings name."
+    )
     assert not real.commands.actions["systems.copy"].isEnabled()
     for key in pane.chosen[1:]:
         pane.choose(key, on=False)
-    assert "two or more" in pane.empty.title.text()
-    assert "“Runs” above" in pane.empty.text.text()
+    assert pane.empty.title.text() == "Choose two or more runs"
+    assert pane.empty.text.text() == "“Runs” above has the systems and your profiles."
     assert not pane.run_button.isEnabled()
 
 

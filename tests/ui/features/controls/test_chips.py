@@ -94,7 +94,8 @@ def test_effects_stand_on_the_chip_and_in_its_words() -> None:
     assert found["context", "era"].detail == "filters 1"
     assert "In the chosen reply it filters 1 entry: Lamp. Without it Lamp would go in." in found["context", "era"].tip
     assert found[FOLDERS].detail == "lets in 2"
-    assert chips(project(), era=Effect())["context", "era"].detail == "filters 0"
+    idle = chips(project(), era=Effect())["context", "era"]
+    assert (idle.detail, idle.tip.splitlines()[-1]) == ("filters 0", "In the chosen reply it filters no entry.")
     assert chips(project())["context", "era"].detail == ""
     assert effect_sentence(Effect(brings_in=(1,)), project()).endswith("Without it Tide would not go in.")
 

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QPushButton
+from PySide6.QtWidgets import QDialogButtonBox, QLabel, QLineEdit, QPushButton
 from shiboken6 import isValid
 
 from lorestudio.domain.records import replace
@@ -116,6 +116,8 @@ def test_what_goes_into_the_chats_file(
     known, now = ChatControls(), ChatControls(pins=(EntryRule("Lamp"),), notebook="n")
     dialog = ChatStateDialog(theme, jobs, path, now, known)
     dialog.show()
+    told = "only these keys of its first line change, every other byte stays, and a copy is laid beside it."
+    assert any(each.text().startswith(f"Tale.jsonl: {told} ") for each in dialog.findChildren(QLabel))
     assert not dialog.write.isEnabled()  # nobody has read yet what there is to write
     written: list[tuple[object, ...]] = []
     dialog.written.connect(lambda *news: written.append(news))
@@ -219,6 +221,8 @@ def test_the_list_of_presets_says_what_they_hold_and_what_is_to_be_done(qtbot, t
     dialog.renamed.connect(lambda *names: told.append(names))
     buttons = (dialog.rename, dialog.delete, dialog.apply)
     assert dialog.told.text() == "Pins: Lamp\nFolder filter: none; applying it empties it"
+    where = f"One file each in {tmp_path}; copy them to share them."
+    assert where in [each.text() for each in dialog.findChildren(QLabel)]
     assert all(each.isEnabled() for each in buttons)
     QTest.keyClick(dialog.list, Qt.Key.Key_Down)
     assert dialog.told.text() == "It is torn."

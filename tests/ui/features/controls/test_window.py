@@ -586,6 +586,7 @@ def test_presets_are_renamed_deleted_and_broken_ones_shown(shown, qtbot) -> None
     assert dialog.list.currentItem().text() == "Gale"
     dialog.delete.click()
     box = next(each for each in dialog.findChildren(QMessageBox))
+    assert box.text() == "Delete the preset “Gale”? Its file is removed."
     next(button for button in box.buttons() if button.text() == "Delete").click()
     settle(window, qtbot)
     assert not (folder / "Gale.json").exists()

@@ -411,13 +411,17 @@ def test_passages_say_how_they_stand_and_which_can_be_read(theme: Theme, qtbot: 
     assert page.model.index(2, 1).data() == "Reading…"
     assert not page.read.isEnabled()
     for known, chat, title, told in (
-        (True, True, "Nothing to read", "no messages that are read"),
-        (False, True, "The chat is in no file yet", "Save the chat first"),
-        (False, False, "No chat open", "Open a chat"),
+        (True, True, "Nothing to read", "The chat has no messages that are read."),
+        (
+            False,
+            True,
+            "The chat is in no file yet",
+            "Memories are known by the name of their chat's file. Save the chat first.",
+        ),
+        (False, False, "No chat open", "Open a chat: it is read in passages, each up to a long silence."),
     ):
         page.show_picture(FactsPicture(), chat_known=known, chat=chat)
-        assert page.empty.title.text() == title
-        assert told in page.empty.text.text()
+        assert (page.empty.title.text(), page.empty.text.text()) == (title, told)
     assert not page.show_messages.isEnabled()
 
 

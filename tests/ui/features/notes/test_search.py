@@ -269,14 +269,17 @@ def look_for(pane, desk, words: str) -> None:
 
 def test_the_pane_says_what_can_be_searched(make_pane) -> None:
     pane, desk = make_pane(None)
-    assert (pane.empty.title.text(), "Open the folder" in pane.empty.text.text()) == ("No vault", True)
+    told = "Open the folder with your notes to search them."
+    assert (pane.empty.title.text(), pane.empty.text.text()) == ("No vault", told)
     look_for(pane, desk, "fortress")
     assert (pane.empty.title.text(), pane.state.text(), pane.model.groups) == ("No vault", "", [])
     assert pane.focus_target() is pane.field
     pane, desk = make_pane()
     assert pane.empty.title.text() == "Search all notes"
-    assert "path:places/ tag:npc" in pane.empty.text.text()
-    assert all(word in pane.field.toolTip() for word in ("OR", "path:", "file:", "tag:", "key:"))
+    told = "Type words, a “phrase”, or narrow it: path:places/ tag:npc key:bell -draft."
+    assert pane.empty.text.text() == told
+    assert pane.field.toolTip().startswith("Words, “phrases”, OR, -word, path:, file:, tag:, key:")
+    assert pane.field.placeholderText() == "Titles, properties, texts"
     assert (pane.stop.isVisible(), pane.apply.isVisible(), pane.replacement.isVisible()) == (False, False, False)
     look_for(pane, desk, "fortress")
     assert pane.tree.isVisible()

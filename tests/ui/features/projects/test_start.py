@@ -187,7 +187,8 @@ def test_a_chat_of_sillytavern_waits_for_its_vault(start, tmp_path, monkeypatch)
     QTest.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
     settle(start)
     assert start.session.project.chat_path == chat
-    assert "without any lore" in start.bars.texts[0]
+    told = "Ottoline - 2024.jsonl is open, without any lore yet. Open the vault that it used, or a lorebook. "
+    assert start.bars.texts[0].startswith(told)
     assert "card of Ottoline is not there" in start.bars.texts[0]
     vault = make_project(tmp_path / "vault").roots[0]
     answer_file_dialog(monkeypatch, vault)
@@ -226,6 +227,8 @@ def test_a_chat_of_sillytavern_brings_its_books_which_are_only_read(start, tmp_p
     dialog.field.setText("one")
     dialog.accept()
     settle(start)
+    told = "One.jsonl is open with its lorebooks. Is its lore in a vault? Open that."
+    assert start.bars.texts[0].startswith(told)
     session = start.session
     assert [entry.title for entry in session.project.index.entries] == ["Fog"]
     assert session.choice.settings.depth == 7

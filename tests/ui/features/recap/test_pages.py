@@ -121,8 +121,9 @@ def test_a_text_is_written_only_where_a_message_is_chosen(theme: Theme, qtbot: Q
     qtbot.addWidget(page)
     page.show_picture(PICTURE)
     assert page.text.lines.isReadOnly()
-    page.view.choose(1)
+    page.view.choose(3)
     assert not page.text.lines.isReadOnly()
+    assert page.text.lines.placeholderText() == "No recap yet. Write one, or have it made."
     page.show_picture(None)
     assert (page.text.lines.isReadOnly(), page.text.lines.toPlainText()) == (True, "")
 
@@ -160,6 +161,7 @@ def test_what_can_be_done_with_each_scene(theme: Theme, qtbot: QtBot) -> None:
         page.view.choose(row.index)
         can.append(enabled(*buttons))
         said.append(page.words.text())
+        assert page.text.lines.placeholderText() == "No recap yet. Write one, or have it made."
     assert can == [
         [False, True, True, True, True, True], [False, False, True, False, True, True],
         [False, False, False, False, True, True], [False, False, False, False, True, True],

@@ -116,16 +116,16 @@ def test_a_guest_counts_as_many_tokens_as_its_run_says_and_else_as_the_vault(qap
 @pytest.mark.parametrize(
     ("state", "status", "words"),
     [
-        (CellState.NOT_REACHED, StageStatus.RAN, "did not look at it"),
-        (CellState.NOT_REACHED, StageStatus.SKIPPED, "was skipped"),
-        (CellState.ABSENT, StageStatus.RAN, "found no reason to"),
-        (CellState.KEPT, StageStatus.RAN, "had nothing to say"),
+        (CellState.NOT_REACHED, StageStatus.RAN, "This stage did not look at it: it was no candidate here."),
+        (CellState.NOT_REACHED, StageStatus.SKIPPED, "This stage was skipped."),
+        (CellState.ABSENT, StageStatus.RAN, "This stage could have brought it in and found no reason to."),
+        (CellState.KEPT, StageStatus.RAN, "It passed; this stage had nothing to say about it."),
     ],
 )
 def test_a_cell_without_a_verdict_says_what_that_means(state: CellState, status: StageStatus, words: str) -> None:
     trace = make_trace()
     record = replace(trace.stages[-1], status=status)
-    assert words in cell_sentence(trace, BELL, record, JourneyCell(record.name, state))
+    assert words == cell_sentence(trace, BELL, record, JourneyCell(record.name, state))
 
 
 def test_rows_can_be_filtered_by_title_result_and_reason(model: AnswerTable) -> None:
