@@ -218,8 +218,10 @@ def test_an_empty_pane_says_what_is_missing(make_window: Callable[..., MainWindo
     assert seen == ["No trace", "No chat to run", "No trace yet", "No message chosen"]
     assert told[:2] == [
         "A trace shows what the pipeline did with every entry, and why.",
-        "A run needs a chat: its last messages are searched for the keys of the entries. "
-        "Or test any text against the vault at once.",
+        (
+            "A run needs a chat: its last messages are searched for the keys of the entries. "
+            "Or test any text against the vault at once."
+        ),
     ]
     assert "has not been run" in told[2]
     assert pane.focus_target() is pane
