@@ -397,6 +397,33 @@ def test_edit_tag_pin_delete_and_take_back(drawn: MainWindow, store: Path, qtbot
     assert not drawn.commands.actions["memories.undo"].isEnabled()
 
 
+def test_what_can_be_done_depends_on_the_memories_and_on_which_is_chosen(
+    opened: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    def can() -> set[str]:
+        opened.update_actions()
+        actions = {name: each for name, each in opened.commands.actions.items() if name.startswith("memories.")}
+        always = {"search", "reload", "settings"}
+        return {name.partition(".")[2] for name, each in actions.items() if each.isEnabled()} - always
+
+    of_a_chat = {"extract", "again"}
+    assert can() == of_a_chat
+    run(opened, "memories.extract", qtbot)
+    pane(opened).memories.view.choose(None)
+    assert can() == of_a_chat | {"copy_all"}
+    choose(opened, FACTS[1])
+    of_one = {"similar", "edit", "pin", "delete", "messages", "origin", "copy"}
+    assert can() == of_a_chat | {"copy_all"} | of_one
+    run(opened, "memories.delete", qtbot)
+    assert "undo" in can()
+    run(opened, "memories.undo", qtbot)
+    assert "undo" not in can()
+    opened.session.set_project(make_project(tmp_path / "vault", chat=False))
+    settle(opened, qtbot)
+    pane(opened).memories.view.choose(None)
+    assert can() & of_a_chat == set(), "no chat to read"
+
+
 @pytest.mark.long
 def test_a_memory_tells_where_it_came_from_and_that_its_vector_is_stale(
     drawn: MainWindow, store: Path, qtbot: QtBot

@@ -22,7 +22,7 @@ from lorestudio.ui.features.lorebooks.dialogs import ExportBookDialog, ImportBoo
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.features.proposals.dialog import ProposalsDialog
 from tests.ui.conftest import settle
-from tests.ui.vaults import contents, write_vault
+from tests.ui.vaults import contents, open_vault, write_vault
 
 NOTES = {
     "Bell.md": "---\ntags: [lorebook]\nkeys: [bell]\nrequires: [Sea]\n---\n# Bell\n\nIt rings.\n",
@@ -536,7 +536,9 @@ def test_what_a_sync_takes_is_chosen(window, book, tmp_path) -> None:
     assert ("Isles/Other.md" in after, "Isles/Reef.md" in after) == (False, True)
 
 
-def test_what_needs_notes_waits_for_a_vault(make_window) -> None:
+def test_what_needs_notes_waits_for_a_vault(make_window, tmp_path) -> None:
     window = make_window()
-    able = [window.commands.actions[f"book.{name}"].isEnabled() for name in ("import", "export", "sync")]
-    assert able == [True, False, False]
+    able = [window.commands.actions[f"book.{name}"] for name in ("import", "export", "sync")]
+    assert [each.isEnabled() for each in able] == [True, False, False]
+    open_vault(window, write_vault(tmp_path / "vault"), tmp_path / "kept")
+    assert all(each.isEnabled() for each in able)

@@ -557,6 +557,47 @@ def test_by_itself_a_provider_waits_for_the_person(
 
 
 @pytest.mark.long
+def test_what_can_be_done_depends_on_the_chat_the_message_and_the_queue(
+    opened: MainWindow, provider: Answers, tmp_path: Path, qtbot: QtBot
+) -> None:
+    desk, page = opened.features.recap.recaps, opened.features.recap.pane.queue
+
+    def can() -> set[str]:
+        opened.update_actions()
+        actions = {name: each for name, each in opened.commands.actions.items() if name.startswith("recap.")}
+        return {name.partition(".")[2] for name, each in actions.items() if each.isEnabled()} - {"settings"}
+
+    with_chat = {"run", "by_itself", "search", "running"}
+    opened.selection.choose_message(None, None)
+    assert can() == with_chat | {"clear"}
+    opened.chat.choose(4)
+    of_a_message = with_chat | {"message", "break"}
+    assert can() == of_a_message | {"clear"}
+    provider.wait = True
+    opened.run("recap.run")
+    qtbot.waitUntil(lambda: desk.work.idle)
+    press("Ask Mine")
+    qtbot.waitUntil(lambda: bool(provider.asked))
+    assert can() == of_a_message | {"pause", "clear_queue"}, "under way"
+    opened.run("recap.pause")
+    qtbot.waitUntil(lambda: desk.queue.state.paused)
+    assert can() == of_a_message | {"resume", "clear_queue"}, "the last step is under way"
+    page.view.choose(next(row.key for row in page.model.rows if row.state == "in_progress"))
+    page.remove.click()
+    settle(opened, qtbot)
+    assert can() == of_a_message | {"resume", "clear_queue", "clear"}, "it rests"
+    run(opened, "recap.clear_queue", qtbot)
+    assert can() == of_a_message | {"clear"}
+    opened.session.set_project(make_project(tmp_path / "vault"))  # its chat is in no file
+    settle(opened, qtbot)
+    opened.chat.choose(4)
+    assert can() == {"break"}, "the chat is saved first"
+    opened.session.set_project(make_project(tmp_path / "vault", chat=False))
+    settle(opened, qtbot)
+    assert can() == set()
+
+
+@pytest.mark.long
 def test_the_demo_and_chats_without_a_file_say_what_to_do(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -550,6 +550,38 @@ def test_without_a_place_for_what_undoes_it_nothing_can_be_changed(make_window, 
         assert not window.commands.actions[name].isEnabled()
 
 
+def test_what_can_be_done_with_notes_depends_on_what_is_chosen_and_on_what_was_done(
+    make_window, vault, tmp_path
+) -> None:
+    window = make_window()
+    anytime = {"note.entries", "note.new", "note.steps", "note.fill_gaps", "note.trash"}
+    of_a_note = {f"note.{name}" for name in ("duplicate", "rename", "move", "batch", "enable", "delete")}
+    of_a_note |= {"note.earlier", "note.later"}
+
+    def can() -> set[str]:
+        window.update_actions()
+        actions = window.commands.actions
+        names = [name for name in actions if name.startswith("note.") or name in {"vault.undo", "vault.redo"}]
+        return {name for name in names if actions[name].isEnabled()}
+
+    assert can() == set(), "no vault"
+    open_vault(window, vault, tmp_path / "kept")
+    window.selection.choose_entry(None)
+    window.vault.view.clearSelection()
+    assert can() == anytime
+    choose(window, "Skarn.md")
+    assert can() == anytime | of_a_note
+    window.run("note.enable")
+    settle(window)
+    assert can() == anytime | of_a_note | {"vault.undo"}
+    undo(window)
+    assert can() == anytime | of_a_note | {"vault.redo"}
+    window.run("vault.redo")
+    settle(window)
+    assert can() == anytime | of_a_note | {"vault.undo"}
+    undo(window)
+
+
 def test_what_was_looked_at_is_found_again_after_a_reload(window, vault) -> None:
     choose(window, "Skarn.md")
     (vault / "Aardvark.md").write_text("---\ntags: [lorebook]\nkeys: [a]\n---\nA beast.\n", encoding="utf-8")
