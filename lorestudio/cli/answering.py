@@ -96,7 +96,7 @@ def _profile(known: Connections, name: str, option: str) -> Profile:
 def agree_to_vectors(cost: str, *, yes: bool) -> None:
     """Say which texts go to whom for their vectors, where any do, and go on only where the person agrees."""
     if cost:
-        echo(f"{cost} The texts are of the chat and of notes.", err=True)
+        echo(cost, err=True)
         ask_first("Go on?", yes=yes, nothing="nothing was sent")
 
 

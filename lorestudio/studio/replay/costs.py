@@ -55,8 +55,9 @@ async def vector_cost(project: Project, counted: VectorCount, earlier: Simulator
         return ""
     counter = project.bills
     tokens = sum(map(counter.count, counted.texts))
-    sent, about = plural(len(counted.texts), "# text goes|# texts go"), "" if counter.exact else "≈ "
-    return f"{sent} to {counted.maker} for vectors, {about}{tokens:,} tokens. They are kept."
+    sent = plural(len(counted.texts), "# text of notes and the chat goes|# texts of notes and the chat go")
+    about = "" if counter.exact else "≈ "
+    return f"{sent} to {counted.maker} for vectors: {about}{tokens:,} tokens. Vectors are kept and not asked for again."
 
 
 async def note_cost(project: Project, focus: str = "", *, fresh: bool = False) -> CostEstimate:

@@ -351,7 +351,7 @@ def test_texts_go_away_for_their_vectors_once_somebody_agreed_and_other_commands
     told = lorestudio("usage", vault, "--chat", chat, *system)
     assert told.exit_code == 0, told.output
     refused = lorestudio("replay", vault, "--chat", chat, *system)
-    assert "texts go to Local · m for vectors" in refused.stderr
+    assert "texts of notes and the chat go to Local · m for vectors" in refused.stderr
     assert "nothing was sent" in refused.stderr
     assert refused.exit_code != 0
     assert maker.asked == []

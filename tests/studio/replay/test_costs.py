@@ -190,11 +190,11 @@ def test_texts_that_go_away_for_their_vectors_are_counted_and_nobody_is_asked(tm
     asyncio.run(Simulator(there, system).replay(until=1))
     one = len(maker.texts)
     assert first.startswith(
-        f"{one} texts go to Local · m for vectors, ≈ {sum(map(CHARS_4.count, maker.texts))} tokens."
+        f"{one} texts of notes and the chat go to Local · m for vectors: ≈ {sum(map(CHARS_4.count, maker.texts))} tokens."
     )
     left = told()
     asyncio.run(Simulator(there, system).replay())
-    assert whole.startswith(f"{len(maker.texts)} texts go")
+    assert whole.startswith(f"{len(maker.texts)} texts of notes and the chat go")
     assert left.startswith(f"{len(maker.texts) - one} text")
     assert told() == ""
 

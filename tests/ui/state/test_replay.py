@@ -286,7 +286,7 @@ def test_texts_go_away_for_their_vectors_once_somebody_agreed(
     assert finished.whom == maker.label
     session.replays.begin(finished)
     ready(session, qtbot)
-    assert finished.cost.startswith(f"{len(maker.texts)} texts go to Local · m for vectors")
+    assert finished.cost.startswith(f"{len(maker.texts)} texts of notes and the chat go to Local · m for vectors")
     assert len(session.runs.current) == len(session.generations)
     session.replays.run_all(fresh=True)
     ready(session, qtbot)
