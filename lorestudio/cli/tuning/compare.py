@@ -130,7 +130,7 @@ def turns_table(found: Comparison) -> Table:
 
 def totals_table(found: Comparison) -> Table:
     """A row a run: what it puts in on the whole, and how far it agrees with the others."""
-    headings = ["entries\na turn", "tokens\na turn", "most\ntokens", "different\nnotes", "silent\nturns"]
+    headings = ["entries\na turn", "tokens\na turn", "most\ntokens", "different\nentries", "silent\nturns"]
     headings += [f"like\nrun {place + 1}" for place in range(len(found.labels))]
     right = [Column(heading, justify="right") for heading in headings]
     rows = [[f"{place} {cells[0]}", *cells[1:]] for place, cells in enumerate(total_rows(found)[1:], 1)]

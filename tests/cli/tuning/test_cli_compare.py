@@ -24,6 +24,7 @@ def test_compare_says_what_each_run_alone_puts_in():
     assert "over the whole chat" in result.output
     assert "1 deeplore" in result.output
     assert "2 context-window" in result.output
+    assert "notes" not in result.output.partition("over the whole chat")[2]  # recaps and lorebooks count here, too
 
 
 def test_compare_as_data():

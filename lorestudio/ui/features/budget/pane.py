@@ -34,7 +34,7 @@ from lorestudio.systems.base import SystemKind
 from lorestudio.trace.budget import NO_ENTRY, ORIGINS, BudgetOrigin, BudgetView, Segment, budget_view
 from lorestudio.trace.diff import TraceDiff, compare, sizes
 from lorestudio.trace.model import Phase, Trace, token_limit, within_limits
-from lorestudio.trace.summary import estimate
+from lorestudio.trace.summary import estimate, summary
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.shell.jobs import Newest
 from lorestudio.ui.shell.qt import ENTRY_ID, V_LEFT, V_RIGHT, later
@@ -563,7 +563,7 @@ class BudgetPane(Pane):
         if view.segments:
             self.pages.setCurrentWidget(self._shown_page)
         else:
-            self.say_empty(tr("Nothing was injected"), tr("No entry reached the budget in this run."))
+            self.say_empty(tr("Nothing was injected"), tr(summary(trace)))
         self._show_entry()
 
     def _show_budget(self, trace: Trace) -> BudgetView:

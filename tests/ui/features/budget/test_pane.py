@@ -135,6 +135,18 @@ def test_a_run_that_took_nothing_and_no_run_say_so(window: MainWindow, pane: Bud
     assert window.docks["budget"].bar._note.text() == "0 of 100 tokens · 0 of 10 entries"
 
 
+def test_why_a_memory_took_nothing_is_said_in_its_own_words(
+    make_window: Callable[..., MainWindow], tmp_path: Path
+) -> None:
+    window = make_window(tight(tmp_path), make_simulator=Simulator)
+    settle(window)
+    window.session.replays.choose(system="recap")
+    settle(window)
+    window.show_pane("budget")
+    assert window.budget.empty.isVisible()
+    assert window.budget.empty.text.text().endswith("and no running recap goes into the prompt.")
+
+
 def test_before_anything_is_run_there_is_no_budget(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
     window = make_window(tight(tmp_path), make_simulator=Simulator, replay=False)
     pane = window.budget
