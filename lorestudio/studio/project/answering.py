@@ -23,6 +23,7 @@ from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import DRAFT, KEYS, PREFILTER, REPLY, SEARCH, SUMMARY, AnswerSource, ChatReply, ChatRequest
 from lorestudio.llm.profiles import Api, KeySource, Profile, ProfileError, ProfileFile, load_profiles
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
+from lorestudio.llm.redaction import fault_report
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.vault.files import refused
 
@@ -56,6 +57,7 @@ __all__ = [
     "RecordedAnswers",
     "Source",
     "default_profiles_path",
+    "fault_report",
     "load_profiles",
     "load_recorded",
     "make_answers",

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.texts import shorten
-from lorestudio.llm.redaction import fault_report
+from lorestudio.studio.project.answering import fault_report
 from lorestudio.ui.features.every_feature import Features
 from lorestudio.ui.shell.actions import Where, pane_action
 from lorestudio.ui.shell.bars import DockTitles
