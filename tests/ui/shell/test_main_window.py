@@ -207,12 +207,24 @@ def test_replay_reports_progress_and_fills_the_chat(make_window, tmp_path, qtbot
 def test_a_replay_can_be_stopped_and_keeps_what_is_done(make_window, tmp_path, qtbot, monkeypatch) -> None:
     monkeypatch.setattr(FakeSimulator, "more", more := threading.Event())
     window = make_window(make_project(tmp_path), replay=False)
+
+    def can() -> set[str]:
+        window.update_actions()
+        actions = window.commands.actions
+        return {name for name in actions if name.startswith("replay.") and actions[name].isEnabled()}
+
+    window.selection.choose_message(None, None)
+    assert can() == {"replay.all", "replay.range"}
+    window.chat.choose(2)
+    assert can() == {"replay.all", "replay.range", "replay.here", "replay.onward"}
     with qtbot.waitSignal(window.session.progress):
         window.run("replay.all")
+    assert can() == {"replay.follow", "replay.cancel"}
     window.chat.strip.stop.click()
     assert window.chat.strip.label.text() == "Stopping…"
     more.set()
     qtbot.waitUntil(lambda: not window.session.busy)
+    assert can() == {"replay.all", "replay.range", "replay.here", "replay.onward"}
     assert len(window.session.runs.traces) == 1
     assert any("stopped" in text for text in window.bars.texts)
 

@@ -434,9 +434,16 @@ def test_another_reply_is_a_swipe(opened: MainWindow, answer: Callable[..., None
 def test_what_came_before_a_stop_is_the_persons_to_keep(
     opened: MainWindow, answer: Callable[..., None], qtbot: QtBot
 ) -> None:
+    def can() -> set[str]:
+        opened.update_actions()
+        names = "reply.get", "reply.again", "reply.stop"
+        return {name for name in names if opened.commands.actions[name].isEnabled()}
+
     answer("Skarn circ", wait=True)
     composer = opened.features.chat.composer
+    assert can() == {"reply.get", "reply.again"}
     opened.run("reply.get")
+    assert can() == {"reply.stop"}
     qtbot.waitUntil(lambda: opened.chat.model.row(3).text == "Skarn circ", timeout=20_000)
     assert opened.chat.model.row(3).writing == "being written…"
     assert not composer.reply_text.isVisibleTo(opened)
@@ -450,6 +457,7 @@ def test_what_came_before_a_stop_is_the_persons_to_keep(
     composer.keep.click()
     settle(opened, qtbot)
     assert texts(opened)[-1] == "Skarn circles."
+    assert can() == {"reply.get", "reply.again"}
 
 
 def test_nothing_is_written_into_another_chat(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:

@@ -94,7 +94,13 @@ def test_a_hidden_reply_can_be_chosen_and_the_chat_says_what_was_in_sight(opened
 
 def test_a_persons_word_is_kept_beside_the_chat_and_taken_back(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     before = path.read_bytes()
+    since = opened.commands.actions["message.since"]
+    opened.chat.choose(3)
+    opened.context.update_actions()
+    shown = since.isEnabled()
     opened.chat.choose(1)
+    opened.context.update_actions()
+    assert (shown, since.isEnabled()) == (False, True), "the first three are hidden, the fourth is not"
     opened.run("message.since")
     asked = dialog(opened)
     assert (asked.first.value(), asked.last.value()) == (1, 1)

@@ -335,6 +335,7 @@ def test_a_text_left_as_it_was_is_no_step(shown) -> None:
 def test_the_mark_says_what_is_not_in_the_file_until_it_is_saved(shown, qtbot) -> None:
     window = shown()
     assert CHANGED not in chips(window)
+    assert not window.commands.actions["controls.file"].isEnabled()
     window.selection.choose_entry(entry(window, "Silent").id)
     window.run("controls.pin")
     settle(window, qtbot)
@@ -342,6 +343,8 @@ def test_the_mark_says_what_is_not_in_the_file_until_it_is_saved(shown, qtbot) -
     assert window.commands.actions["controls.file"].isEnabled()
     window.session.parts.saved(controls=window.session.project.controls)
     assert CHANGED not in chips(window)
+    window.update_actions()
+    assert not window.commands.actions["controls.file"].isEnabled()
     window.run("controls.pin")
     settle(window, qtbot)
     assert CHANGED in chips(window)

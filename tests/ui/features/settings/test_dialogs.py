@@ -635,6 +635,7 @@ def test_a_chats_choices_go_into_its_file_and_nothing_else_does(open_window, qtb
         "pin", controls=replace(controls, pins=(*controls.pins, EntryRule("Bell")), notebook="n")
     )
     settle(window, qtbot)
+    assert window.commands.actions["chat.write_state"].isEnabled()
     window.run("chat.write_state")
     dialog = window.features.settings.dialog
     settle(window, qtbot)

@@ -303,10 +303,15 @@ def test_what_is_recorded_is_not_asked_for_again(real, tmp_path, qtbot, client) 
     assert not boxes()
     assert len(client.asked) == asked
     assert call_of(window).source == "recorded from Local · tiny"
-    window.run("replay.fresh")
+    fresh = window.commands.actions["replay.fresh"]
+    assert fresh.isEnabled()
+    fresh.trigger()
     agree(qtbot)
     idle(window, qtbot)
     assert len(client.asked) == 2 * asked
+    window.run("mode.keywords-only")
+    idle(window, qtbot)
+    assert not fresh.isEnabled(), "nobody is asked"
 
 
 @pytest.mark.long

@@ -495,6 +495,8 @@ def test_what_is_tried_out_takes_the_place_of_the_sentence_shown_or_not(
     rings = next(each.id for each in window.session.project.index.entries if each.title == "Bell")
     assert pane.model.change(rings).words == "+ came in"
     assert sentence not in pane.summary.accessibleDescription()
+    window.update_actions()
+    assert window.context.action("preview.toggle").isEnabled()
     window.run("preview.toggle")
     (said,) = pane.summary.notes[:1]
     assert said == Said(
@@ -508,6 +510,8 @@ def test_what_is_tried_out_takes_the_place_of_the_sentence_shown_or_not(
     else:
         window.preview.try_settings(None)
     settle(window)
+    window.update_actions()
+    assert not window.context.action("preview.toggle").isEnabled(), "nothing is tried out any more"
     assert sentence in pane.summary.accessibleDescription()
 
 

@@ -60,6 +60,8 @@ def test_another_reply_shows_all_rows_again(window) -> None:
     assert window.trace.only.isHidden()
     assert len(rows_of(window)) == 5
     window.trace.show_only((CROWN,), "one")
+    window.update_actions()
+    assert window.context.action("trace.show_all").isEnabled()
     window.run("trace.show_all")
     assert len(rows_of(window)) == 5
     assert not window.context.action("trace.show_all").isEnabled()
