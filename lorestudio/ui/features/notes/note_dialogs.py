@@ -156,7 +156,7 @@ class NewNoteDialog(PlanDialog):
             self.template.addItem(own if template.filename else tr(template.name))
         self.template.setCurrentIndex(self.template.findText(before))
         self._follow_folder()
-        self.template.blockSignals(False)
+        self.template.blockSignals(False)  # only now: nobody chose it, and an Enter of before stays
         self.look_again()
 
     def _follow_folder(self) -> None:
