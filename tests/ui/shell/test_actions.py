@@ -154,6 +154,7 @@ def test_a_pane_that_stands_in_no_menu_yet_is_opened_by_the_palette(make_window,
     window = make_window(make_project(tmp_path / "vault"))
     assert not window.commands.actions["pane.memories"].isVisible()
     picker = palette(window)
+    assert picker.field.placeholderText() == "An entry, a message, a setting, a command or a pane"
     QTest.keyClicks(picker.field, "memories")
     assert titles(picker)[0] == "Memories"
     QTest.keyClick(picker.field, Qt.Key.Key_Return)

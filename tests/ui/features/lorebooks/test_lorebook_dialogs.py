@@ -385,6 +385,12 @@ def choosers(dialog) -> list[QPushButton]:
 def test_the_fields_of_an_import_are_followed(window, book, tmp_path, qtbot) -> None:
     dialog = shown(window, "book.import", ImportBooksDialog)
     assert (dialog.vault.isVisible(), dialog.bar.isVisible(), dialog.ok.isEnabled()) == (False, False, False)
+    kinds = "World Info, cards, NovelAI, Risu, KoboldAI, AI Dungeon, Markdown, …"
+    all_kinds = "World Info, cards (PNG, JSON, CharX), NovelAI, Risu, Agnaistic, KoboldAI, AI Dungeon, CSV, Markdown"
+    assert (dialog.files.placeholderText(), dialog.files.toolTip()) == (kinds, all_kinds)
+    assert dialog.folder.placeholderText() == "the vault itself"
+    ways = [dialog.split.itemText(at) for at in range(dialog.split.count())]
+    assert ways == ["a file an entry", "an entry at each #", "an entry at each ##", "an entry at each ###"]
     chosen_file(dialog, choosers(dialog)[0], book)
     qtbot.waitUntil(dialog.ok.isEnabled)
     assert (dialog.files.text(), dialog.state.text()) == (str(book), "2 notes. One undo takes all back.")

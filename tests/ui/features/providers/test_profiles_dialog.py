@@ -94,6 +94,7 @@ def test_the_presets_are_the_servers_that_people_use(open_dialog) -> None:
     assert dialog.api.currentData() == Api.ANTHROPIC.value
     assert dialog.variable.text() == "ANTHROPIC_API_KEY"
     assert dialog._form.isRowVisible(dialog.key)
+    assert dialog.key.placeholderText() == "Enter a new key; a stored one is never shown"
     add(dialog, "LM Studio")
     assert dialog.url.text() == "http://127.0.0.1:1234/v1"
     assert not dialog._form.isRowVisible(dialog.key)
