@@ -359,9 +359,7 @@ class GraphPane(Pane):
         if self.working or not self.isVisible():
             self._say_nothing(tr("Making the graph"), tr("Links, groups and places are being worked out."))
         else:
-            self._say_nothing(
-                tr("No graph"), tr("Making it did not come to its end."), (("again", tr("Make the graph")),)
-            )
+            self._say_nothing(tr("No graph"), tr("It was not finished."), (("again", tr("Make the graph")),))
 
     def _say_no_nodes(self, prepared: PreparedGraph) -> None:
         if prepared.found.graph.hidden:
@@ -385,9 +383,7 @@ class GraphPane(Pane):
             text = tr("{amount} entries are finding their places. The list is ready.", amount=amount)
             self._say_nothing(tr("Laying out the graph"), text)
         else:
-            text = tr(
-                "The layout did not come to its end. The list and the surroundings of single entries work without it."
-            )
+            text = tr("The layout is unfinished. The list and the surroundings of single entries work without it.")
             ways = ("again", tr("Lay out the graph")), ("local", tr("Around the chosen entry"))
             self._say_nothing(tr("Not laid out"), text, ways)
 

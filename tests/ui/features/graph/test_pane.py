@@ -817,7 +817,7 @@ def test_a_graph_that_cannot_be_made_is_told_and_can_be_tried_again(
         pane = settled(qtbot, new_window)
     assert new_window.bars.texts == ["the links are knotted"]
     assert (pane.empty.title.text(), pane.strip.isHidden()) == ("No graph", True)
-    assert pane.empty.text.text() == "Making it did not come to its end.", "nobody stopped it"
+    assert pane.empty.text.text() == "It was not finished.", "nobody stopped it"
     pane.empty.pressed.emit("again")
     settled(qtbot, new_window)
     assert pane.view.isVisible()
@@ -859,7 +859,7 @@ def test_while_it_is_made_the_pane_says_how_far_it_is_and_then_what_there_is(
         settled(qtbot, new_window)
     rest = "The list and the surroundings of single entries work without it."
     ways = ["Lay out the graph", "Around the chosen entry"]
-    assert said() == ("Not laid out", f"The layout did not come to its end. {rest}", ways)
+    assert said() == ("Not laid out", f"The layout is unfinished. {rest}", ways)
     assert new_window.bars.texts == ([] if stopped else ["the springs broke"])
 
 
