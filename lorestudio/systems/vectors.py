@@ -16,8 +16,12 @@ from lorestudio.settings.hybrid import NO_EMBEDDER, STAND_IN
 from lorestudio.systems.base import Offline, System, VectorCount
 
 
+class EmbedderError(InputError):
+    """Whoever was chosen to make vectors cannot."""
+
+
 def embedder_named(name: str, connections: Connections | None = None) -> Embedder | None:
-    """The stand-in, a provider by the name of its profile, or None for nobody. Raises InputError for another name."""
+    """The stand-in, a provider by the name of its profile, or None for nobody. Raises EmbedderError for others."""
     if name in {"", NO_EMBEDDER}:
         return None
     if name == STAND_IN:
@@ -25,9 +29,10 @@ def embedder_named(name: str, connections: Connections | None = None) -> Embedde
     connections = connections or Connections(default_profiles_path())
     profile = connections.load().find(name)
     if profile is None:
-        raise InputError("embedder", f"there is no profile “{name}”. Use stand-in, none, or one of your profiles.")
+        reason = f"there is no profile “{name}” to make the vectors. Use stand-in, none, or one of your profiles."
+        raise EmbedderError("embedder", reason)
     if profile.api is not Api.OPENAI:
-        raise InputError("embedder", f"the profile “{name}” speaks an API without embeddings. Choose another one.")
+        raise EmbedderError("embedder", f"the profile “{name}” speaks an API without embeddings. Choose another one.")
     from lorestudio.llm.http.embedding import HttpEmbedder  # noqa: PLC0415  # most vectors ask nobody
 
     return HttpEmbedder(profile, connections.keys)

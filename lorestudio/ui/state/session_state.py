@@ -17,6 +17,7 @@ from lorestudio.studio.project.answering import AnsweringError, Connections, def
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.ranges import generations
 from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.systems.vectors import EmbedderError
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.choices import ChoiceStore, RunChoice
@@ -170,7 +171,7 @@ class SessionState(QObject):
 
     def report(self, error: Exception) -> None:
         """Say that a job has failed."""
-        if isinstance(error, AnsweringError):  # the person's choice, not a fault
+        if isinstance(error, AnsweringError | EmbedderError):  # the person's choice, not a fault
             self.notice.emit(Notice(sentence_of(error), "error", actions=("profiles.edit",)))
             return
         logger.error("a job failed: %s", error, exc_info=error)

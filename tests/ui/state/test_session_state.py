@@ -10,6 +10,7 @@ import pytest
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.studio.project.answering import AnsweringError
+from lorestudio.systems.vectors import EmbedderError, embedder_named
 from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.state.session import Session
 from tests.ui.worlds import BELL, CROWN, LEFT_OUT, make_project
@@ -81,8 +82,13 @@ def test_a_file_in_the_wrong_place_says_what_it_is(session: Session, belongs: Be
     session.fail(WrongFileError("/home/wren/x.json", "a thing", belongs))
     assert (told[0].text, told[0].tone, told[0].key) == (f"x.json: a thing.{more}", "warning", "wrong-file")
     assert not session.busy
-    session.report(InputError("embedder", "there is no profile “Home”. Use another one."))
-    assert told.pop() == Notice("embedder: there is no profile “Home”. Use another one.", "error"), "no traceback"
+    session.report(InputError("depth", "it is no number. Use another one."))
+    assert told.pop() == Notice("depth: it is no number. Use another one.", "error"), "no traceback"
+    with pytest.raises(EmbedderError) as missing:
+        embedder_named("Home", session.connections)
+    session.report(missing.value)
+    assert told.pop() == Notice(str(missing.value), "error", actions=("profiles.edit",))
+    assert "there is no profile “Home” to make the vectors" in str(missing.value)
     session.report(ValueError("the tap drips"))
     assert (told[1].text, told[1].tone) == ("the tap drips", "error")
     assert "ValueError: the tap drips" in told[1].details
