@@ -50,14 +50,22 @@ if TYPE_CHECKING:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "dressed: with the stylesheet, and drawn: for tests of room and looks")
     config.addinivalue_line("markers", "own_window: a window of its own, for a test that changes files or closes it")
+    config.addinivalue_line("markers", "always: not one of the long tests, though it has a window of its own")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Qt's own warnings fail a test. The settings of pytest-qt stay here, for runs where it is not installed."""
+    """Qt's own warnings fail a test. The settings of pytest-qt stay here, for runs where it is not installed.
+
+    A window of a test's own takes a third of a second, and hundreds have one: they are `long`. Those marked `always`
+    are the main line of each feature: nearly everything in `ui/` that a long one reaches is reached by these, too.
+    """
     here = pathlib.Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.qt_log_level_fail("WARNING"))
+            if has_own_window(item) and item.get_closest_marker("always") is None:
+                item.add_marker(pytest.mark.long)
             # The offscreen platform has no window manager.
             item.add_marker(pytest.mark.qt_log_ignore("^This plugin does not support "))
 
@@ -204,6 +212,17 @@ def _active(timer: QTimer) -> bool:
         return False
 
 
+def has_own_window(item: pytest.Item) -> bool:
+    """Whether a test makes a window that no other one uses."""
+    fixtures = getattr(item, "fixturenames", ())
+    return "make_window" in fixtures or ("share_window" in fixtures and shares_none(item))
+
+
+def shares_none(item: pytest.Item) -> bool:
+    """Whether a test has a window of its own where others share one."""
+    return any(item.get_closest_marker(name) is not None for name in ("own_window", "dressed"))
+
+
 def is_dressed(request: pytest.FixtureRequest) -> bool:
     """Whether the test's windows have the stylesheet and are drawn, which takes longer than all else of most tests."""
     return request.node.get_closest_marker("dressed") is not None
@@ -321,7 +340,7 @@ def share_window(shared_window: SharedWindow, request: pytest.FixtureRequest) ->
     def share(
         project_of: Callable[[Path], Project], *, prepare: Callable[[MainWindow], object] = id, **more: Any
     ) -> MainWindow:
-        if any(request.node.get_closest_marker(name) is not None for name in ("own_window", "dressed")):
+        if shares_none(request.node):
             make_window, folder = request.getfixturevalue("make_window"), request.getfixturevalue("tmp_path")
             window = make_window(project_of(folder), **more)
             prepare(window)

@@ -211,6 +211,7 @@ def test_a_system_that_is_chosen_brings_its_menus(window) -> None:
     assert menu("Chat/Chosen memory")
 
 
+@pytest.mark.always
 @pytest.mark.own_window
 def test_one_list_finds_entries_messages_settings_actions_and_panes(window) -> None:
     first = {}

@@ -114,6 +114,7 @@ def test_menus_that_are_filled_again_leave_no_qt_objects_to_collect(qtbot: QtBot
         gc.garbage.clear()
 
 
+@pytest.mark.always
 def test_a_picture_waits_for_what_follows_later(window: MainWindow, qapp: QApplication) -> None:
     told: list[str] = []
     timer = QTimer(window, singleShot=True, interval=150)

@@ -73,6 +73,7 @@ def test_the_last_reply_is_shown_first(window) -> None:
     assert window.trace.model.trace.turn.message == 5
 
 
+@pytest.mark.own_window
 def test_choosing_a_message_shows_its_trace_everywhere(window) -> None:
     window.chat.view.setCurrentIndex(window.chat.model.index(2))
     assert window.selection.generation == Generation(2, 1)
@@ -87,6 +88,7 @@ def test_a_message_that_is_no_reply_shows_the_reply_after_it(window) -> None:
     assert "the one after message #3" in window.docks["trace"].bar._note.text()
 
 
+@pytest.mark.own_window
 def test_choosing_an_entry_shows_it_in_every_pane(window) -> None:
     window.vault.tree.setCurrentIndex(window.vault.model.index_of_note(ENTRIES[CROWN]))
     assert window.selection.entry == CROWN
@@ -150,6 +152,7 @@ def test_next_and_previous_entry_follow_the_list_as_it_is_shown(window) -> None:
     assert window.selection.entry == SKARN  # around the end
 
 
+@pytest.mark.own_window
 def test_a_broken_note_is_shown_with_its_reason(window) -> None:
     window.selection.choose_entry(SKARN)
     window.selection.choose_left_out(LEFT_OUT[0])
@@ -290,6 +293,7 @@ def test_changed_messages(window) -> None:
     assert window.selection.message == 2
 
 
+@pytest.mark.own_window
 def test_swipes_have_traces_of_their_own(window) -> None:
     window.chat.choose(2)
     window.run("swipe.previous")
@@ -303,6 +307,7 @@ def test_swipes_have_traces_of_their_own(window) -> None:
     assert not window.commands.actions["swipe.next"].isEnabled() is window.chat.model.swipes(2) > 1
 
 
+@pytest.mark.own_window
 def test_clicks_on_the_swipe_arrows(window, qtbot) -> None:
     window.chat.choose(2)
     drain()
@@ -428,6 +433,7 @@ def test_a_save_that_fails_keeps_the_text_and_can_be_tried_again(window, monkeyp
     assert not pane.bar.isVisible()
 
 
+@pytest.mark.always
 @pytest.mark.own_window
 def test_closing_with_unsaved_text_asks(window, qtbot) -> None:
     pane = open_source(window, SKARN)
@@ -582,6 +588,7 @@ def test_f1_says_what_each_pane_is_for(window, name: str) -> None:
     close_popups(QDialog)
 
 
+@pytest.mark.own_window
 def test_the_page_on_panes_has_every_pane_and_no_other(window) -> None:
     text = resource("docs", "panes.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^## (.+)$", text, re.MULTILINE)) == {dock.pane.title for dock in window.docks.values()}

@@ -58,6 +58,7 @@ def press(window: MainWindow, key: Qt.Key, modifiers: Any = Qt.KeyboardModifier.
     drain()
 
 
+@pytest.mark.own_window
 @pytest.mark.parametrize(("key", "modifiers"), [(Qt.Key.Key_Z, CTRL | SHIFT), (Qt.Key.Key_Y, CTRL)])
 def test_a_change_is_taken_back_and_done_again_by_name(window: MainWindow, key: Qt.Key, modifiers: Any) -> None:
     actions, parts = window.commands.actions, window.session.parts
@@ -82,6 +83,7 @@ def test_a_change_is_taken_back_and_done_again_by_name(window: MainWindow, key: 
     settle(window)
 
 
+@pytest.mark.always
 def test_undo_where_it_undoes_nothing_says_which_key_does(
     make_window: Callable[..., MainWindow], tmp_path: Path
 ) -> None:
@@ -108,6 +110,7 @@ def test_undo_where_it_undoes_nothing_says_which_key_does(
     assert window.session.project.settings.max_entries == 3
 
 
+@pytest.mark.own_window
 def test_ctrl_y_does_a_fields_text_again_also_where_the_field_does_not_know_the_key(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +158,7 @@ def test_ctrl_y_is_a_key_for_doing_again_on_every_desktop() -> None:
     assert [is_redo(each) for each in pressed] == [True, False, False]
 
 
+@pytest.mark.own_window
 def test_find_opens_the_search_of_the_pane_and_of_no_other_one(window: MainWindow) -> None:
     window.show_pane("chat")
     press(window, Qt.Key.Key_F, CTRL)
@@ -171,6 +175,7 @@ def test_find_opens_the_search_of_the_pane_and_of_no_other_one(window: MainWindo
     assert QApplication.focusWidget() is not window.vault.focus_target()
 
 
+@pytest.mark.own_window
 def test_panes_are_gone_round_both_ways(window: MainWindow) -> None:
     shown = [name for name, dock in window.docks.items() if not dock.isHidden()]
     window.show_pane(shown[0])
@@ -189,6 +194,7 @@ def test_panes_are_gone_round_both_ways(window: MainWindow) -> None:
         assert window.current_pane().name == expected
 
 
+@pytest.mark.always
 @pytest.mark.own_window
 def test_a_layout_that_is_reset_leaves_the_keyboard_where_it_was(window: MainWindow) -> None:
     window.show_pane("budget")
@@ -262,6 +268,8 @@ def test_without_a_problem_that_is_said(make_window: Callable[..., MainWindow]) 
     dialog.close()
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 def test_f1_tells_of_the_pane_and_of_its_keys(window: MainWindow) -> None:
     window.show_pane("trace")
     press(window, Qt.Key.Key_F1)
@@ -358,6 +366,7 @@ def test_settings_of_one_name_do_not_keep_commands_away(window: MainWindow) -> N
     picker.close()
 
 
+@pytest.mark.always
 def test_a_shortcut_is_set_in_the_window(make_window: Callable[..., MainWindow]) -> None:
     window = make_window(make_project())
     window.run("help.shortcuts")
@@ -510,6 +519,7 @@ def test_the_shortcuts_are_opened_once(window: MainWindow) -> None:
     second.close()
 
 
+@pytest.mark.own_window
 def test_what_acts_on_a_pane_brings_it_to_the_front(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     table = window.commands.table
     acting = [action for action in table.values() if action.pane]

@@ -155,6 +155,7 @@ def test_reading_again_says_what_cannot_go_together_and_nothing_is_lost(unwatche
             box.close()
 
 
+@pytest.mark.always
 def test_vaults_that_cannot_be_read_are_told_in_one_bar_until_they_can_be_again(window: MainWindow) -> None:
     session = window.session
     follower = session.reading._follower

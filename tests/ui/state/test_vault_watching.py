@@ -91,6 +91,7 @@ def test_a_change_on_disk_is_said_and_taken_in_when_asked(make_window, qtbot, tm
     assert (session.runs.stale, window.bars.texts) == ("", [])
 
 
+@pytest.mark.always
 def test_a_change_that_is_taken_back_on_disk_is_said_no_more(make_window, qtbot, tmp_path):
     write(tmp_path / "vault", "Gate")
     window = make_window(cache_file=tmp_path / "vaults.sqlite", make_simulator=Simulator)
@@ -126,6 +127,7 @@ def test_without_a_run_a_change_on_disk_is_taken_in_and_what_is_looked_at_stays(
     assert (session.runs.stale, window.bars.texts) == ("", [])
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("renamed", [False, True])
 def test_a_note_that_goes_on_disk_stays_with_its_unsaved_text(make_window, qtbot, tmp_path, renamed: bool):
     path = write(tmp_path / "vault", "Gate")

@@ -141,6 +141,7 @@ def test_captures_are_shown_redacted_and_deleted(
         qtbot.waitUntil(lambda: old.id not in [each.id for each in store.list()])  # another thread sweeps
 
 
+@pytest.mark.always
 def test_an_address_that_is_none_is_said(window: MainWindow, dialog: LiveCaptureDialog) -> None:
     dialog.provider.setText("openrouter")
     dialog.switch.click()

@@ -217,6 +217,7 @@ def test_what_is_chosen_for_the_chat_holds_and_a_change_runs_the_text_again(show
     settle(pane, qtbot)
 
 
+@pytest.mark.always
 def test_without_a_chat_it_works_at_once_and_the_trace_offers_it(shown, qtbot) -> None:
     window = shown(None)
     pane = window.features.bench.pane
@@ -262,6 +263,7 @@ def test_nothing_runs_while_nobody_looks(shown, qtbot) -> None:
     settle(pane, qtbot)
 
 
+@pytest.mark.always
 def test_a_failure_is_said(shown, qtbot, monkeypatch) -> None:
     def fail(*_args, **_more):
         raise OSError("the disk is on fire")
@@ -311,6 +313,7 @@ def test_a_row_says_how_it_came_in_or_what_stopped_it(made: BenchRow, why: str, 
     assert [key_words(replace(made, keys=keys)) for keys in ((), ("lamp", "light"))] == ["", "lamp, light"]
 
 
+@pytest.mark.always
 def test_a_row_is_drawn_with_all_that_it_says(shown, qtbot) -> None:
     window = shown()
     pane = window.features.bench.pane
@@ -328,6 +331,7 @@ def test_a_row_is_drawn_with_all_that_it_says(shown, qtbot) -> None:
     assert (pane.empty.isVisible(), pane.table.isVisible()) == (True, False)
 
 
+@pytest.mark.always
 def test_a_marked_word_says_whose_key_it_is_under_the_mouse(shown, qtbot, monkeypatch) -> None:
     pane = shown().features.bench.pane
     type_in(pane, "A storm, a tide.", qtbot)
@@ -367,6 +371,7 @@ def test_a_button_runs_the_text_at_once_and_once(shown, qtbot, monkeypatch) -> N
     assert (pane.result, titles(pane)) == (None, [])
 
 
+@pytest.mark.always
 def test_another_system_says_how_it_decides_and_runs_the_text_again(shown, qtbot) -> None:
     window = shown()
     pane = window.features.bench.pane
@@ -382,6 +387,7 @@ def test_another_system_says_how_it_decides_and_runs_the_text_again(shown, qtbot
     assert pane.empty.text.text() == "Fact memory goes by what was kept of chats, and there is nothing for this text."
 
 
+@pytest.mark.always
 def test_behind_a_chat_that_was_not_run_it_says_what_to_do(make_window, qtbot) -> None:
     window = make_window(make_project(), make_simulator=Simulator, replay=False)
     window.show_pane("bench")

@@ -70,6 +70,7 @@ def pane(window: MainWindow) -> BudgetPane:
     return window.budget
 
 
+@pytest.mark.own_window
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
 def test_an_entry_is_pinned_and_copied_from_its_row(window: MainWindow, pane: BudgetPane, by: str) -> None:
     place = next(at for at, words in enumerate(listed(pane)) if "Tower" in words)
@@ -159,6 +160,7 @@ def test_before_anything_is_run_there_is_no_budget(make_window: Callable[..., Ma
     assert not pane.empty.isVisible()
 
 
+@pytest.mark.always
 def test_without_a_chat_the_budget_offers_to_open_one(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
     window = make_window(replace(tight(tmp_path), chat=None, chat_path=None))
     asked: list[str] = []
@@ -208,6 +210,8 @@ def pane_trace(window: MainWindow) -> Trace:
 # ---- another budget ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 def test_another_budget_is_tried_and_left(window: MainWindow, pane: BudgetPane, qtbot: QtBot) -> None:
     try_budget(window, pane, 30, qtbot)
     assert pane.slider.label.text() == "Try: 300 tokens"
@@ -226,6 +230,7 @@ def test_another_budget_is_tried_and_left(window: MainWindow, pane: BudgetPane, 
     assert not window.context.preview.whole.trying
 
 
+@pytest.mark.always
 @pytest.mark.own_window
 def test_a_budget_is_kept_and_undone(window: MainWindow, pane: BudgetPane, qtbot: QtBot) -> None:
     try_budget(window, pane, 30, qtbot)
@@ -352,6 +357,7 @@ def test_a_row_of_the_list_looks_like_its_segment(qtbot: QtBot, theme: Theme) ->
     assert [each.text for each in looks["Skarn"].strips[0].right] == ["1,200"]
 
 
+@pytest.mark.own_window
 def test_a_trial_that_fails_is_told_and_one_that_is_left_shows_the_run_again(
     window: MainWindow, pane: BudgetPane, qtbot: QtBot, caplog: pytest.LogCaptureFixture
 ) -> None:

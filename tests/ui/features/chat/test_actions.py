@@ -249,6 +249,7 @@ def test_a_file_that_was_changed_meanwhile_is_asked_about(opened: MainWindow, pa
     assert '"mes":"I run."' in path.read_text()
 
 
+@pytest.mark.always
 def test_closing_asks_about_an_unsaved_chat(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     opened.show()
     opened.features.chat.composer.written.emit("I run.", Voice.YOU)
@@ -282,6 +283,7 @@ def test_after_an_error_of_the_program_the_next_start_offers_an_unsaved_chat(
     assert not kept.exists()
 
 
+@pytest.mark.always
 def test_a_second_window_on_the_vault_is_told(opened: MainWindow, tmp_path: Path) -> None:
     project = opened.session.project
     assert project is not None
@@ -319,6 +321,7 @@ def test_leaving_the_chat_asks_first_and_may_throw_away(opened: MainWindow, path
     assert texts(opened) == ["Welcome.", "The fortress?", "b"]
 
 
+@pytest.mark.always
 def test_a_branch_lies_beside_the_chat(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     path.with_name("Ada.answers.jsonl").write_text("recorded")
     opened.chat.choose(1)
@@ -336,6 +339,7 @@ def test_a_branch_lies_beside_the_chat(opened: MainWindow, path: Path, qtbot: Qt
 # ---- replies ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.always
 def test_a_reply_is_written_into_the_chat(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
     answer("Skarn ", "circles.")
     opened.features.chat.composer.written.emit("And Skarn?", Voice.YOU)
@@ -372,6 +376,7 @@ def test_a_changed_setting_leaves_the_list_as_it_was_looked_at(opened: MainWindo
     assert not opened.chat.model.row(1).expanded
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("hides", [False, True])
 def test_a_plain_text_asks_only_where_it_would_lose_something(
     window: MainWindow, tmp_path: Path, qtbot: QtBot, hides: bool
@@ -397,6 +402,7 @@ def test_a_plain_text_asks_only_where_it_would_lose_something(
     assert "And the bell?" in path.read_text("utf-8")
 
 
+@pytest.mark.always
 def test_a_reply_that_ends_at_the_limit_says_so(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
     answer("Skarn circ", finish="length")
     opened.run("reply.get")
@@ -431,6 +437,7 @@ def test_another_reply_is_a_swipe(opened: MainWindow, answer: Callable[..., None
     assert [each.text for each in ASKED[0].messages][-1] == "The fortress?"
 
 
+@pytest.mark.always
 def test_what_came_before_a_stop_is_the_persons_to_keep(
     opened: MainWindow, answer: Callable[..., None], qtbot: QtBot
 ) -> None:
@@ -536,6 +543,7 @@ def test_a_failure_before_anything_came_says_what_to_do(
     assert opened.commands.actions["reply.get"].isEnabled()
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(("command", "offered"), [("reply.get", "Get a reply"), ("reply.again", "Get another reply")])
 def test_a_failure_offers_what_failed_and_goes_when_the_next_reply_begins(
     opened: MainWindow, answer: Callable[..., None], qtbot: QtBot, command: str, offered: str
@@ -557,6 +565,7 @@ def broken(words: str) -> LlmError:
     return LlmError(ErrorKind.CONNECTION, words)
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("agreed", [True, False])
 def test_what_a_provider_costs_is_said_before_it_is_asked(
     opened: MainWindow, answer: Callable[..., None], qtbot: QtBot, agreed: bool
@@ -608,6 +617,7 @@ def test_the_composer_grows_with_lines_that_wrap_and_sends(opened: MainWindow, q
     assert composer.field.height() == low
 
 
+@pytest.mark.always
 def test_a_persona_names_the_person_and_is_remembered(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     dialog = opened.features.chat.setups.edit()
     assert isinstance(dialog, PromptSetupDialog)
@@ -776,6 +786,7 @@ def test_an_edit_that_changes_nothing_or_is_given_up_is_no_step(opened: MainWind
     assert not opened.features.chat.files.unsaved
 
 
+@pytest.mark.always
 def test_an_edit_is_one_of_the_swipe_that_is_shown(opened: MainWindow, qtbot: QtBot) -> None:
     opened.chat.choose(2)
     opened.run("swipe.previous")
@@ -875,6 +886,7 @@ def test_a_text_for_a_message_that_was_changed_meanwhile_stays_and_that_is_said(
     assert field.toPlainText() == "The gate?"
 
 
+@pytest.mark.always
 def test_a_message_that_was_taken_out_while_it_was_edited_comes_back_with_the_text(
     opened: MainWindow, file_becomes: Callable[[str], None], qtbot: QtBot
 ) -> None:
@@ -893,6 +905,7 @@ def test_a_message_that_was_taken_out_while_it_was_edited_comes_back_with_the_te
     assert texts(opened) == ["Welcome.", "b"]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(("command", "place"), [("message.insert", 1), ("swipe.write", 2), ("swipe.write", 0)])
 def test_escape_takes_the_empty_message_or_swipe_back_that_was_to_be_written(
     opened: MainWindow, qtbot: QtBot, command: str, place: int
@@ -940,6 +953,7 @@ def test_an_empty_text_that_was_taken_stays(opened: MainWindow, qtbot: QtBot) ->
     drain()
 
 
+@pytest.mark.always
 def test_the_menu_on_a_message_is_about_it(opened: MainWindow) -> None:
     view = opened.chat.view
     opened.chat.choose(0)
@@ -991,6 +1005,7 @@ def test_the_palette_finds_messages_and_leads_to_them(opened: MainWindow) -> Non
     assert opened.selection.message == 1
 
 
+@pytest.mark.always
 def test_lines_that_cannot_be_read_are_shown_as_they_stand_in_the_file(opened: MainWindow) -> None:
     opened.run("chat.broken")
     dialog = opened.findChildren(QDialog)[-1]
@@ -1004,6 +1019,7 @@ def test_lines_that_cannot_be_read_are_shown_as_they_stand_in_the_file(opened: M
     dialog.close()
 
 
+@pytest.mark.always
 def test_a_new_chat_begins_with_the_name_that_is_said(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     opened.run("chat.new")
     dialog = opened.findChildren(QDialog)[-1]
@@ -1026,6 +1042,7 @@ def test_the_chosen_reply_of_a_chat_that_is_opened_is_the_last(opened: MainWindo
     assert opened.chat.view.hasFocus()
 
 
+@pytest.mark.always
 def test_another_reply_by_hand_is_an_empty_swipe_to_write(opened: MainWindow, qtbot: QtBot) -> None:
     composer = opened.features.chat.composer
     composer.writer_chosen.emit("")
@@ -1156,6 +1173,7 @@ def test_a_chat_without_a_file_asks_for_one_before_it_is_left(
     assert '"mes":"I run."' in (tmp_path / "New.jsonl").read_text("utf-8")
 
 
+@pytest.mark.always
 def test_a_chat_that_cannot_be_written_is_told_and_stays_unsaved(
     opened: MainWindow, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1171,6 +1189,7 @@ def test_a_chat_that_cannot_be_written_is_told_and_stays_unsaved(
     assert left == []
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("can", [True, False])
 def test_a_chat_that_an_earlier_run_kept_is_saved_where_it_is_wanted(
     opened: MainWindow, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, can: bool
@@ -1202,6 +1221,7 @@ def test_where_nothing_was_kept_nobody_is_asked(opened: MainWindow, tmp_path: Pa
     assert not (tmp_path / "kept" / "unsaved-chats").exists()
 
 
+@pytest.mark.always
 def test_a_chat_that_was_thrown_away_is_not_offered_again(opened: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     opened.features.chat.keep_in(tmp_path / "kept")
     opened.features.chat.composer.written.emit("I run.", Voice.CHARACTER)
@@ -1279,6 +1299,7 @@ def test_a_branch_that_cannot_be_written_is_told_and_marks_nothing(
     assert [each.name for each in path.parent.iterdir()] == ["Ada.jsonl"]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("is_open", [True, False])
 def test_a_card_that_cannot_be_read_is_said_in_its_dialog_or_in_the_window(
     opened: MainWindow, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, is_open: bool
@@ -1355,6 +1376,7 @@ def test_without_a_project_there_is_no_prompt_to_set_up(make_window: Callable[..
     assert not window.features.chat.composer.isVisibleTo(window)
 
 
+@pytest.mark.always
 def test_without_a_chat_there_is_nothing_to_save_or_to_keep(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,6 +126,7 @@ def test_a_persons_word_is_kept_beside_the_chat_and_taken_back(opened: MainWindo
     assert words(opened)[1] == "hidden today, in sight then (assumed)"
 
 
+@pytest.mark.always
 def test_as_it_is_now_nothing_can_be_said_and_the_context_size_decides(opened: MainWindow, qtbot: QtBot) -> None:
     opened.run("chat.basis")
     asked = dialog(opened)
@@ -143,6 +144,7 @@ def test_as_it_is_now_nothing_can_be_said_and_the_context_size_decides(opened: M
     assert opened.session.project.known_context == 4000
 
 
+@pytest.mark.always
 def test_a_word_on_messages_follows_what_is_put_in_before_them(opened: MainWindow, qtbot: QtBot) -> None:
     opened.session.parts.adjust("word", basis=KeptBasis(hidden=(HiddenSince(1, 2, 4),)))
     settle(opened, qtbot)

@@ -61,6 +61,7 @@ def test_rows_in_sight_have_their_true_height_and_follow_each_other(view: Messag
     assert all(one.bottom() + 1 == other.top() for one, other in pairwise(rects))
 
 
+@pytest.mark.always
 def test_where_nothing_moves_slowly_the_end_is_kept_at_once(view: MessageList) -> None:
     bar, keeper = view.verticalScrollBar(), EndKeeper(view)
     view.hide()

@@ -93,6 +93,8 @@ def test_changes_are_where_other_entries_went_in_than_before(window: MainWindow,
     assert seen == [2, 5, 5, 2, 2]
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 def test_swipes_are_walked_within_their_message(window: MainWindow, pane: ChatPane) -> None:
     pane.choose(2)
     seen = []
@@ -138,6 +140,7 @@ def test_a_long_message_opens_where_it_is_chosen(window: MainWindow, pane: ChatP
     assert not pane.model.row(1).expanded
 
 
+@pytest.mark.always
 def test_the_mode_and_the_answers_that_are_chosen_above_the_chat_are_used(
     make_window: Callable[..., MainWindow], tmp_path: Path
 ) -> None:
@@ -214,6 +217,7 @@ def test_a_swipe_of_a_message_that_is_no_reply_is_shown_and_not_looked_at(window
     assert (pane.model.viewed_swipe(0), window.selection.generation) == (0, before)
 
 
+@pytest.mark.own_window
 def test_the_progress_strip_stands_while_something_runs(window: MainWindow, pane: ChatPane) -> None:
     assert not pane.strip.isVisibleTo(pane)
     window.session.set_activity("Reading the inn…")

@@ -60,6 +60,7 @@ def notices(window) -> str:
     return " ".join(bar.label.text() for bar in window.bars.findChildren(MessageBar))
 
 
+@pytest.mark.always
 def test_from_here_to_the_end_runs_what_comes_before_and_says_so(window, qtbot) -> None:
     window.chat.choose(6)
     window.run("replay.onward")
@@ -69,6 +70,7 @@ def test_from_here_to_the_end_runs_what_comes_before_and_says_so(window, qtbot) 
     assert "5 run, 0 kept" in notices(window)
 
 
+@pytest.mark.always
 def test_a_range_ends_where_it_ends_and_the_rest_goes_on_from_there(window, qtbot) -> None:
     dialog = window.features.replay.ask_range()
     dialog.first.setValue(2)
@@ -169,6 +171,7 @@ def test_notes_that_could_not_be_read_are_counted_above_the_run(window, qtbot, p
     assert said[-1].endswith("without 1 broken note")
 
 
+@pytest.mark.always
 def test_a_range_that_ends_before_a_reply_is_told_and_nothing_is_run(window) -> None:
     window.features.replay._replay(MessageRange(3, 3))
     assert "No reply stands" in notices(window)
@@ -198,6 +201,7 @@ def test_a_replay_whose_questions_had_no_answer_says_so(window, qtbot, tmp_path)
     assert "A model gave no usable answer in 5 of 5 replies." in notices(window)
 
 
+@pytest.mark.always
 def test_what_runs_is_gone_to_and_stopped_with_word_of_it(window, monkeypatch) -> None:
     stopped = []
     monkeypatch.setattr(window.session.replays, "cancel", lambda: stopped.append("cancel"))

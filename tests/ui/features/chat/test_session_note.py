@@ -189,6 +189,7 @@ def test_nobody_who_writes_none_is_asked(window: MainWindow, writer: Writer) -> 
     assert writer.asked == []
 
 
+@pytest.mark.always
 def test_what_fails_is_said_and_changes_nothing(window: MainWindow, writer: Writer) -> None:
     before = chat_of(window)
     writer.note = LlmError(ErrorKind.TIMED_OUT, "It took too long.")
@@ -221,6 +222,7 @@ def test_a_note_for_a_chat_that_was_left_is_dropped(window: MainWindow, writer: 
     assert chat_of(window)[0].controls.scribe_summary == ""
 
 
+@pytest.mark.always
 def test_a_note_that_is_waited_for_is_told_and_stopped(
     window: MainWindow, writer: Writer, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
@@ -247,6 +249,7 @@ def test_a_note_that_is_waited_for_is_told_and_stopped(
     assert chat_of(window)[0].controls.scribe_summary == "Skarn came back."
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(("on", "due"), [(True, True), (False, False)])
 def test_after_a_reply_it_is_said_that_a_note_is_due(
     window: MainWindow, writer: Writer, qtbot: QtBot, on: bool, due: bool

@@ -243,6 +243,7 @@ def test_the_setting_that_did_it_is_told(window: MainWindow, qtbot: QtBot) -> No
     assert all(row[3].startswith("−") for row in left)
 
 
+@pytest.mark.always
 def test_marking_and_comparing(window: MainWindow, qtbot: QtBot) -> None:
     window.run("compare.marked")  # nothing is marked yet
     assert pane_of(window).compared is None
@@ -260,6 +261,7 @@ def test_marking_and_comparing(window: MainWindow, qtbot: QtBot) -> None:
     assert compared.after.trace is window.session.runs.traces[Generation(8)]
 
 
+@pytest.mark.always
 def test_two_swipes_and_exchanging_them(window: MainWindow, qtbot: QtBot) -> None:
     go(window, 4)
     window.show_pane("compare")
@@ -273,6 +275,7 @@ def test_two_swipes_and_exchanging_them(window: MainWindow, qtbot: QtBot) -> Non
     assert pane.compared.after.trace is window.session.runs.traces[Generation(4, 1)]
 
 
+@pytest.mark.always
 def test_the_settings_of_a_file(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "one.json"
     path.write_text(
@@ -291,6 +294,7 @@ def test_the_settings_of_a_file(window: MainWindow, qtbot: QtBot, tmp_path: Path
     assert pane.compared.causes.causes[0].difference.title == "Most entries"
 
 
+@pytest.mark.always
 def test_a_file_that_cannot_be_read_is_said(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "broken.json"
     path.write_text("{", encoding="utf-8")
@@ -302,6 +306,7 @@ def test_a_file_that_cannot_be_read_is_said(window: MainWindow, qtbot: QtBot, tm
     assert "broken.json, line 1" in pane.state.text()
 
 
+@pytest.mark.always
 def test_runs_that_were_kept(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
     window = make_window(project_with(long_chat(2)), make_simulator=Simulator, keep_in=tmp_path / "runs")
     settle(window, qtbot)
@@ -317,6 +322,7 @@ def test_runs_that_were_kept(make_window: MakeWindow, qtbot: QtBot, tmp_path: Pa
     assert "cannot be found out" in pane.state.text()
 
 
+@pytest.mark.always
 def test_copying(window: MainWindow, qtbot: QtBot) -> None:
     go(window, 4)
     window.run("compare.before")
@@ -327,6 +333,7 @@ def test_copying(window: MainWindow, qtbot: QtBot) -> None:
     assert "## Entered" in text
 
 
+@pytest.mark.always
 def test_a_row_goes_to_its_entry_and_a_group_folds(window: MainWindow, qtbot: QtBot) -> None:
     go(window, 4)
     window.run("compare.before")
@@ -386,6 +393,7 @@ def test_unchanged_entries_are_folded(window: MainWindow, qtbot: QtBot) -> None:
     assert not pane.tree.isExpanded(pane.model.index(last, 0, QModelIndex()))
 
 
+@pytest.mark.always
 def test_before_anything_was_run_it_says_what_to_do(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(project_with(long_chat(1)), make_simulator=Simulator, replay=False)
     window.show_pane("compare")
@@ -420,6 +428,7 @@ def test_former_runs_are_bounded_and_forgotten_with_the_chat(window: MainWindow,
     assert not [choice for choice in comparable.choices() if choice.key.startswith("former")]
 
 
+@pytest.mark.always
 def test_unsaved_texts_are_compared_with_what_is_saved(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
     folder = tmp_path / "vault"
     folder.mkdir()
@@ -540,6 +549,7 @@ def test_runs_are_chosen_from_the_lists(make_window: MakeWindow, qtbot: QtBot, t
     assert "one.json" in pane.compared.after.title
 
 
+@pytest.mark.always
 def test_that_kept_runs_cannot_be_read_is_said(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
     window = make_window(project_with(long_chat(1)), make_simulator=Simulator, keep_in=tmp_path / "runs")
     settle(window, qtbot)

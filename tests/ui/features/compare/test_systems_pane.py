@@ -89,6 +89,7 @@ def test_the_pane_comes_before_any_system_is_loaded_that_nobody_asked_for(
     assert real.features.systems.compare.choose_button.text() == "Runs: 3"
 
 
+@pytest.mark.always
 def test_systems_that_are_not_there_are_loaded_beside_the_window(
     real: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +119,7 @@ def test_systems_that_are_not_there_are_loaded_beside_the_window(
     assert pane.found is not None
 
 
+@pytest.mark.always
 def test_a_system_that_cannot_be_loaded_is_told_and_tried_again(
     real: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +189,7 @@ def test_one_run_alone_is_compared_with_nothing_and_two_only_once_at_a_time(
     assert (pane.running, len(begun), pane.found is not None) == (False, 1, True)
 
 
+@pytest.mark.always
 def test_where_there_is_no_chat_one_can_be_opened(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
     window = make_window(make_project(tmp_path / "vault", chat=False))
     window.features.systems.show_page()
@@ -305,6 +308,7 @@ def test_the_chart_is_walked_with_keys_and_clicked(compared: MainWindow, qtbot: 
     assert compared.selection.generation == compared.session.generations[-1]
 
 
+@pytest.mark.always
 def test_the_menu_ticks_what_is_compared_and_adds_files(compared: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     pane = compared.features.systems.compare
     pane.fill_menu()
@@ -327,6 +331,7 @@ def test_the_menu_ticks_what_is_compared_and_adds_files(compared: MainWindow, qt
     assert without.entries < with_depth.entries  # no message is looked at
 
 
+@pytest.mark.always
 def test_profiles_of_deeplore_are_compared(real: MainWindow, qtbot: QtBot) -> None:
     assert real.session.project is not None
     settings = real.session.project.settings.model_copy(update={"scan_depth": 0})
@@ -342,6 +347,7 @@ def test_profiles_of_deeplore_are_compared(real: MainWindow, qtbot: QtBot) -> No
     assert pane.found.totals[1].entries < pane.found.totals[0].entries
 
 
+@pytest.mark.always
 def test_a_file_that_cannot_be_used_is_said(compared: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     pane, before = compared.features.systems.compare, compared.features.systems.compare.found
     file = tmp_path / "odd.json"
@@ -387,6 +393,7 @@ def test_a_change_is_said_and_another_chat_begins_anew(compared: MainWindow, qtb
     assert pane.found is None
 
 
+@pytest.mark.always
 def test_it_is_copied_and_saved(compared: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     compared.run("systems.copy")
     assert "| DeepLore |" in QGuiApplication.clipboard().text()
@@ -554,6 +561,7 @@ def test_nothing_is_run_for_a_kept_comparison_that_cannot_be_read(
     assert (pane.found, decisions, second.bars.texts) == (None, [], ["The file is locked"])
 
 
+@pytest.mark.always
 def test_where_nothing_was_kept_comparing_runs(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -214,6 +214,7 @@ def test_a_chip_says_what_it_filters_in_the_chosen_reply(shown, qtbot) -> None:
     qtbot.waitUntil(lambda: chips(window)["context", "era"] == "Era: after|filters 0")
 
 
+@pytest.mark.always
 def test_a_value_is_chosen_from_those_of_the_vault(shown, qtbot) -> None:
     window = shown()
     window.run("controls.context")
@@ -263,6 +264,7 @@ def test_folders_are_chosen_and_cleared(shown, qtbot) -> None:
     assert window.session.project.controls.folders == ()
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(("action", "part"), [("controls.add_pin", "pins"), ("controls.add_block", "blocks")])
 def test_any_entry_can_be_found_and_pinned_or_blocked(shown, qtbot, action: str, part: str) -> None:
     window = shown()
@@ -272,6 +274,7 @@ def test_any_entry_can_be_found_and_pinned_or_blocked(shown, qtbot, action: str,
     assert getattr(window.session.project.controls, part) == (EntryRule("Silent"),)
 
 
+@pytest.mark.always
 def test_another_active_character(shown, qtbot) -> None:
     window = shown()
     assert chips(window)[("character",)] == "Character: Ann|off"
@@ -292,6 +295,7 @@ def test_another_active_character(shown, qtbot) -> None:
     assert "Silent" not in injected(window)
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(
     ("action", "field", "setting"),
     [
@@ -323,6 +327,7 @@ def test_a_text_and_its_switch_are_one_step(shown, qtbot, action: str, field: st
     assert (getattr(project.controls, field), getattr(project.settings, setting)) == ("", False)
 
 
+@pytest.mark.always
 def test_a_text_left_as_it_was_is_no_step(shown) -> None:
     window = shown(ChatControls(notebook="As it is."))
     window.features.controls.bar.opened.emit(("notebook",))
@@ -399,6 +404,7 @@ def test_a_chip_opens_what_it_stands_for(shown, qtbot) -> None:
     assert menu not in bar.findChildren(QMenu)
 
 
+@pytest.mark.always
 def test_a_chip_leads_to_the_entry_of_its_own_vault(make_window) -> None:
     notes = (Entry(0, "A.md", "v", "Tide"), Entry(1, "B.md", "w", "Tide"))
     rules = (EntryRule("Tide", "w"), EntryRule("Tide"), EntryRule("Wasp", "w"))
@@ -530,6 +536,7 @@ def test_replacing_a_preset_is_said_before(shown, qtbot) -> None:
     drain()
 
 
+@pytest.mark.always
 def test_a_preset_that_changes_nothing_is_no_step(shown, qtbot) -> None:
     window = shown(ChatControls(pins=(EntryRule("Silent"),)))
     preset = Preset("Now", window.session.project.controls, frozenset({ControlsPart.PINS}))
@@ -552,6 +559,7 @@ def test_a_preset_that_changes_nothing_is_no_step(shown, qtbot) -> None:
     assert any("Sea & sky" in text for text in window.bars.texts)
 
 
+@pytest.mark.always
 def test_a_preset_says_what_this_vault_does_not_have(shown, qtbot) -> None:
     window = shown()
     preset = Preset("Far", ChatControls(pins=(EntryRule("Wasp"),)), frozenset({ControlsPart.PINS}))
@@ -562,6 +570,7 @@ def test_a_preset_says_what_this_vault_does_not_have(shown, qtbot) -> None:
     assert window.session.project.controls.pins == (EntryRule("Wasp"),)
 
 
+@pytest.mark.always
 def test_presets_are_renamed_deleted_and_broken_ones_shown(shown, qtbot) -> None:
     window = shown(ChatControls(pins=(EntryRule("Silent"),)))
     save(window, qtbot, "Storm").accept()

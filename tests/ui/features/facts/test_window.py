@@ -301,6 +301,7 @@ def test_stopping_or_another_chat_keeps_what_is_done(
     assert [row.waiting for row in pane(opened).passages.model.rows] == [True, True, True]
 
 
+@pytest.mark.always
 def test_what_stands_in_the_way_is_said(opened: MainWindow, tmp_path: Path, store: Path, qtbot: QtBot) -> None:
     store.write_text("This is no database, and it is long enough to be looked at as one." * 20, encoding="utf-8")
     run(opened, "memories.reload", qtbot)
@@ -397,6 +398,7 @@ def test_edit_tag_pin_delete_and_take_back(drawn: MainWindow, store: Path, qtbot
     assert not drawn.commands.actions["memories.undo"].isEnabled()
 
 
+@pytest.mark.always
 def test_what_can_be_done_depends_on_the_memories_and_on_which_is_chosen(
     opened: MainWindow, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -616,6 +618,7 @@ def test_what_changed_while_nobody_looked_is_read_when_somebody_does(
     assert not page.view.isColumnHidden(SIMILARITY)
 
 
+@pytest.mark.always
 def test_a_window_that_is_closed_waits_for_no_text_that_is_being_written(
     drawn: MainWindow, store: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:

@@ -557,6 +557,8 @@ def test_the_depth_of_the_surroundings_is_seen_where_it_counts(theme: Theme, qtb
     assert scope.text.isHidden()
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 def test_what_is_under_the_mouse_is_lit_and_told(window: MainWindow, seen: GraphPane) -> None:
     view, none = seen.view, Qt.MouseButton.NoButton
     view.set_light(1, 0.5, 0.1)
@@ -611,6 +613,7 @@ def test_a_node_out_of_sight_is_brought_there_and_one_in_sight_moves_nothing(
     assert view.accessibleDescription() == "No entry is chosen"
 
 
+@pytest.mark.own_window
 def test_whatever_changes_is_drawn_again(seen: GraphPane, monkeypatch: pytest.MonkeyPatch) -> None:
     view, drawn_again = seen.view, [0]
     looks, edges = dict(view.drawing.looks), seen._shown

@@ -103,6 +103,7 @@ def test_another_vault_begins_with_what_its_settings_say(new_window: MainWindow,
     assert pane.bar.colour_by() is ColourBy.FIRED  # the person's choice holds while it is the same vault
 
 
+@pytest.mark.always
 def test_a_graph_of_the_vault_before_that_is_made_late_is_not_shown(
     new_window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -151,6 +152,7 @@ def test_the_graph_is_hidden_until_it_is_wanted_and_made_only_then(new_window: M
     assert pane.view.hasFocus()
 
 
+@pytest.mark.always
 def test_without_edges_or_entries_it_says_so(make_window: Make, qtbot: QtBot, tmp_path: Path) -> None:
     window = make_window(make_project(tmp_path, entries=()))
     window.run("go.graph")
@@ -168,6 +170,7 @@ def test_without_edges_or_entries_it_says_so(make_window: Make, qtbot: QtBot, tm
     settled(qtbot, window)
 
 
+@pytest.mark.always
 def test_entries_kept_out_of_the_graph_are_counted_and_can_be_shown(make_window: Make, qtbot: QtBot) -> None:
     hidden = (Entry(0, "A.md", "vault", "A", graph=False),)
     window = make_window(make_project(entries=hidden))
@@ -201,6 +204,8 @@ def test_a_click_on_a_node_chooses_its_entry(window: MainWindow, pane: GraphPane
     assert window.vault.tree.currentIndex().data(ENTRY_ID) == SKARN
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 def test_a_row_of_the_list_and_of_its_edges_chooses(window: MainWindow, pane: GraphPane) -> None:
     pane.tabs.setCurrentIndex(LIST)
     rows = pane.lists.model
@@ -561,6 +566,7 @@ def test_a_dragged_node_is_pinned_and_comes_back_there(make_window: Make, qtbot:
 # ---- large vaults, changes, exports ---------------------------------------------------------------------------------
 
 
+@pytest.mark.always
 def test_a_large_vault_offers_the_surroundings_first(
     make_window: Make, qtbot: QtBot, tmp_path: Path, monkeypatch
 ) -> None:
@@ -594,6 +600,8 @@ def test_a_changed_vault_keeps_the_places(window: MainWindow, pane: GraphPane, q
         assert (drawing.points[entry] - before[entry]).manhattanLength() < 150
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 def test_a_hidden_pane_works_nothing_out(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
     window.docks["graph"].close()
     window.session.set_project(make_project(entries=(*VAULT, Entry(5, "New.md", "vault", "New"))))
@@ -721,6 +729,7 @@ def test_pins_are_let_go_titles_and_gaps_shown_by_the_menu(window: MainWindow, p
     assert pane.view.drawing.titles is titles.isChecked()
 
 
+@pytest.mark.always
 @pytest.mark.own_window
 def test_the_graph_is_saved_where_the_dialog_says(
     window: MainWindow, pane: GraphPane, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -760,6 +769,8 @@ def test_the_menu_stands_where_it_was_asked_for(window: MainWindow, pane: GraphP
     assert asked == [SKARN, None, CROWN]
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 def test_the_menu_of_a_node_fits_what_is_the_case(window: MainWindow, pane: GraphPane) -> None:
     def words(entry: int) -> list[str]:
         menu = pane.make_menu(entry)
@@ -826,6 +837,7 @@ def test_a_graph_that_cannot_be_made_is_told_and_can_be_tried_again(
     assert pane.empty.title.text() == "No vault"
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("stopped", [True, False])
 def test_while_it_is_made_the_pane_says_how_far_it_is_and_then_what_there_is(
     new_window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, stopped: bool
@@ -863,6 +875,7 @@ def test_while_it_is_made_the_pane_says_how_far_it_is_and_then_what_there_is(
     assert new_window.bars.texts == ([] if stopped else ["the springs broke"])
 
 
+@pytest.mark.always
 @pytest.mark.own_window
 def test_a_layout_that_cannot_be_kept_is_told(
     window: MainWindow, pane: GraphPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
@@ -884,6 +897,7 @@ def test_a_layout_that_cannot_be_kept_is_told(
     assert [text.rstrip(".") for text in window.bars.texts] == [told]
 
 
+@pytest.mark.own_window
 def test_the_keyboard_goes_to_what_is_in_front_and_its_search(
     window: MainWindow, pane: GraphPane, qtbot: QtBot
 ) -> None:

@@ -138,6 +138,7 @@ def test_a_remark_of_several_books_is_made_once_with_a_number(window, book, tmp_
     assert "(2 times)" in dialog.bar.label.text()
 
 
+@pytest.mark.always
 def test_notes_become_a_book_and_the_chat_tells_what_it_does(window, tmp_path) -> None:
     dialog = shown(window, "book.export", ExportBookDialog)
     target = tmp_path / "out.json"
@@ -174,6 +175,7 @@ def left(dialog, window) -> None:
     assert not isValid(dialog)
 
 
+@pytest.mark.always
 def test_a_dialog_may_be_closed_while_it_looks_and_while_it_writes(window, book, tmp_path) -> None:
     before = contents(tmp_path / "vault")
     for field, path in (("files", book), ("files", tmp_path / "gone.json")):
@@ -299,6 +301,7 @@ def test_what_both_changed_is_decided_one_by_one(window, book, tmp_path) -> None
     assert note.read_text(encoding="utf-8").endswith("An islet.\nAn island.")
 
 
+@pytest.mark.always
 def test_an_import_tells_how_far_it_is_and_is_taken_back_when_stopped(window, book, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(dialogs, "_PATIENCE", -1)
     monkeypatch.setattr(dialogs, "_EVERY", 1)
@@ -467,6 +470,7 @@ def test_the_fields_of_an_export_are_followed(window, tmp_path, qtbot) -> None:
     left(dialog, window)
 
 
+@pytest.mark.always
 def test_what_was_unticked_stays_so_whatever_else_is_chosen(window, book, tmp_path) -> None:
     dialog = shown(window, "book.import", ImportBooksDialog)
     filled(dialog, window, dialog.files, str(book))

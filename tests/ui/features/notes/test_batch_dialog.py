@@ -60,6 +60,7 @@ def write(dialog: BatchDialog, name: str, operation: Operation, value: str = "",
     dialog.value.setText(value)
 
 
+@pytest.mark.always
 def test_it_asks_for_what_is_missing(dialog) -> None:
     for name, operation, value, kind, asks in (
         ("", Operation.SET, "x", ValueKind.TEXT, "Choose a property above"),
@@ -260,6 +261,7 @@ def test_the_value_that_all_have_is_shown_and_what_is_read_again_is_listed_once(
     desk.settle()
 
 
+@pytest.mark.always
 def test_entries_of_a_lorebook_have_the_fields_of_their_form(make_window, tmp_path) -> None:
     raws = [
         {"uid": uid, "comment": title, "key": [title], "content": "A", "order": 5, "position": 0}

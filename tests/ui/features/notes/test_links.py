@@ -64,6 +64,7 @@ def test_what_wakes_and_is_woken_names_the_key(window) -> None:
     assert {"Bell", "Crown"} <= sources
 
 
+@pytest.mark.always
 def test_one_mention_is_linked_with_a_click(window, vault) -> None:
     pane = look(window, "Skarn.md")
     group = next(one for one in pane.model.groups if one.key is LinkSection.MENTIONS)

@@ -124,6 +124,7 @@ def press(key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoMo
     drain()
 
 
+@pytest.mark.always
 def test_words_are_found_in_the_text_of_the_note(searched) -> None:
     pane = searched.entry
     body, found, shift = pane.editor.body, pane.finder.found, Qt.KeyboardModifier.ShiftModifier
@@ -481,6 +482,7 @@ def test_an_unsaved_text_is_found_and_restored(window, pane, settle, tmp_path: P
     assert not list(folder.glob("recovery/*/*.json"))
 
 
+@pytest.mark.always
 def test_a_found_text_of_another_version_does_not_overwrite_the_file(window, pane, settle, tmp_path: Path) -> None:
     folder, path = tmp_path / "notes", pane.path
     left_behind(folder / "recovery", path, "rescued", "0" * 64)

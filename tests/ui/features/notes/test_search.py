@@ -75,6 +75,7 @@ def test_case_and_whole_words_and_expressions(window) -> None:
     assert found(find(window, r"priority: \d+")) == {"Dawnkeep": [(4, "priority: 40")], "Skarn": [(4, "priority: 20")]}
 
 
+@pytest.mark.always
 def test_a_bad_expression_is_explained(window) -> None:
     pane = window.features.vault.search
     pane.regex.setChecked(True)
@@ -130,6 +131,7 @@ def test_what_is_ticked_is_replaced_as_one_step(window, vault) -> None:
     assert contents(vault) == NOTES
 
 
+@pytest.mark.always
 def test_unsaved_text_is_saved_before_it_is_replaced(window, vault) -> None:
     path = vault / "Bell.md"
     window.drafts.keep(path, Draft(NOTES["Bell.md"] + "A zeppelin.\n", digest(path)))

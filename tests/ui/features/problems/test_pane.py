@@ -412,6 +412,7 @@ def test_a_finding_of_an_entry_leads_to_its_field(of_book: MainWindow, code: str
     assert row.isAncestorOf(QApplication.focusWidget())
 
 
+@pytest.mark.always
 def test_a_finding_about_the_text_of_an_entry_leads_to_its_text(of_book: MainWindow) -> None:
     choose_in(of_book, "W65")
     QTest.keyClick(of_book.problems.tree, Qt.Key.Key_Return)
@@ -419,6 +420,7 @@ def test_a_finding_about_the_text_of_an_entry_leads_to_its_text(of_book: MainWin
     assert QApplication.focusWidget() is of_book.features.notes.pane.editor.body
 
 
+@pytest.mark.always
 def test_fixes_of_entries_are_seen_made_in_the_book_and_taken_back(of_book: MainWindow, tmp_path: Path) -> None:
     pane, book = of_book.problems, tmp_path / "Book.json"
     choose_in(of_book, "W58")

@@ -64,6 +64,7 @@ def opened(window: MainWindow) -> tuple[list[str], list[str], str]:
     return [Path(place).name for place in project.places], [path.name for path in project.book_paths], chat
 
 
+@pytest.mark.always
 def test_what_is_dropped_is_opened_as_what_it_is(window: MainWindow, places: dict[str, Path]) -> None:
     assert drop(window, places["Harbour"])
     assert opened(window) == (["Harbour"], [], "")
@@ -86,6 +87,7 @@ def test_what_cannot_be_opened_says_what_can(window: MainWindow, places: dict[st
     assert opened(window) == before
 
 
+@pytest.mark.always
 def test_fields_take_no_files(window: MainWindow, places: dict[str, Path]) -> None:
     field = window.vault.filter
     assert drop(window, places["Harbour"], over=field)

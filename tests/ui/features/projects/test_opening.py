@@ -66,6 +66,7 @@ def test_the_entry_that_came_furthest_and_was_stopped() -> None:
     assert stopped_entry(more, "Skarn") == (SKARN, "folder filter")
 
 
+@pytest.mark.own_window
 def test_what_leaves_the_chat_waits_for_what_becomes_of_it(window: MainWindow, monkeypatch) -> None:
     waiting: list[object] = []
     monkeypatch.setattr(window.context, "keep_chat", lambda leave: waiting.append(leave) or True)
@@ -166,6 +167,7 @@ def test_a_text_that_is_no_chat_is_not_opened(window: MainWindow) -> None:
     drain()
 
 
+@pytest.mark.always
 def test_a_tokenizers_file_is_asked_for_and_what_is_chosen_stands_first(
     make_window: Callable[..., MainWindow], monkeypatch, tmp_path: Path
 ) -> None:

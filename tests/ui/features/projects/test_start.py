@@ -115,6 +115,7 @@ def test_what_was_open_is_offered_and_opens_with_its_chat(make_window, tmp_path)
     assert str(second.session.project.chat_path or "") == known[0].chat
 
 
+@pytest.mark.always
 def test_a_project_that_is_gone_is_taken_off_the_list_and_said(make_window, tmp_path) -> None:
     settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
     RecentProjects(settings)._keep([RecentProject((str(tmp_path / "nowhere"),))])
@@ -125,6 +126,7 @@ def test_a_project_that_is_gone_is_taken_off_the_list_and_said(make_window, tmp_
     assert RecentProjects(window.settings).load() == []
 
 
+@pytest.mark.always
 def test_a_project_on_a_disk_that_is_away_stays_on_the_list(make_window, tmp_path, go_away) -> None:
     settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
     RecentProjects(settings)._keep([RecentProject((str(tmp_path / "vault"),))])
@@ -145,6 +147,7 @@ def test_an_unreadable_list_is_an_empty_one(tmp_path, kept: str) -> None:
     assert RecentProjects(settings).load() == []
 
 
+@pytest.mark.always
 def test_a_lorebook_alone_is_opened_with_its_entries(start, tmp_path, monkeypatch) -> None:
     path = tmp_path / "fog.json"
     path.write_text(json.dumps(BOOK))
@@ -276,6 +279,7 @@ def test_what_is_said_of_a_chats_lorebooks_goes_with_the_chat(start, tmp_path) -
         assert [f"“{world}”, which is not scanned" in text for text in start.bars.texts] == [True] * (world == "Gone")
 
 
+@pytest.mark.always
 def test_a_group_keeps_its_members_and_their_lorebooks_when_it_is_opened_again(start, tmp_path, monkeypatch) -> None:
     user = tmp_path / "SillyTavern" / "data" / "default-user"
     lines = [{"user_name": "Wren", "character_name": "", "chat_metadata": {}}]
@@ -347,6 +351,7 @@ def test_a_folder_that_is_not_sillytaverns_is_said(start, tmp_path, monkeypatch)
     assert "data/default-user" in start.bars.texts[0]
 
 
+@pytest.mark.always
 def test_a_pasted_chat_is_kept_and_opened(start, tmp_path) -> None:
     press(start, "chat.paste")
     (dialog,) = shown(PasteDialog)
@@ -455,6 +460,7 @@ def test_a_pasted_chat_goes_to_the_vault_that_is_open(make_window, tmp_path) -> 
     assert window.bars.texts == []  # it has its lore
 
 
+@pytest.mark.always
 def test_that_the_chat_went_on_is_said_where_something_came(make_window) -> None:
     window = make_window()
     for messages, said in ((0, ""), (-1, ""), (1, "1 new message."), (2, "2 new messages.")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -33,6 +34,7 @@ def picked(window: MainWindow, letters: str) -> None:
     settle(window)
 
 
+@pytest.mark.always
 def test_a_tokenizers_file_counts_from_the_status_bar_on(
     make_window: Callable[..., MainWindow], tmp_path: Path
 ) -> None:

@@ -165,6 +165,7 @@ def test_accepting_writes_one_property_and_undo_takes_it_back(window, wait, tmp_
     assert row_of(dialog, "Bell").state is RowState.PROPOSED
 
 
+@pytest.mark.always
 def test_what_cannot_be_accepted_is_not_written(window, wait, tmp_path) -> None:
     dialog = window.features.proposals.summaries()
     wait()
@@ -212,6 +213,7 @@ def test_what_the_person_makes_of_it_is_written(window, wait, tmp_path) -> None:
     assert "summary: 'It rings at dawn: nobody knows why.'" in text(tmp_path, "Bell").replace('"', "'")
 
 
+@pytest.mark.always
 def test_an_edit_is_judged_shown_and_not_lost_on_the_way(window, wait, qtbot) -> None:
     dialog = window.features.proposals.summaries()
     wait()
@@ -273,6 +275,7 @@ def test_what_is_judged_when_its_dialog_is_gone_is_told_nobody(window, wait) -> 
     wait()  # an exception in a slot fails the test
 
 
+@pytest.mark.always
 def test_closing_asks_before_an_edit_is_lost(window, wait) -> None:
     dialog = window.features.proposals.summaries()
     wait()
@@ -375,6 +378,7 @@ def test_unsaved_text_keeps_a_note_out(window, wait, tmp_path) -> None:
     assert "unsaved" in row_of(dialog, "Bell").note
 
 
+@pytest.mark.always
 def test_locking_from_the_dialog_and_from_the_menu(window, wait, tmp_path, monkeypatch) -> None:
     dialog = window.features.proposals.summaries()
     wait()
@@ -447,6 +451,7 @@ def test_recorded_answers_cost_nothing_the_next_time(window, wait, client) -> No
     assert len(client.asked) == 2
 
 
+@pytest.mark.always
 def test_changing_the_source_keeps_what_was_proposed(window, wait, client) -> None:
     dialog = window.features.proposals.summaries()
     wait()
@@ -527,6 +532,7 @@ def test_a_refusal_ends_the_batch_with_the_reason(window, wait, client) -> None:
     assert states(dialog) == {"Bell": "proposed", "Dawnkeep": "proposed", "Crown": "left out"}
 
 
+@pytest.mark.always
 def test_a_run_that_breaks_says_why(window, wait, client) -> None:
     window.session.replays.choose(source=LOCAL)
     wait()
@@ -543,6 +549,7 @@ def test_a_run_that_breaks_says_why(window, wait, client) -> None:
     assert (states(dialog)["Bell"], dialog.work.asking, dialog.begin.isVisible()) == ("waiting", False, True)
 
 
+@pytest.mark.always
 def test_who_can_be_asked_is_offered_and_who_is_gone_stays_named(window, wait) -> None:
     window.session.replays.choose(source=Source(AnswerKind.PROVIDER, "Gone"))
     wait()
@@ -631,6 +638,7 @@ def ask_by_hand(window, wait, qtbot, titles):
     return dialog, question
 
 
+@pytest.mark.always
 def test_a_person_who_is_asked_can_end_all_questions_at_once(window, wait, qtbot) -> None:
     dialog, question = ask_by_hand(window, wait, qtbot, ("Bell", "Dawnkeep"))
     qtbot.waitExposed(question)
@@ -691,6 +699,7 @@ def test_what_is_decided_cannot_be_edited_skipped_or_accepted_again(window, wait
     assert (crown.state, crown.edited) == (RowState.LEFT_OUT, False)
 
 
+@pytest.mark.always
 def test_another_use_leaves_what_was_accepted(window, wait) -> None:
     dialog = window.features.proposals.keys([entry(window, "Dawnkeep")])
     wait()
@@ -821,6 +830,7 @@ def test_every_control_has_a_name_and_the_keyboard_reaches_the_buttons(window, w
     qtbot.waitUntil(lambda: row_of(dialog, "Bell").state is RowState.ACCEPTED)
 
 
+@pytest.mark.always
 def test_keys_of_a_lorebooks_entry_are_proposed_written_and_taken_back(window, wait, tmp_path) -> None:
     book = tmp_path / "Book.json"
     fields = '"comment": "Bell", "key": ["gong"], "order": 1e2, "position": 0, "content": "The bell of Mara Vey."'

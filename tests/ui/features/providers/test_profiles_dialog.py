@@ -126,6 +126,7 @@ def test_a_profile_is_made_and_its_key_goes_into_the_keyring_only(open_dialog, c
     assert SECRET not in shown
 
 
+@pytest.mark.always
 def test_another_name_takes_the_key_along(open_dialog, keyring, connections, qtbot) -> None:
     keyring.kept["lorestudio", "Remote"] = SECRET
     dialog = open_dialog(REMOTE, Profile("Second", url="http://127.0.0.1:1/v1"))
@@ -136,6 +137,7 @@ def test_another_name_takes_the_key_along(open_dialog, keyring, connections, qtb
     assert [profile.name for profile in connections.load().profiles] == ["Elsewhere", "Second"]
 
 
+@pytest.mark.always
 def test_whoever_was_chosen_by_a_name_goes_along_with_another_name(open_dialog, qtbot) -> None:
     dialog = open_dialog(REMOTE)
     window, session = dialog.parent(), dialog._session
@@ -161,6 +163,7 @@ def test_whoever_was_chosen_by_a_name_goes_along_with_another_name(open_dialog, 
     assert window.features.chat.composer.reply_button.toolTip() == "Replies: Elsewhere (no such profile)"
 
 
+@pytest.mark.always
 def test_what_was_typed_is_not_dropped_without_a_question(open_dialog, qtbot) -> None:
     dialog = open_dialog(REMOTE, Profile("Second", url="http://127.0.0.1:1/v1"))
     dialog.list.setCurrentRow(1)  # nothing was typed
@@ -186,6 +189,7 @@ def test_what_was_typed_is_not_dropped_without_a_question(open_dialog, qtbot) ->
     assert dialog.name.text() == "Remote"
 
 
+@pytest.mark.always
 def test_what_cannot_be_right_is_said_and_nothing_is_written(open_dialog, connections, qtbot) -> None:
     dialog = open_dialog(REMOTE)
     before = connections.path.read_bytes()
@@ -243,6 +247,7 @@ def test_a_key_in_an_environment_variable(open_dialog, qtbot) -> None:
     assert "Set the environment variable OTHER_KEY" in dialog.state.text()
 
 
+@pytest.mark.always
 def test_the_connection_is_tested(open_dialog, client, qtbot) -> None:
     dialog = open_dialog(Profile("Local", url="http://127.0.0.1:11434/v1", model="tiny"))
     dialog.test.click()
@@ -256,6 +261,7 @@ def test_the_connection_is_tested(open_dialog, client, qtbot) -> None:
     assert dialog.test.isVisible()
 
 
+@pytest.mark.always
 def test_a_connection_that_brings_nothing_is_not_said_to_work(open_dialog, client, qtbot) -> None:
     client.answer = ""
     dialog = open_dialog(Profile("Local", url="http://127.0.0.1:11434/v1", model="tiny"))
@@ -280,6 +286,7 @@ def test_a_test_is_stopped_by_its_button_and_by_closing(open_dialog, client, qtb
     qtbot.waitUntil(lambda: session.jobs.idle, timeout=3000)
 
 
+@pytest.mark.always
 def test_the_keyboard_stays_with_the_test_and_stops_it(open_dialog, client, qtbot) -> None:
     client.delay = 30.0
     dialog = open_dialog(Profile("Local", url="http://127.0.0.1:9/v1"))
@@ -311,6 +318,7 @@ def test_a_profile_is_deleted_with_its_key_after_a_question(open_dialog, keyring
     assert dialog.list.count() == 0
 
 
+@pytest.mark.always
 def test_profiles_that_cannot_be_read_stay_in_the_file(open_dialog, connections, qtbot) -> None:
     connections.path.write_text(
         json.dumps(
@@ -330,6 +338,7 @@ def test_profiles_that_cannot_be_read_stay_in_the_file(open_dialog, connections,
     assert sorted(names) == ["Good", "Odd"]
 
 
+@pytest.mark.always
 def test_a_timeout_may_be_a_part_of_a_second(open_dialog, qtbot) -> None:
     hasty = Profile("Hasty", Api.OPENAI, "http://127.0.0.1:1/v1", model="m", timeout_ms=1500)
     dialog = open_dialog(hasty)
@@ -352,6 +361,7 @@ def form(dialog) -> list[object]:
     return [*(field.text() for field in fields), dialog.api.currentData(), dialog.key_source.currentData()]
 
 
+@pytest.mark.always
 def test_each_profile_is_shown_as_it_is_and_others_are_added_beside_it(open_dialog, client, keyring, qtbot) -> None:
     keyring.kept["lorestudio", "Remote"] = SECRET
     slow = Profile("Slow", Api.ANTHROPIC, "http://127.0.0.1:1/v1", timeout_ms=90_000, max_tokens=9000)
@@ -400,6 +410,7 @@ def test_without_a_profile_the_form_is_that_of_a_new_one(make_session, theme, qt
     assert (dialog.delete.isEnabled(), dialog.save.isEnabled(), dialog.stop.isVisible()) == (False, True, False)
 
 
+@pytest.mark.always
 def test_a_key_that_cannot_be_deleted_is_told_with_the_profile_gone(open_dialog, keyring, connections, qtbot) -> None:
     dialog = open_dialog(REMOTE)
     keyring.fails = NoKeyringError()
@@ -447,6 +458,7 @@ def test_while_a_keyring_waits_for_the_person_nothing_closes_the_dialog(
     assert not isValid(dialog)
 
 
+@pytest.mark.always
 def test_answers_and_modes_are_chosen_from_the_menu(make_window, qtbot) -> None:
     window = make_window(make_project())
     actions = window.commands.actions
@@ -474,6 +486,7 @@ def test_every_field_has_a_name(open_dialog) -> None:
     assert dialog.list.accessibleName()
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("names", [(), ("Remote",), ("Remote", "Second")])
 def test_who_answers_is_asked_only_where_there_is_a_choice(make_window, qtbot, names) -> None:
     window = make_window(make_project())

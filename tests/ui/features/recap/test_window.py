@@ -197,6 +197,7 @@ def test_unsaved_messages_are_saved_first_or_nothing_is_done(opened: MainWindow,
     assert opened.features.recap.pane.notice.isHidden()
 
 
+@pytest.mark.always
 def test_a_recap_is_written_excluded_and_kept_hidden(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     page = opened.features.recap.pane.messages
     page.view.choose(2)
@@ -460,6 +461,7 @@ def test_pause_take_out_and_empty(opened: MainWindow, path: Path, provider: Answ
     assert all("memory" not in namespace(path, index) for index in range(len(TALE)))
 
 
+@pytest.mark.always
 def test_no_reply_from_the_provider_that_the_queue_is_using(
     opened: MainWindow, provider: Answers, qtbot: QtBot
 ) -> None:
@@ -526,6 +528,7 @@ def test_kept_up_to_date_by_itself_after_saving(opened: MainWindow, path: Path, 
     assert [row.where for row in opened.features.recap.pane.scenes.model.rows] == [(0, 3), (4, 7)]
 
 
+@pytest.mark.always
 def test_without_the_wish_nothing_is_made_by_itself(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     project = opened.session.project
     assert project is not None
@@ -667,6 +670,7 @@ def test_everything_in_the_pane_has_a_name_and_can_be_reached(opened: MainWindow
             assert named or isinstance(widget, QTabBar), widget.metaObject().className()
 
 
+@pytest.mark.always
 def test_settings_are_kept_and_used(opened: MainWindow, qtbot: QtBot) -> None:
     opened.run("recap.settings")
     dialog = opened.features.recap.dialog
@@ -738,6 +742,7 @@ def test_what_waits_for_recaps_is_given_up_where_there_will_be_none(
     assert done == ["now"]
 
 
+@pytest.mark.always
 def test_a_message_without_a_chat_is_nothing_to_make_a_recap_of(opened: MainWindow) -> None:
     feature = opened.features.recap
     asked: list[object] = []

@@ -117,6 +117,7 @@ def test_a_profile_is_saved_chosen_and_shown_in_the_status_line(open_window, qtb
     assert (status.text(), window.session.project.settings.scan_depth) == ("Shallow", 1)
 
 
+@pytest.mark.always
 def test_a_name_that_is_taken_is_asked_about(open_window, qtbot, tmp_path) -> None:
     window = open_window()
     store = SettingsProfiles(tmp_path / "settings")
@@ -270,6 +271,7 @@ def test_another_chat_is_opened_with_the_settings_that_were_read(open_window, qt
     assert (project.chat_path, len(project.index.entries)) == (None, 1)
 
 
+@pytest.mark.always
 def test_two_profiles_are_compared_renamed_and_deleted(open_window, qtbot, tmp_path) -> None:
     store = SettingsProfiles(tmp_path / "settings")
     store.save("Deep", DeepLoreSettings(enabled=True, scan_depth=20))
@@ -422,6 +424,7 @@ def test_an_export_of_a_file_that_changed_meanwhile_is_refused(open_window, qtbo
     assert (isValid(dialog), window.features.settings.dialog) == (False, None)
 
 
+@pytest.mark.always
 def test_of_a_file_that_was_opened_only_what_was_changed_here_is_ticked(open_window, qtbot, place) -> None:
     window = open_window(place)
     adjust(window, qtbot, max_entries=3)
@@ -443,6 +446,7 @@ def test_of_a_file_that_was_opened_only_what_was_changed_here_is_ticked(open_win
     assert window.features.settings.status_button.text() == "settings.json"
 
 
+@pytest.mark.always
 def test_the_settings_of_the_chosen_system_are_carried_over(open_window, qtbot, place) -> None:
     window = open_window()
     window.run("system.world-info")
@@ -462,6 +466,7 @@ def test_the_settings_of_the_chosen_system_are_carried_over(open_window, qtbot, 
     assert json.loads(place.read_text(encoding="utf-8"))["world_info_settings"] == {"world_info_depth": 7}
 
 
+@pytest.mark.always
 def test_exports_as_text(open_window, qtbot, tmp_path) -> None:
     window = open_window()
     adjust(window, qtbot, scan_depth=2, ai_search_proxy_url="http://localhost:1")
@@ -501,6 +506,7 @@ def test_an_import_takes_what_is_ticked_and_can_be_undone(open_window, qtbot, pl
     assert window.session.project.settings.scan_depth == 4
 
 
+@pytest.mark.always
 def test_an_import_from_the_clipboard_and_what_cannot_be_read(open_window, qtbot, tmp_path) -> None:
     window = open_window()
     window.run("settings.import")
@@ -526,6 +532,7 @@ def test_an_import_from_the_clipboard_and_what_cannot_be_read(open_window, qtbot
     assert dialog.bar.label.text() == "The clipboard holds no text. Copy a snippet first."
 
 
+@pytest.mark.always
 def test_what_an_export_offers_follows_where_it_goes(open_window, qtbot, place, tmp_path) -> None:
     window = open_window()
     adjust(window, qtbot, scan_depth=2)
@@ -592,6 +599,7 @@ def test_behaviour_switches_that_are_fixed_are_left_behind(open_window, qtbot) -
     window.features.settings.dialog.reject()
 
 
+@pytest.mark.always
 def test_an_import_says_what_kind_of_file_it_is(open_window, qtbot, tmp_path) -> None:
     snippet = "A snippet: it speaks only about the settings that it holds."
     whole = "SillyTavern's settings.json: what it does not name has DeepLore's default there."
@@ -627,6 +635,7 @@ def test_an_import_says_what_kind_of_file_it_is(open_window, qtbot, tmp_path) ->
 # ---- the chat's choices ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.always
 def test_a_chats_choices_go_into_its_file_and_nothing_else_does(open_window, qtbot, chat, tmp_path) -> None:
     before = chat.read_bytes()
     window = open_window()
@@ -672,6 +681,7 @@ def test_where_nothing_was_chosen_there_is_nothing_to_write(open_window, qtbot) 
     assert "nothing to write" in dialog.bar.label.text()
 
 
+@pytest.mark.always
 def test_the_demo_is_not_written(make_window, qtbot) -> None:
     window = make_window(make_simulator=Simulator)
     window.session.replays.automatic = False

@@ -137,6 +137,7 @@ def test_other_rules_are_chosen_like_a_setting_and_read_the_notes_anew(window, q
     assert injected(window) == ["Gate", "Tower"]
 
 
+@pytest.mark.always
 def test_escape_gives_it_up(window, qtbot) -> None:
     pane = show(window, "scan_depth")
     pane.editor.field.box.setValue(1)
@@ -165,6 +166,7 @@ def test_enter_keeps_and_so_does_leaving_the_field(window, qtbot) -> None:
     assert window.session.project.settings.scan_depth == 3
 
 
+@pytest.mark.always
 def test_choosing_another_setting_keeps_the_one_before(window, qtbot) -> None:
     pane = show(window, "scan_depth")
     pane.editor.field.box.setValue(1)
@@ -222,6 +224,7 @@ def test_a_setting_that_is_tried_out_elsewhere_stands_in_the_field(window, qtbot
     settle(window, qtbot)
 
 
+@pytest.mark.always
 def test_a_trial_that_fails_says_why_in_the_tone_of_an_error(window, qtbot) -> None:
     pane = show(window, "scan_depth")
     pane.editor.field.box.setValue(1)
@@ -315,6 +318,7 @@ def test_the_title_says_where_the_settings_came_from(window, qtbot) -> None:
     assert "2 not default" in title.text()  # being switched on is not the default
 
 
+@pytest.mark.always
 def test_what_is_said_against_all_settings_is_put_away_until_there_is_more(window, qtbot, monkeypatch) -> None:
     pane = window.features.settings.pane
     said = [SettingWarning("", "All is odd."), SettingWarning("scanDepth", "Too few.")]
@@ -451,6 +455,7 @@ def test_the_keyboard_goes_from_the_tree_to_the_field_and_back(window) -> None:
     assert not pane.view.tree.isExpanded(index)
 
 
+@pytest.mark.always
 def test_without_a_vault_the_pane_says_what_to_do(make_window) -> None:
     window = make_window()
     window.docks["settings"].show()

@@ -216,6 +216,7 @@ def test_settings_of_a_system_are_taken_back_and_done_again(window, qtbot) -> No
     assert session.parts.adjustments.undo_title == "Scan depth: 3 messages"
 
 
+@pytest.mark.always
 def test_compare_tells_which_setting_of_the_system_did_it(window, qtbot) -> None:
     pane = window.features.timeline.compare
     window.features.systems.configure("world-info", WorldInfoSettings(depth=3))

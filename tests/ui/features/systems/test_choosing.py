@@ -103,6 +103,7 @@ def test_the_views_show_the_run_of_another_system(real: MainWindow, qtbot: QtBot
     assert "replies run · World Info" in real.status._run.text()
 
 
+@pytest.mark.always
 def test_what_only_the_run_knows_is_explained_and_left_with_it(real: MainWindow, qtbot: QtBot) -> None:
     real.chat.choose(5)
     real.run("system.recap")
@@ -221,6 +222,7 @@ def test_settings_open_where_they_are_set(real: MainWindow, qtbot: QtBot) -> Non
     settled(qtbot, real)
 
 
+@pytest.mark.always
 def test_settings_that_cannot_be_kept_are_in_use_and_that_is_said(
     real: MainWindow, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -343,6 +345,7 @@ def test_the_timeline_names_what_only_the_runs_know(real: MainWindow, qtbot: QtB
     qtbot.waitUntil(lambda: any("Welcome, traveller" in title for title in timeline.content.titles))
 
 
+@pytest.mark.always
 def test_that_a_system_has_no_numbers_is_said_in_their_place(real: MainWindow, qtbot: QtBot) -> None:
     real.chat.choose(5)
     real.run("system.recap")

@@ -132,6 +132,7 @@ def test_of_several_missing_lorebooks_one_is_told_and_a_tip_has_a_line_for_each(
     dialog.close()
 
 
+@pytest.mark.always
 def test_files_are_added_given_a_role_and_scanned(real: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     notices: list[Notice] = []
     real.session.notice.connect(notices.append)
@@ -165,6 +166,7 @@ def test_files_are_added_given_a_role_and_scanned(real: MainWindow, qtbot: QtBot
     assert sum(notice.text.startswith("World Info") for notice in notices) == 1  # said once
 
 
+@pytest.mark.always
 def test_a_file_that_cannot_be_used_is_said_and_can_be_removed(real: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text("{")
     dialog = opened(real)
@@ -183,6 +185,7 @@ def test_a_file_that_cannot_be_used_is_said_and_can_be_removed(real: MainWindow,
     dialog.reject()
 
 
+@pytest.mark.always
 def test_what_was_set_comes_back_and_the_settings_have_a_door(real: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     file = lorebook(tmp_path / "Eldoria.json")
     real.features.systems.configure("world-info", WorldInfoSettings(persona_books=str(file), character_strategy=2))

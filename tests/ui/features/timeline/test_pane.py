@@ -206,6 +206,7 @@ def test_swipes_are_turns_of_their_own_when_wanted(window: MainWindow) -> None:
     assert len(pane.content.columns) == 11
 
 
+@pytest.mark.own_window
 def test_a_swipe_that_is_looked_at_takes_the_place_of_the_other(window: MainWindow) -> None:
     pane = pane_of(window)
     commands(window).jump(Generation(4, 1), None)
@@ -238,6 +239,7 @@ def test_rows_are_sorted_and_filtered(window: MainWindow) -> None:
 # ---- walking --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.own_window
 def test_arrows_go_from_turn_to_turn_and_from_entry_to_entry(window: MainWindow, qtbot: QtBot) -> None:
     pane = pane_of(window)
     view = pane.map
@@ -253,6 +255,7 @@ def test_arrows_go_from_turn_to_turn_and_from_entry_to_entry(window: MainWindow,
     assert pane.content.titles[1] in view.accessibleDescription()
 
 
+@pytest.mark.own_window
 def test_a_click_goes_to_the_turn_and_the_entry(window: MainWindow, qtbot: QtBot) -> None:
     pane = pane_of(window)
     at = pane.map.geometry_now()
@@ -363,6 +366,7 @@ def test_tables_say_the_same_as_the_map(window: MainWindow) -> None:
     assert any(first != last for first, last in spans)
 
 
+@pytest.mark.always
 @pytest.mark.own_window
 def test_a_row_of_a_table_goes_there(window: MainWindow) -> None:
     pane = pane_of(window)
@@ -506,6 +510,7 @@ def test_nothing_to_draw_is_said(theme: Theme, qapp: QApplication) -> None:
 # ---- in the window --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.own_window
 def test_each_page_has_its_view_and_takes_the_keyboard(window: MainWindow) -> None:
     pane = pane_of(window)
     for page, view in enumerate((pane.map, pane.turns, pane.entries, pane.causes)):
@@ -514,6 +519,7 @@ def test_each_page_has_its_view_and_takes_the_keyboard(window: MainWindow) -> No
     pane.tabs.setCurrentIndex(0)
 
 
+@pytest.mark.own_window
 def test_tables_follow_the_turn_and_the_entry_that_are_looked_at(window: MainWindow) -> None:
     pane = pane_of(window)
     pane.tabs.setCurrentIndex(TURNS)
@@ -528,6 +534,7 @@ def test_tables_follow_the_turn_and_the_entry_that_are_looked_at(window: MainWin
     assert pane.map.chosen == (0, pane.content.column_of(Generation(10)))
 
 
+@pytest.mark.own_window
 def test_a_click_on_a_bar_of_the_cache_goes_to_its_turn(window: MainWindow) -> None:
     pane = pane_of(window)
     pane.tabs.setCurrentIndex(CACHE)
@@ -541,6 +548,7 @@ def test_a_click_on_a_bar_of_the_cache_goes_to_its_turn(window: MainWindow) -> N
     pane.tabs.setCurrentIndex(0)
 
 
+@pytest.mark.own_window
 def test_in_a_row_of_the_entries_totals_belong_to_the_turn_that_is_looked_at(window: MainWindow) -> None:
     pane = pane_of(window)
     commands(window).jump(Generation(6), pane.content.entry(0))
@@ -554,6 +562,7 @@ def test_in_a_row_of_the_entries_totals_belong_to_the_turn_that_is_looked_at(win
     pane.tabs.setCurrentIndex(0)
 
 
+@pytest.mark.own_window
 def test_only_links_to_entries_go_anywhere(window: MainWindow) -> None:
     pane = pane_of(window)
     told: list[object] = []
@@ -574,6 +583,7 @@ def test_enter_on_a_turn_alone_goes_there_and_asks_nothing(window: MainWindow) -
     assert window.selection.generation == pane.content.generations[2]
 
 
+@pytest.mark.own_window
 def test_buttons_show_what_is_shown(window: MainWindow) -> None:
     pane = pane_of(window)
     pane.injected.click()
@@ -639,6 +649,7 @@ def test_a_file_is_asked_for_by_its_kind(window: MainWindow, monkeypatch: pytest
     assert saved == [("x", False), ("x", True), ("x", False)]
 
 
+@pytest.mark.always
 def test_nothing_is_saved_of_no_turns(make_window: MakeWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     window = make_window(project_with(long_chat(2)), make_simulator=Simulator, replay=False)
     window.show_pane("timeline")
@@ -651,6 +662,7 @@ def test_nothing_is_saved_of_no_turns(make_window: MakeWindow, monkeypatch: pyte
 # ---- states ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.always
 def test_without_a_chat_it_says_what_it_needs(make_window: MakeWindow, qtbot: QtBot) -> None:
     pane = pane_of(opened(make_window, qtbot, None))
     assert pane.empty.isVisible()
@@ -726,6 +738,7 @@ def test_a_reply_that_the_line_of_the_chat_lacks_is_told_of_without_end(make_win
     assert reply not in strip.generations
 
 
+@pytest.mark.always
 def test_while_nothing_went_in_candidates_are_offered(make_window: MakeWindow, qtbot: QtBot) -> None:
     notes = tuple(replace(entry, constant=False) for entry in NOTES)
     window = make_window(project_with(long_chat(2), notes), make_simulator=Simulator)

@@ -102,6 +102,7 @@ def test_a_click_goes_to_the_reply_everywhere(window: MainWindow, strip: ReplySt
     assert strip.chart.accessibleDescription().startswith(f"#{strip.generations[3].message}")
 
 
+@pytest.mark.own_window
 def test_keys_go_from_reply_to_reply_and_pick_some_out(window: MainWindow, strip: ReplyStrip, qtbot: QtBot) -> None:
     strip.chart.setFocus()
     qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Home)
@@ -155,6 +156,8 @@ def test_prompts_are_compared_only_once_somebody_looks_at_the_pane(make_window: 
     assert sum(turn.cache is not None for turn in feed.turns.values()) == len(feed.turns) - 1
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 def test_each_page_of_the_timeline_unfolds_from_it(window: MainWindow, strip: ReplyStrip) -> None:
     pane = window.features.timeline.timeline
     for page, action in enumerate(strip.unfold.menu().actions()):
@@ -271,6 +274,8 @@ def test_what_is_picked_out_stays_while_the_chat_changes_and_goes_with_it(
     assert (strip.chart.range, map_of.shown.part) == (None, None)
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 def test_another_order_takes_all_replies_again(window: MainWindow, strip: ReplyStrip, qtbot: QtBot) -> None:
     told: list[object] = []
     strip.order_by(BarOrder.CHAT)

@@ -54,6 +54,8 @@ def test_what_can_be_done_needs_a_run_and_a_row(window: MainWindow) -> None:
     assert can(window) == {"trace.entry"}
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 def test_keys_lead_to_the_tabs_and_to_the_note(window: MainWindow) -> None:
     tabs = window.trace.tabs
     for key, tab in ((Qt.Key.Key_A, AI), (Qt.Key.Key_P, PROMPT)):
@@ -74,6 +76,7 @@ def test_keys_lead_to_the_tabs_and_to_the_note(window: MainWindow) -> None:
     window.features.trace.openers.pop(0)
 
 
+@pytest.mark.own_window
 def test_the_prompt_has_the_keyboard_before_and_after_it_is_put_together(window: MainWindow) -> None:
     window.show_pane("chat")
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_P)
@@ -94,6 +97,7 @@ def test_the_prompt_has_the_keyboard_before_and_after_it_is_put_together(window:
     window.trace.tabs.setCurrentIndex(0)
 
 
+@pytest.mark.own_window
 def test_what_is_copied_is_said(window: MainWindow) -> None:
     window.run("copy.report")
     assert window.status.currentMessage() == "The report was copied."

@@ -187,6 +187,7 @@ def test_the_ai_tab_shows_request_reply_and_what_they_were_matched_to(real, tmp_
     assert json.loads(QGuiApplication.clipboard().text())
 
 
+@pytest.mark.always
 def test_the_texts_of_a_call_are_searched(real, tmp_path) -> None:
     window = real(ai_project(tmp_path))
     window.run("trace.ai")
@@ -500,6 +501,7 @@ def question(window, qtbot) -> QuestionDialog:
     return window.features.providers.questions.dialog
 
 
+@pytest.mark.always
 def test_answers_are_typed_in_a_dialog(real, tmp_path, qtbot) -> None:
     window = real(ai_project(tmp_path))
     window.chat.choose(2)
@@ -624,6 +626,7 @@ def test_no_thread_is_left_by_an_answer_source(real, tmp_path, qtbot, client) ->
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("asyncio")]
 
 
+@pytest.mark.always
 def test_the_provider_of_the_palette_is_the_only_one_or_is_asked_for(real, tmp_path, qtbot) -> None:
     window = real(ai_project(tmp_path))
     window.run("answers.provider")

@@ -138,6 +138,7 @@ def test_the_entry_that_is_looked_at_keeps_its_row_from_reply_to_reply(window: M
         assert pane.model.entry(pane.answers.currentIndex().row()) == CROWN, message
 
 
+@pytest.mark.own_window
 def test_each_tab_has_its_tools_its_text_and_the_keyboard(window: MainWindow, pane: TracePane) -> None:
     shown = []
     for tab in range(5):
@@ -204,6 +205,7 @@ def test_a_narrow_pane_has_a_short_field(pane: TracePane, window: MainWindow) ->
     assert pane.filter.width() < wide
 
 
+@pytest.mark.always
 def test_an_empty_pane_says_what_is_missing(make_window: Callable[..., MainWindow]) -> None:
     window = make_window(replay=False)
     pane = window.trace
@@ -304,6 +306,7 @@ def test_the_log_is_not_wrapped_and_written_in_letters_of_one_width(pane: TraceP
     assert pane.log.isReadOnly()
 
 
+@pytest.mark.own_window
 def test_the_prompt_is_made_again_when_the_setup_is_another(window: MainWindow, pane: TracePane) -> None:
     pane.tabs.setCurrentIndex(PROMPT)
     settle(window)

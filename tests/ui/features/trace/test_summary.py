@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
@@ -20,6 +21,7 @@ from lorestudio.ui.shell.theme import Theme
 from tests.ui.worlds import SKARN, make_project
 
 
+@pytest.mark.always
 def test_a_run_without_memories_leads_to_the_memories(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -67,6 +67,7 @@ def test_another_reply_shows_all_rows_again(window) -> None:
     assert not window.context.action("trace.show_all").isEnabled()
 
 
+@pytest.mark.always
 def test_what_is_done_to_the_funnel_and_the_answers_is_seen(window) -> None:
     window.trace.tabs.setCurrentIndex(LOG)
     window.run("flow.table")
@@ -203,6 +204,7 @@ def test_another_card_or_frame_is_another_prompt(window) -> None:
     assert "You are the fog." in [row.text for row in page.model.rows]
 
 
+@pytest.mark.always
 def test_lore_only_and_copies(window) -> None:
     page = prompt_of(window)
     page._shown.button(LORE).click()
@@ -213,6 +215,7 @@ def test_lore_only_and_copies(window) -> None:
     assert QGuiApplication.clipboard().text().startswith("# Prompt (")
 
 
+@pytest.mark.always
 def test_a_part_of_the_chat_leads_to_its_message(window) -> None:
     page = prompt_of(window)
     row = next(at for at, each in enumerate(page.model.rows) if each.message == 4)

@@ -93,6 +93,7 @@ def test_the_menu_on_an_answer_says_that_it_should_be_in_this_reply(window: Main
     assert rows(window, qtbot)[0][0] == f"{entry} should be in (reply #2)"
 
 
+@pytest.mark.always
 def test_a_reply_that_moved_is_called_by_its_new_number_and_the_file_keeps_the_old_one(
     window: MainWindow, vault: Path, qtbot
 ) -> None:
@@ -218,6 +219,7 @@ def test_every_kind_can_be_said(window: MainWindow, vault: Path, qtbot) -> None:
     assert "is no number of tokens" in window.bars.texts[-1]
 
 
+@pytest.mark.always
 def test_a_row_that_is_met_leads_to_the_first_reply_of_which_it_speaks(window: MainWindow, vault: Path, qtbot) -> None:
     (vault / FILE_NAME).write_text(
         "expectations:\n"

@@ -75,6 +75,7 @@ def saved(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[Path]:
     return files
 
 
+@pytest.mark.own_window
 def test_a_point_can_be_used_and_what_is_so_now_can_only_be_reported(window: MainWindow) -> None:
     pane = window.features.searching.pane
     assert [row.name for row in pane.model.rows] == ["now", "1", "0"]
@@ -100,6 +101,8 @@ def test_a_point_is_looked_at_turn_by_turn(window: MainWindow) -> None:
     assert not whole.trying
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 def test_a_point_is_compared_with_now(window: MainWindow) -> None:
     press(window, "compare")
     found = window.features.systems.compare.found
@@ -120,6 +123,7 @@ def test_a_point_is_used_as_one_step_that_can_be_undone(window: MainWindow) -> N
     assert window.session.project.settings.scan_depth == 1
 
 
+@pytest.mark.always
 @pytest.mark.own_window
 def test_what_a_point_turns_in_a_note_is_shown_before_its_settings_are_taken(
     window: MainWindow, tmp_path: Path
@@ -186,6 +190,7 @@ def test_a_point_is_used_where_only_the_settings_of_now_differ_from_it(window: M
     assert window.session.project.settings.scan_depth == 1
 
 
+@pytest.mark.always
 @pytest.mark.own_window
 @pytest.mark.parametrize("name", ["look", "compare", "use"])
 def test_a_point_of_another_system_is_refused(window: MainWindow, name: str) -> None:
@@ -254,6 +259,7 @@ def test_a_point_and_a_report_are_saved(window: MainWindow, monkeypatch: pytest.
     assert page.startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.own_window
 def test_why_nothing_can_be_searched(window: MainWindow) -> None:
     pane = search(window, " \n")
     assert window.bars.texts[-1] == "Tuning: say what may be turned, one a line, as in scanDepth=1..8."
@@ -286,6 +292,7 @@ def test_what_mattered_most_is_told_first_and_of_three_settings_at_most(window: 
     searching._done((searching._trial, found, rows))
 
 
+@pytest.mark.always
 def test_of_no_point_nothing_is_done(make_window) -> None:
     window = make_window()
     searching = window.features.searching

@@ -63,6 +63,7 @@ def try_depth(window: MainWindow, depth: int) -> None:
     window.preview.try_settings(project.settings.model_copy(update={"scan_depth": depth}))
 
 
+@pytest.mark.own_window
 def test_a_moved_setting_is_run_over_the_whole_chat(window: MainWindow, qtbot) -> None:
     window.show_pane("scores")
     whole, scores = window.preview.whole, pane(window)
@@ -95,6 +96,7 @@ def test_a_moved_setting_is_run_over_the_whole_chat(window: MainWindow, qtbot) -
     assert (whole.words, scores.effects.model.rows) == ("", ())
 
 
+@pytest.mark.own_window
 def test_numbers_stand_at_the_right(window: MainWindow) -> None:
     scores = pane(window)
     right = {
@@ -114,6 +116,7 @@ def test_numbers_stand_at_the_right(window: MainWindow) -> None:
     }
 
 
+@pytest.mark.own_window
 def test_where_there_are_no_gaps_that_is_said(theme: Theme, window: MainWindow, qtbot) -> None:
     scores = ScoresPane(theme, window.preview.whole)
     qtbot.addWidget(scores)
@@ -126,6 +129,7 @@ def test_where_there_are_no_gaps_that_is_said(theme: Theme, window: MainWindow, 
     assert scores.gaps_or_none.currentWidget() is scores.gaps.view  # nobody knows
 
 
+@pytest.mark.own_window
 def test_the_field_and_the_slider_say_it_too(window: MainWindow, qtbot) -> None:
     window.chat.show_generation(Generation(6))
     drain()
@@ -147,6 +151,7 @@ def test_the_field_and_the_slider_say_it_too(window: MainWindow, qtbot) -> None:
     assert not window.preview.whole.trying
 
 
+@pytest.mark.own_window
 def test_a_pin_is_tried_on_the_whole_chat_and_nothing_is_pinned(window: MainWindow) -> None:
     project, whole, scores = window.session.project, window.preview.whole, pane(window)
     bell = next(each for each in project.index.entries if each.title == "Bell")
@@ -171,6 +176,7 @@ def test_a_pin_is_tried_on_the_whole_chat_and_nothing_is_pinned(window: MainWind
     settle(window)
 
 
+@pytest.mark.own_window
 def test_the_scores_have_the_keyboard_once_they_are_there(window: MainWindow) -> None:
     window.show_pane("scores")
     settle(window)
@@ -179,6 +185,7 @@ def test_the_scores_have_the_keyboard_once_they_are_there(window: MainWindow) ->
     assert scores.view.currentIndex().row() == len(scores.model.rows) - 1 > 0
 
 
+@pytest.mark.own_window
 def test_the_chat_is_scored_when_somebody_looks(window: MainWindow) -> None:
     scores = pane(window)
     window.show_pane("scores")
@@ -218,6 +225,7 @@ def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "sensitivity", lambda chat, **more: islice(sensitivity(chat, **more), 12))
 
 
+@pytest.mark.own_window
 def test_what_was_tried_stays_where_steps_are_stopped(window: MainWindow, qtbot, monkeypatch) -> None:
     scores, stopped = pane(window), Event()
 
@@ -238,6 +246,7 @@ def test_what_was_tried_stays_where_steps_are_stopped(window: MainWindow, qtbot,
     assert scores.steps_words.text() == f"Stopped after 12 steps; {12 - len(found)} change nothing."
 
 
+@pytest.mark.own_window
 def test_intervals_are_drawn_by_the_seed_of_the_project(window: MainWindow, qtbot, monkeypatch) -> None:
     turns = tuple(TurnScore(Generation(each), tokens=each * each * 37 % 101) for each in range(40))
     scores = Scores(turns, blocks(len(turns)))
@@ -254,6 +263,8 @@ def test_intervals_are_drawn_by_the_seed_of_the_project(window: MainWindow, qtbo
     assert shown == " to ".join(value_words(each, METRICS["tokens"].unit) for each in (drawn[7].low, drawn[7].high))
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 @pytest.mark.usefixtures("few_steps")
 def test_steps_are_those_of_this_run_and_can_be_stopped(window: MainWindow, qtbot) -> None:
     scores, can = pane(window), window.commands.actions
@@ -288,6 +299,7 @@ def test_steps_are_those_of_this_run_and_can_be_stopped(window: MainWindow, qtbo
     settle(window)
 
 
+@pytest.mark.own_window
 @pytest.mark.usefixtures("few_steps")
 def test_steps_of_another_vault_are_gone(window: MainWindow) -> None:
     scores, project = pane(window), window.session.project
@@ -318,6 +330,7 @@ def test_buttons_that_need_a_run_or_a_vault_are_enabled_with_it(make_window, tmp
     assert [each.isEnabled() for each in buttons] == [False] * 3
 
 
+@pytest.mark.own_window
 def test_what_may_be_tried_needs_a_note_and_a_run(window: MainWindow) -> None:
     window.selection.choose_entry(None)
     names = ("scores.pin", "scores.block", "scores.back")
@@ -337,6 +350,7 @@ def test_what_may_be_tried_needs_a_note_and_a_run(window: MainWindow) -> None:
     assert can() == [True, True, False]
 
 
+@pytest.mark.own_window
 def test_rows_lead_to_a_reply_and_to_an_entry(window: MainWindow) -> None:
     scores = pane(window)
     window.show_pane("scores")

@@ -52,6 +52,7 @@ def searched(window: MainWindow, lines: str = "scanDepth=1..6\nmaxEntries=1,2") 
     return there
 
 
+@pytest.mark.own_window
 def test_a_search_shows_its_points_and_what_is_best(window: MainWindow, qtbot) -> None:
     there = searched(window)
     assert there.model.rows[0].number == -1
@@ -199,6 +200,7 @@ def test_a_search_is_stopped(window: MainWindow) -> None:
     assert "Stopped." in there.state.text()
 
 
+@pytest.mark.own_window
 def test_points_that_equal_one_of_the_front_do_not_hide_it(window: MainWindow) -> None:
     there = searched(window)
     drawn, front = list(there.chart.points.places), there.chart.points.front

@@ -141,6 +141,7 @@ def test_a_rename_shows_what_follows_and_changes_only_that(window, vault) -> Non
     assert "Skarn the Grey.md" in contents(vault)
 
 
+@pytest.mark.always
 def test_a_note_without_the_key_is_retitled_in_the_tree_at_once(window, vault) -> None:
     (vault / "Bell.md").write_text(NOTES["Bell.md"].replace("[bell]", "[chime]"), encoding="utf-8")
     window.run("vault.reload")
@@ -176,6 +177,7 @@ def test_a_new_note_is_shown_and_has_the_keyboard(window, vault, qtbot) -> None:
     assert "Who they are: It glows. [[Dawnkeep]] and [[Skarn]]\n" in body.toPlainText()
 
 
+@pytest.mark.always
 def test_a_title_that_another_note_has_is_refused_in_the_dialog(window, vault) -> None:
     choose(window, "Skarn.md")
     window.run("note.rename")
@@ -317,6 +319,7 @@ def test_changes_that_wait_are_forgotten_with_their_vault(window, vault, tmp_pat
     assert contents(tmp_path / "other") == NOTES
 
 
+@pytest.mark.always
 def test_a_change_that_was_still_thought_through_is_not_for_another_vault(window, vault, tmp_path, monkeypatch) -> None:
     work, thought = window.features.vault.work, []
     ask = work.ask
@@ -364,6 +367,7 @@ def test_space_switches_a_note_off_and_on_again(window, vault) -> None:
     assert contents(vault) == NOTES
 
 
+@pytest.mark.always
 def test_a_draft_without_the_lorebook_tag_is_not_switched_on(window, vault) -> None:
     choose(window, "draft.md")
     window.run("note.enable")
@@ -643,6 +647,7 @@ def test_the_switcher_finds_aliases_and_begins_with_what_was_looked_at(window) -
     assert chosen_file(window) == "Skarn.md"
 
 
+@pytest.mark.always
 def test_the_switcher_finds_aliases_of_ordinary_notes(window, vault) -> None:
     (vault / "draft.md").write_text("---\naliases: [The Thought, draft]\n---\nA thought.\n", encoding="utf-8")
     window.run("vault.reload")
@@ -656,6 +661,7 @@ def test_the_switcher_finds_aliases_of_ordinary_notes(window, vault) -> None:
     assert chosen_file(window) == "draft.md"
 
 
+@pytest.mark.always
 def test_shift_enter_in_the_switcher_makes_a_note_of_that_name(window) -> None:
     window.run("go.entry")
     picker = dialog_of(Picker)
@@ -721,6 +727,7 @@ def test_that_links_are_read_is_said_only_while_they_are(window) -> None:
 # ---- what is refused, and why ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("name", ["note.move", "note.batch", "note.delete", "note.enable", "note.duplicate"])
 def test_notes_without_files_here_are_not_changed_and_it_is_said(window, vault, monkeypatch, name) -> None:
     choose(window, "Bell.md")
@@ -744,6 +751,7 @@ def test_a_note_without_a_file_here_is_not_renamed(window, vault, monkeypatch) -
     assert contents(vault) == NOTES
 
 
+@pytest.mark.always
 def test_notes_stay_in_their_vault_when_they_are_dragged(window, vault) -> None:
     note = window.session.note_at(vault / "Bell.md")
     window.vault.dropped.emit((note,), "another vault", "places")
@@ -775,6 +783,7 @@ def test_a_place_in_a_note_is_shown_and_selected(window, vault) -> None:
     assert chosen_file(window) == "Bell.md"
 
 
+@pytest.mark.always
 def test_where_no_vault_is_open_a_new_note_says_what_it_needs(make_window) -> None:
     window = make_window()
     window.features.vault.new_note("Moth")
@@ -805,6 +814,7 @@ def test_a_small_change_is_told_in_passing_with_the_keys_that_take_it_back(windo
     assert window.bars.texts == []
 
 
+@pytest.mark.always
 def test_a_copy_that_is_undone_is_not_begun_to_be_written(window, vault, monkeypatch) -> None:
     begun = []
     monkeypatch.setattr(window.features.vault._entry, "begin", begun.append)
@@ -839,6 +849,7 @@ def test_several_notes_are_switched_together_and_off_first(window, vault) -> Non
     assert "enabled: true" in contents(vault)["Skarn.md"]
 
 
+@pytest.mark.always
 def test_how_often_entries_fired_is_saved_as_a_table(window, tmp_path, monkeypatch) -> None:
     asked = []
 

@@ -223,6 +223,7 @@ def test_an_entry_is_retitled_in_the_tree_at_once(window: MainWindow) -> None:
     assert titles(window) == ["Bell", "Gate"]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("looks_at_second", [True, False])
 def test_a_new_entry_goes_into_the_book_that_is_looked_at_else_into_the_first(
     make_window: Any, tmp_path: Path, looks_at_second: bool

@@ -102,6 +102,7 @@ def test_totals_of_the_vault_and_of_what_is_chosen(window: MainWindow) -> None:
     assert window.vault.totals.text() == f"2 chosen: ≈ {2 * each} tokens · constants ≈ {each}"
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(("name", "steps"), [("A", -1), ("D", 1)])
 def test_at_the_end_of_the_order_there_is_nothing_to_move(window: MainWindow, name: str, steps: int) -> None:
     row = next(at for at in range(4) if window.vault.table_model.index(at, 0).data(DISPLAY) == name)
@@ -112,6 +113,7 @@ def test_at_the_end_of_the_order_there_is_nothing_to_move(window: MainWindow, na
     assert window.commands.actions["vault.undo"].isEnabled() is False
 
 
+@pytest.mark.always
 def test_an_order_that_is_so_already_is_said_to_be(window: MainWindow) -> None:
     window.run("note.steps")
     settle(window)
@@ -130,6 +132,7 @@ def test_two_notes_are_moved_together(window: MainWindow) -> None:
     assert priorities(window)["C"] == 30
 
 
+@pytest.mark.always
 def test_a_dragged_row_that_comes_where_it_was_changes_nothing(window: MainWindow) -> None:
     for place in (1, 2):
         drag(window, [1], place)

@@ -149,6 +149,8 @@ def test_tree_or_table_is_remembered_and_the_table_knows_when_files_were_changed
     assert window.settings.value("vault/view") == "tree"
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 @pytest.mark.parametrize("as_table", [False, True])
 def test_the_key_for_the_menu_opens_it_at_the_row(pane: VaultPane, as_table: bool) -> None:
     pane.show_table(as_table)
@@ -405,6 +407,7 @@ def test_a_long_title_takes_more_lines_where_rows_may_differ(theme: Theme, qtbot
     assert (wide < narrow) is not alike
 
 
+@pytest.mark.own_window
 def test_titles_get_another_line_where_the_pane_gets_narrower(window: MainWindow, pane: VaultPane) -> None:
     dock, tree = window.context.layout.docks["vault"], pane.tree
     long = replace(ENTRIES[BELL], id=0, title="The bell that rings at dawn over the harbour")

@@ -198,6 +198,7 @@ def test_settings_and_hidden_messages_are_taken_over_as_a_step(window: MainWindo
     assert window.session.project.basis == basis, "as it is now, it would say nothing"
 
 
+@pytest.mark.always
 def test_another_system_is_given_its_own_settings(window: MainWindow, qtbot) -> None:
     window.run("system.hybrid")
     settle(window)
@@ -206,6 +207,7 @@ def test_another_system_is_given_its_own_settings(window: MainWindow, qtbot) -> 
     assert window.session.project.settings.scan_depth == 2
 
 
+@pytest.mark.always
 def test_of_another_chat_nothing_is_told_that_was_compared_before(window: MainWindow, qtbot) -> None:
     feature = window.features.verify
     window.run("verify.compare")

@@ -95,6 +95,7 @@ def test_numbers_and_answers_take_turns_with_the_explanation(
     assert (browser.isVisibleTo(pane), pane.answers_button.isChecked()) == (True, False)
 
 
+@pytest.mark.always
 def test_a_line_of_the_numbers_leads_to_its_entry(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
     window = make_window(tight(tmp_path), make_simulator=Simulator)
     settle(window)

@@ -338,6 +338,7 @@ def hybrid(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot)
     return window
 
 
+@pytest.mark.always
 def test_every_scored_candidate_has_a_bar(hybrid: MainWindow) -> None:
     hybrid.chat.show_generation(Generation(5))
     hybrid.selection.choose_entry(SKARN)
@@ -417,6 +418,7 @@ def test_a_scale_reaches_as_far_as_the_threshold(qapp: object) -> None:
     assert (bar.parts, bar.line) == (((0.0, 0.375, "green"),), 1.0)
 
 
+@pytest.mark.always
 def test_the_button_keeps_its_words_where_the_icons_have_no_room_beside_it(window: MainWindow) -> None:
     why, button = window.why, window.why.answers_button
     window.selection.choose_entry(SKARN)

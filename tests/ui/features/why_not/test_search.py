@@ -92,6 +92,7 @@ def test_while_the_chat_is_replayed_a_search_says_so_and_waits(
     assert search.obstacle == ""
 
 
+@pytest.mark.own_window
 def test_what_is_shown_with_unsaved_text_is_not_searched(window: MainWindow, search: WhyNotSearch) -> None:
     window.preview.try_settings(window.session.project.settings.model_copy(update={"scan_depth": 5}))
     settle(window)
@@ -103,6 +104,7 @@ def test_what_is_shown_with_unsaved_text_is_not_searched(window: MainWindow, sea
     settle(window)
 
 
+@pytest.mark.own_window
 def test_how_far_it_is_and_that_it_was_stopped(window: MainWindow, search: WhyNotSearch, page: WhyNotPage) -> None:
     seen: list[tuple[str, int, int]] = []
     said: list[str] = []
@@ -136,6 +138,8 @@ def test_how_far_it_is_and_that_it_was_stopped(window: MainWindow, search: WhyNo
     assert not search.running
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 @pytest.mark.parametrize("where", ["__init__", "find"])
 def test_that_it_failed_is_said(
     window: MainWindow, search: WhyNotSearch, page: WhyNotPage, monkeypatch: pytest.MonkeyPatch, where: str
@@ -152,6 +156,7 @@ def test_that_it_failed_is_said(
     assert "failed" not in page.summary.text()
 
 
+@pytest.mark.own_window
 def test_only_the_newest_searches_are_kept(window: MainWindow, search: WhyNotSearch) -> None:
     find(window)
     found, about = search.found, search._about
@@ -161,6 +166,7 @@ def test_only_the_newest_searches_are_kept(window: MainWindow, search: WhyNotSea
     search._keep(about, found)
 
 
+@pytest.mark.always
 @pytest.mark.own_window
 def test_what_is_not_enough_is_offered_as_a_first_step(window: MainWindow, page: WhyNotPage) -> None:
     """Crown needs Skarn: with a key alone it is refused for that."""
@@ -177,6 +183,7 @@ def test_what_is_not_enough_is_offered_as_a_first_step(window: MainWindow, page:
     assert [change.title for change in wanted] == [title]
 
 
+@pytest.mark.own_window
 def test_the_keyboard_stays_in_the_page_when_its_answers_change(
     window: MainWindow, search: WhyNotSearch, page: WhyNotPage
 ) -> None:
@@ -204,6 +211,7 @@ def test_the_keyboard_stays_in_the_page_when_its_answers_change(
     search._keep(about, found)
 
 
+@pytest.mark.always
 @pytest.mark.own_window
 def test_a_note_without_a_folder_is_not_changed(window: MainWindow) -> None:
     note = window.session.entry(window.selection.entry)
@@ -293,6 +301,7 @@ def test_where_nobody_can_answer_nothing_is_begun(asking: Asking, ran: bool) -> 
     assert (asking.trace is not None) is ran
 
 
+@pytest.mark.own_window
 def test_numbers_are_copied_as_text(window: MainWindow) -> None:
     why, copy = window.why, window.commands.actions["copy.why"]
     window.chat.show_generation(Generation(2))
@@ -315,6 +324,7 @@ def told(window: MainWindow) -> list[str]:
     return [line for line in window.why.text.splitlines() if line.strip("\ufffc \n")]
 
 
+@pytest.mark.own_window
 def test_the_way_through_the_stages_with_what_later_ones_would_have_done(window: MainWindow) -> None:
     way = "The way through the stages"
     no_key = "None of the keys of this entry is in the last message ({} characters)."
@@ -346,6 +356,8 @@ def test_the_way_through_the_stages_with_what_later_ones_would_have_done(window:
     assert told(window)[1] == "Budget: It takes 10 tokens, which makes 10 so far."
 
 
+@pytest.mark.always
+@pytest.mark.own_window
 def test_scores_that_cannot_be_explained_stay_with_what_is_known(window: MainWindow) -> None:
     scores = window.why.scores
     window.chat.show_generation(Generation(2))
