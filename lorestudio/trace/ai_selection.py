@@ -102,6 +102,17 @@ def selection_of(trace: Trace) -> StageRecord | None:
     return trace.stage(trace.words.asks.get(_SEARCH, ""))
 
 
+def failure_of(trace: Trace) -> str:
+    """Why a question of this run has no good answer, "" where each has one."""
+    errors = (*(call.error for call in trace.ai_calls), trace.facts.get("ai_error"))
+    return next((str(error) for error in errors if error), "")
+
+
+def commonest(failures: Sequence[str]) -> str:
+    """What most of these say, in one line, for the end of a sentence."""
+    return one_line(max(failures, key=failures.count)).rstrip(".")
+
+
 class AiLine(Struct, frozen=True):
     """One line about a question to the model, and how it is meant."""
 

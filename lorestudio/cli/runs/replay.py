@@ -35,6 +35,7 @@ from lorestudio.studio.replay.costs import live_cost, vector_cost
 from lorestudio.studio.replay.ranges import MessageRange, Pace, time_left_words
 from lorestudio.studio.replay.run_store import RunStore, default_folder, forget, is_stored
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.ai_selection import failure_of
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import to_json
 
@@ -134,9 +135,8 @@ def _restore(simulator: Simulator, keep_in: Path | None) -> None:
         say(f"what was kept of earlier replays cannot be read: {error}")
         return
     done = simulator.generations[: len(simulator.traces)]
-    traces = [simulator.traces[generation] for generation in done]
-    failed = [any(call.error for call in trace.ai_calls) or trace.facts.get("ai_error") for trace in traces]
-    simulator.rewind(next((place for place, one in enumerate(failed) if one), len(done)))
+    failed = (place for place, generation in enumerate(done) if failure_of(simulator.traces[generation]))
+    simulator.rewind(next(failed, len(done)))
 
 
 def _stopped(simulator: Simulator, part: range, keep_in: Path | None) -> str:

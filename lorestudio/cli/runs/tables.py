@@ -14,7 +14,14 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.history import HistoryRule
 from lorestudio.domain.records import replace
 from lorestudio.studio.project.project import Project
-from lorestudio.trace.ai_selection import ai_lines, ai_totals, selection_of, switch_effects
+from lorestudio.trace.ai_selection import (
+    ai_lines,
+    ai_totals,
+    commonest,
+    failure_of,
+    selection_of,
+    switch_effects,
+)
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import AiCall, Outcome, Phase, StageStatus, Trace
 from lorestudio.trace.summary import summary
@@ -64,10 +71,10 @@ class ReplayReport:
         return "\n".join([*lines, *([f"The last generation: {summary(self._last)}"] if self._last is not None else [])])
 
     def failures(self) -> str:
-        """How often a model gave no usable answer, "" for never."""
-        totals = ai_totals(self._kept)
-        told = f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations; the traces say why."
-        return told if totals.failed else ""
+        """How often a model gave no usable answer, and why most often; "" for never."""
+        totals, whys = ai_totals(self._kept), [*filter(None, map(failure_of, self._kept))]
+        told = f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations, most often: "
+        return f"{told}{commonest(whys)}." if totals.failed else ""
 
 
 def _questions(trace: Trace) -> Trace:

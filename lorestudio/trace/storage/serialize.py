@@ -28,6 +28,7 @@ from msgspec.json import encode as json_bytes
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import compared_fields, field_names, is_record, replace
+from lorestudio.trace.ai_selection import failure_of
 from lorestudio.trace.model import AS_STORED, SeenChat, Trace
 from lorestudio.trace.timeline import fired_in
 from lorestudio.trace.vocabulary import PLAIN, Vocabulary, plain
@@ -378,25 +379,23 @@ class Gist(Struct, frozen=True):
     """What is asked of all runs of a chat at once.
 
     `matched`, `injected` and `named` are ids of the entries that a run matched, that it injected, and that any stage
-    said something of. `drew` says whether random numbers were used, `failed` whether a question to a model had no good
-    answer, `skipped` whether the run never began.
+    said something of. `drew` says whether random numbers were used, `failed` why a question to a model had no good
+    answer ("" where each had one), `skipped` whether the run never began.
     """
 
     matched: tuple[int, ...]
     injected: frozenset[int]
     named: tuple[int, ...] = ()
     drew: bool = False
-    failed: bool = False
+    failed: str = ""
     skipped: bool = False
 
 
 def gist_of(trace: Trace) -> Gist:
     """The gist of a trace."""
     matched, injected = fired_in(trace)
-    failed = any(call.error for call in trace.ai_calls) or bool(trace.facts.get("ai_error"))
-    return Gist(
-        tuple(sorted(matched)), injected, tuple(trace.entries), bool(trace.draws), failed, bool(trace.skip_reason)
-    )
+    drew, skipped = bool(trace.draws), bool(trace.skip_reason)
+    return Gist(tuple(sorted(matched)), injected, tuple(trace.entries), drew, failure_of(trace), skipped)
 
 
 @dataclass(frozen=True, slots=True)

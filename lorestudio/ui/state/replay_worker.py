@@ -192,14 +192,14 @@ class Finished(Struct, frozen=True):
 class Tallied(Struct):
     """What a replay did so far: `ran` generations were run, `before` of them for the state that a range begins with.
 
-    `kept` were not run, because they are known from before; of all that are there, `failed` got no usable answer to a
-    question. `begun` says that it did anything at all.
+    `kept` were not run, because they are known from before; of all that are there, `failed` says of those without a
+    usable answer why. `begun` says that it did anything at all.
     """
 
     ran: int = 0
     kept: int = 0
     before: int = 0
-    failed: int = 0
+    failed: Sequence[str] = ()
     begun: bool = False
 
     @property
@@ -264,7 +264,7 @@ class Replayer:
         replay.tally.kept = min(len(simulator.traces), _end(simulator, wanted))
         if missing and not sentence:
             self._run_missing(simulator, replay, job)
-        replay.tally.failed = len([*_failures(simulator)])
+        replay.tally.failed = [why for _place, why in _failures(simulator)]
         if len(simulator.traces) == len(simulator.generations):
             simulator.release()
         return Finished(wanted, sentence, whom, tuple(replay.problems))
@@ -385,16 +385,16 @@ def _end(simulator: Simulator, wanted: WantedReplay) -> int:
 
 def _forget_failures(simulator: Simulator) -> None:
     """Let the first generation whose question failed, and all after it, be run again."""
-    failed = next(_failures(simulator), None)
-    if failed is not None:
-        simulator.rewind(failed)
+    for place, _why in _failures(simulator):
+        simulator.rewind(place)
+        return
 
 
-def _failures(simulator: Simulator) -> Iterator[int]:
-    """The places of the runs in which a question has no answer, so that running them again may end otherwise."""
+def _failures(simulator: Simulator) -> Iterator[tuple[int, str]]:
+    """The places of the runs in which a question has no answer, and why: running them again may end otherwise."""
     runs = TraceBook(simulator.traces)
     gists = map(runs.gist, simulator.generations[: len(runs)])
-    return (place for place, gist in enumerate(gists) if gist is not None and gist.failed)
+    return ((place, gist.failed) for place, gist in enumerate(gists) if gist is not None and gist.failed)
 
 
 async def _replay(simulator: Simulator, replay: Replay, job: Job, start: int, until: int) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFormLayout, QPushButton, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.replay.ranges import MessageRange, time_left_words
+from lorestudio.trace.ai_selection import commonest
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
@@ -221,8 +222,14 @@ class ReplayFeature(Feature):
             self.context.flash(tr("{ran}; {kept} up to date.", ran=ran, kept=kept) if kept else f"{ran}.")
         if tally.failed:
             runs = count(tally.ran + tally.kept, "reply", "replies")
-            text = tr("A model gave no usable answer in {failed} of {runs}.", failed=number(tally.failed), runs=runs)
-            told.append(text)
+            told.append(
+                tr(
+                    "A model gave no usable answer in {failed} of {runs}, most often: {why}.",
+                    failed=number(len(tally.failed)),
+                    runs=runs,
+                    why=commonest(tally.failed),
+                )
+            )
         if told:
             actions = ("trace.ai", "profiles.edit") if tally.failed else ()
             tone: Tone = "warning" if tally.failed else "neutral"

@@ -198,7 +198,7 @@ def test_a_replay_whose_questions_had_no_answer_says_so(window, qtbot, tmp_path)
     idle(window, qtbot)
     window.run("replay.all")
     idle(window, qtbot)
-    assert "A model gave no usable answer in 5 of 5 replies." in notices(window)
+    assert "A model gave no usable answer in 5 of 5 replies, most often: no answer to this request" in notices(window)
 
 
 @pytest.mark.always
