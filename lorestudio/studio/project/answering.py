@@ -130,11 +130,15 @@ class Observer(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """A request that waits for a person. `reply` may be called from any thread; None declines."""
+    """A request that waits for a person. `reply` may be called from any thread; None declines.
+
+    `stop` ends whatever asks, which withdraws the question.
+    """
 
     request: ChatRequest = field(repr=False)
     suggestion: str = field(repr=False)
     reply: Callable[[str | None], None] = field(repr=False)
+    stop: Callable[[], None] = field(repr=False)
 
 
 class _Observed(Struct, frozen=True):
@@ -161,10 +165,11 @@ class _Observed(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """How a person is asked: `put` shows a question, `withdrawn` takes it away again."""
+    """How a person is asked: `put` shows a question, `withdrawn` takes it away again; `stop` is the questions' own."""
 
     put: Callable[[Question], None]
     withdrawn: Callable[[Question], None]
+    stop: Callable[[], None]
 
 
 def make_answers(
@@ -229,7 +234,7 @@ def _asking(asked: Asked) -> Callable[[ChatRequest], Awaitable[str | None]]:
             with contextlib.suppress(RuntimeError):  # the replay was stopped, and its loop is closed
                 loop.call_soon_threadsafe(settle, text)
 
-        question = Question(request, await _stand_in_says(request), reply)
+        question = Question(request, await _stand_in_says(request), reply, asked.stop)
         asked.put(question)
         try:
             return await answer

@@ -180,6 +180,11 @@ class Worker(Struct, eq=False):
         await self._change(lambda state: replace(state, paused=True))
         self._wake()
 
+    async def interrupt(self) -> None:
+        """Pause at once: the question under way is taken back, and put again when the queue goes on."""
+        await self.pause()
+        self._abort()
+
     async def resume(self) -> None:
         """Allow work again; `run` does it."""
         await self._change(lambda state: replace(state, paused=False))
@@ -277,9 +282,9 @@ class Worker(Struct, eq=False):
             try:
                 answer = await asking
             except asyncio.CancelledError:
-                if self.state.get(operation.id) is None:
-                    return  # it was removed, and the request with it
-                raise
+                if await self._goes_on(operation.id):
+                    raise
+                return
             finally:
                 asking.cancel()
                 self._asking = None
@@ -324,7 +329,7 @@ class Worker(Struct, eq=False):
         return await self._wait(action.delay_s, identifier)
 
     async def _wait(self, seconds: float, identifier: str) -> bool:
-        """Whether the operation is to go on afterwards: it still is there, and nobody paused the queue."""
+        """Whether the operation is to go on afterwards."""
         self._tell(seconds)
         waiting = self._waiting = asyncio.ensure_future(self.sleep(seconds))
         try:
@@ -332,6 +337,10 @@ class Worker(Struct, eq=False):
         finally:
             waiting.cancel()
             self._waiting = None
+        return await self._goes_on(identifier)
+
+    async def _goes_on(self, identifier: str) -> bool:
+        """Whether an operation is to go on after a wait: it was not removed, and nobody paused the queue."""
         operation = self.state.get(identifier)
         if operation is None:
             return False

@@ -293,7 +293,7 @@ class Replayer:
     def _system(self, project: Project, replay: Replay, job: Job) -> System:
         """The chosen system. Raises InputError and SettingsError where a setting of it cannot be used."""
         wanted = replay.wanted
-        asked = Asked(job, lambda question: job(Withdrawn(question)))
+        asked = Asked(job, lambda question: job(Withdrawn(question)), job.cancel)
         answers, model = make_answers(
             wanted.choice.source, project.chat_path, self._connections, self._board, asked, fresh=wanted.fresh
         )

@@ -164,9 +164,8 @@ def test_a_person_is_asked_and_the_answer_recorded(tmp_path: Path, connections: 
         put.append(question)
         question.reply("typed words")
 
-    source, model = make_answers(
-        Source(AnswerKind.TYPED), tmp_path / "chat.jsonl", connections, asked=Asked(answer, withdrawn.append)
-    )
+    asked = Asked(answer, withdrawn.append, lambda: None)
+    source, model = make_answers(Source(AnswerKind.TYPED), tmp_path / "chat.jsonl", connections, asked=asked)
     assert model == ""
     assert [ask(source).text, ask(source).text] == ["typed words"] * 2
     assert put == withdrawn

@@ -104,7 +104,7 @@ def extract(
     answers, model = None, ""
     fresh = wish.again and source.waits
     if source.kind is not AnswerKind.STAND_IN:  # where no model is asked, plain rules draw facts out
-        asked = Asked(job, lambda question: job(Withdrawn(question)))
+        asked = Asked(job, lambda question: job(Withdrawn(question)), job.cancel)
         answers, model = make_answers(source, place.path, place.connections, None, asked, fresh=fresh)
     drawn: list[Drawn] = []
     with place.open(answers, model, writes=True) as opened:

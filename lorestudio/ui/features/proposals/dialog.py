@@ -126,7 +126,7 @@ class ProposalsDialog(Dialog):
         work.failed.connect(lambda text: self.bar.say(text, "error"))
         work.told.connect(lambda text: self.bar.say(text, "warning"))
         work.applied.connect(self._was_applied)
-        work.question.connect(lambda question, about: self._questions.ask(question, about, self, self._stop))
+        work.question.connect(lambda question, about: self._questions.ask(question, about, self))
         work.withdrawn.connect(self._questions.withdraw)
         detail.accepted.connect(self.accept_current)
         detail.skipped.connect(self.skip_current)

@@ -175,7 +175,7 @@ class Proposing(QObject):
 
         def work(_job: object) -> tuple[ProposalPlan, CostEstimate, Judge]:
             guard = Guard(tools.locks.load(), unsaved)
-            asked = Asked(lambda _question: None, lambda _question: None)
+            asked = Asked(lambda _question: None, lambda _question: None, token.cancel)
             _, model = proposal_answers(chosen, project, session.connections, tools.records, asked)
             plan = wish.plan(project, guard, model, choice_now, token)
             return (
@@ -225,7 +225,7 @@ class Proposing(QObject):
         self.asked, self.to_ask = 0, len(wanted)
 
         def work(job: Job) -> ProposalsEnded:
-            asked = Asked(job, lambda question: job(Withdrawn(question)))
+            asked = Asked(job, lambda question: job(Withdrawn(question)), job.cancel)
             answers, _ = proposal_answers(source, project, session.connections, tools.records, asked, fresh=fresh)
             maker = Maker(answers, judge, project.settings.ai_force_user_role)
 

@@ -184,6 +184,5 @@ class ProvidersFeature(Feature):
 
     def _ask(self, question: Question) -> None:
         live = self._session.replays.live
-        where = turn_words(Turn(live.generation.message, live.generation.swipe, 0)) if live else tr("This reply")
-        stop = self._session.replays.cancel if self._session.runs.replaying else None
-        self.questions.ask(question, where, self.context.window, stop)
+        where = turn_words(Turn(live.generation.message, live.generation.swipe, 0)) if live else ""
+        self.questions.ask(question, where, self.context.window)

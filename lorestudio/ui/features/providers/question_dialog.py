@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTabWidget, QWidget
 
 from lorestudio.domain.json_text import parse_json
-from lorestudio.studio.project.answering import DRAFT, KEYS, PREFILTER, SUMMARY, Question
+from lorestudio.studio.project.answering import DRAFT, KEYS, PREFILTER, SEARCH, SUMMARY, Question
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog, confirm
@@ -29,11 +28,13 @@ SKELETON = '[\n  {"title": "", "confidence": "high", "reason": ""}\n]'
 """What a selection looks like, to begin with."""
 
 _SKELETONS: Final = {
+    SEARCH: SKELETON,
+    PREFILTER: SKELETON,
     KEYS: '{"suggested": ["", ""], "reasoning": ""}',
     DRAFT: '{"title": "", "keys": [""], "summary": "", "content": ""}',
-    SUMMARY: "",
 }
 _TITLES: Final = {
+    SEARCH: "Choose entries",
     PREFILTER: "Choose categories",
     SUMMARY: "Write a summary",
     KEYS: "Propose keys",
@@ -42,19 +43,15 @@ _TITLES: Final = {
 
 
 class QuestionDialog(Dialog):
-    """Answers its question once: with the text, or with None when the person declines or closes the dialog.
+    """Answers its question once: with the text, or with None when the person declines or closes the dialog."""
 
-    `stop` ends whatever asks, which withdraws the question.
-    """
-
-    def __init__(
-        self, question: Question, where: str, parent: QWidget | None = None, stop: Callable[[], None] | None = None
-    ) -> None:
-        super().__init__(parent, tr(_TITLES.get(question.request.kind, "Choose entries")), (760, 620))
+    def __init__(self, question: Question, where: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent, tr(_TITLES.get(question.request.kind, "Answer a question")), (760, 620))
         self.question = question
         self._settled = False
-        self._stop = stop
-        head = label(self, tr("{where}: you answer in place of the model.", where=where), "summary")
+        self._plain = question.request.kind not in _SKELETONS and not question.request.json_object
+        told = tr("{where}: you answer in place of the model.", where=where)
+        head = label(self, told if where else tr("You answer in place of the model."), "summary")
         both = split(self._make_request(), self._make_reply())
         both.setStretchFactor(0, 3)
         both.setStretchFactor(1, 2)
@@ -95,17 +92,16 @@ class QuestionDialog(Dialog):
         return tabs
 
     def _make_reply(self) -> QWidget:
-        plain = self.question.request.kind == SUMMARY
-        words = tr("Your reply") if plain else tr("Your reply (JSON, or any text that a model might send)")
-        self.reply = text_field(self, tr("Your reply"), _SKELETONS.get(self.question.request.kind, SKELETON))
+        words = tr("Your reply") if self._plain else tr("Your reply (JSON, or any text that a model might send)")
+        self.reply = text_field(self, tr("Your reply"), _SKELETONS.get(self.question.request.kind, ""))
         self.reply.setFont(fixed_font(self.font().pointSizeF()))
         return holding(column(label(self, words, "small", wrap=False), (self.reply, 1), margins=(0, 6, 0, 0)))
 
     def _make_buttons(self) -> QHBoxLayout:
         self.suggest = button(self, tr("Start from the stand-in's reply"), self.start_from_stand_in)
         self.suggest.setEnabled(bool(self.question.suggestion))
-        proposal = self.question.request.kind in _SKELETONS
-        fallback = tr("nothing is proposed here") if proposal else tr("the pipeline takes its fallback")
+        selects = self.question.request.kind in (SEARCH, PREFILTER)
+        fallback = tr("the pipeline takes its fallback") if selects else tr("nothing comes of this question")
         tip = tr("Give no answer: {fallback} (Escape)", fallback=fallback)
         self.decline = button(self, tr("Decline"), self.reject, tip=tip)
         self.give = named(QPushButton(tr("Give this answer"), self), "", tr("Ctrl+Return"), kind="primary")
@@ -114,15 +110,14 @@ class QuestionDialog(Dialog):
         tip = tr("Ask nothing more; what was answered stays (Ctrl+.)")
         self.stop = button(self, tr("Stop asking"), self._stop_asking, tip=tip)
         self.stop.setShortcut("Ctrl+.")
-        self.stop.setVisible(self._stop is not None)
         return row(self.suggest, 1, self.stop, self.decline, self.give)
 
     def _stop_asking(self) -> None:
-        lost, stop = self.lost(), self._stop
-        if stop is not None and lost:
-            confirm(self, tr("Close without keeping it?"), lost, tr("Stop asking"), stop)
-        elif stop is not None:
-            stop()
+        lost = self.lost()
+        if lost:
+            confirm(self, tr("Close without keeping it?"), lost, tr("Stop asking"), self.question.stop)
+        else:
+            self.question.stop()
 
     def _check(self) -> None:
         """Say whether the reply is JSON; a model may send anything, so other text is allowed too."""
@@ -131,7 +126,7 @@ class QuestionDialog(Dialog):
         if not text.strip():
             self.problem.setText(tr("Nothing is typed yet."))
             return
-        if self.question.request.kind == SUMMARY:
+        if self._plain:
             self.problem.setText(count(len(text.strip()), "character", "characters"))
             return
         try:
@@ -160,9 +155,9 @@ class Questions:
     def __init__(self) -> None:
         self.dialog: QuestionDialog | None = None
 
-    def ask(self, question: Question, where: str, parent: QWidget, stop: Callable[[], None] | None = None) -> None:
-        """Ask it; `where` says what it is about, `stop` ends whatever asks."""
-        dialog = self.dialog = QuestionDialog(question, where, parent, stop)
+    def ask(self, question: Question, where: str, parent: QWidget) -> None:
+        """Ask it; `where` says what it is about, where that is known."""
+        dialog = self.dialog = QuestionDialog(question, where, parent)
         dialog.finished.connect(lambda _result: self._closed(dialog))
         dialog.open()
 

@@ -136,6 +136,7 @@ class RecapQueue(QObject):
         put = Asked(
             lambda question: recaps.work.tell(partial(recaps.session.question.emit, question)),
             lambda question: recaps.work.tell(partial(recaps.session.withdrawn.emit, question)),
+            partial(self._change, lambda session: session.worker.interrupt()),
         )
 
         async def work() -> _Begun:

@@ -347,6 +347,9 @@ class JobNow:
     def run(self, work: Any) -> Any:
         return asyncio.run(work())
 
+    def cancel(self) -> None:
+        """Nothing is under way."""
+
 
 @pytest.fixture
 def memories() -> Memories:
@@ -453,7 +456,7 @@ def test_a_question_to_the_person_goes_to_the_window(work: MemoryWork, noted: No
     noted.question.connect(heard.append)
     noted.withdrawn.connect(heard.append)
     work.extract()
-    question = Question(ChatRequest("facts", "", ""), "", lambda _reply: None)  # type: ignore[arg-type]
+    question = Question(ChatRequest("facts", "", ""), "", lambda _reply: None, lambda: None)  # type: ignore[arg-type]
     noted.reported(question)
     noted.reported(Withdrawn(question))
     assert heard == [question, question]

@@ -130,6 +130,20 @@ def said(window: MainWindow) -> str:
     return " ".join(label.text() for label in window.bars.findChildren(QLabel))
 
 
+def test_a_person_who_is_asked_stops_the_questions(opened: MainWindow, store: Path, qtbot: QtBot) -> None:
+    questions = opened.features.providers.questions
+    opened.session.replays.choose(source=Source(AnswerKind.TYPED))
+    settle(opened, qtbot)
+    opened.run("memories.extract")
+    qtbot.waitUntil(lambda: questions.dialog is not None)
+    assert questions.dialog is not None
+    qtbot.keyClick(questions.dialog.reply, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
+    settle(opened, qtbot)
+    assert questions.dialog is None
+    assert "Stopped. What is kept stays" in said(opened)
+    assert opened.commands.actions["memories.extract"].isEnabled()
+
+
 def box() -> QMessageBox:
     """The question that is asked, which a job may have to work out first."""
 

@@ -74,7 +74,8 @@ class Asked:
 
     def __init__(self, kind: str = "search", suggestion: str = "") -> None:
         self.said: list[str | None] = []
-        self.question = Question(ChatRequest(kind, "Choose.", "Who circles?"), suggestion, self.said.append)
+        request = ChatRequest(kind, "Choose.", "Who circles?")
+        self.question = Question(request, suggestion, self.said.append, lambda: None)
 
 
 def shown(qtbot: Any, asked: Asked) -> QuestionDialog:
@@ -92,9 +93,10 @@ def shown(qtbot: Any, asked: Asked) -> QuestionDialog:
     [
         ("search", "Choose entries", SKELETON, "Your reply (JSON, or any text", "the pipeline takes its fallback"),
         (PREFILTER, "Choose categories", SKELETON, "Your reply (JSON", "the pipeline takes its fallback"),
-        (SUMMARY, "Write a summary", "", "Your reply", "nothing is proposed here"),
-        (KEYS, "Propose keys", '{"suggested"', "Your reply (JSON", "nothing is proposed here"),
-        (DRAFT, "Draft a note", '{"title"', "Your reply (JSON", "nothing is proposed here"),
+        (SUMMARY, "Write a summary", "", "Your reply", "nothing comes of this question"),
+        (KEYS, "Propose keys", '{"suggested"', "Your reply (JSON", "nothing comes of this question"),
+        (DRAFT, "Draft a note", '{"title"', "Your reply (JSON", "nothing comes of this question"),
+        ("recap", "Answer a question", "", "Your reply", "nothing comes of this question"),
     ],
 )
 def test_what_is_asked_and_how_an_answer_looks(
@@ -105,9 +107,9 @@ def test_what_is_asked_and_how_an_answer_looks(
     assert dialog.windowTitle() == title
     assert "Reply #2: you answer in place of the model." in texts
     assert any(text.startswith(label) for text in texts)
-    assert any("(JSON" in text for text in texts) == (kind != SUMMARY)
+    assert any("(JSON" in text for text in texts) == (kind not in {SUMMARY, "recap"})
     assert dialog.reply.placeholderText().startswith(begins)
-    assert (dialog.reply.placeholderText() == "") == (kind == SUMMARY)
+    assert (dialog.reply.placeholderText() == "") == (kind in {SUMMARY, "recap"})
     assert dialog.decline.toolTip() == f"Give no answer: {fallback} (Escape)"
     (tabs,) = dialog.findChildren(QTabWidget)
     pages = [(tabs.tabText(place), tabs.widget(place).toPlainText()) for place in range(2)]

@@ -644,6 +644,32 @@ def test_a_person_may_type_the_recap(opened: MainWindow, path: Path, qtbot: QtBo
     assert namespace(path, 4)["memory"] == "I ride to the harbour."
 
 
+def test_a_person_who_is_asked_stops_the_questions_and_goes_on_later(
+    opened: MainWindow, path: Path, qtbot: QtBot
+) -> None:
+    questions, recaps = opened.features.providers.questions, opened.features.recap.recaps
+    opened.session.replays.choose(source=Source(AnswerKind.TYPED))
+    settle(opened, qtbot)
+    opened.chat.choose(4)
+    opened.run("recap.message")
+    qtbot.waitUntil(lambda: questions.dialog is not None)
+    assert questions.dialog is not None
+    texts = [each.text() for each in questions.dialog.findChildren(QLabel)]
+    assert questions.dialog.windowTitle() == "Answer a question"
+    assert "You answer in place of the model." in texts
+    qtbot.keyClick(questions.dialog.reply, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: questions.dialog is None)
+    settle(opened, qtbot)
+    assert (recaps.queue.left, recaps.queue.state.paused, "failed" in said(opened)) == (1, True, False)
+    opened.run("recap.resume")
+    qtbot.waitUntil(lambda: questions.dialog is not None)
+    assert questions.dialog is not None
+    qtbot.keyClicks(questions.dialog.reply, "I ride to the harbour.")
+    questions.dialog.give.click()
+    settle(opened, qtbot)
+    assert (recaps.queue.left, namespace(path, 4)["memory"]) == (0, "I ride to the harbour.")
+
+
 def test_without_a_recorded_answer_the_step_fails_at_once_and_says_so(
     opened: MainWindow, path: Path, qtbot: QtBot
 ) -> None:
