@@ -94,7 +94,7 @@ def turn_outcome(trace: Trace) -> TurnOutcome:
         tuple(sorted(selecting[-1].left)) if selecting else (),
         frozenset(injection.entry for injection in trace.injections if injection.truncated),
         tuple((verdict.entry, cut_tokens(trace, verdict)) for verdict in cut_verdicts(trace)),
-        len(trace.ai_calls),
+        sum(call.kind != "embedding" for call in trace.ai_calls),  # who makes vectors answers no question
         None if limit is None else limit.maximum,
         tuple((entry, ref.title) for entry, ref in trace.entries.items() if entry >= FOREIGN_IDS),
     )

@@ -68,8 +68,11 @@ def test_what_vectors_bring_in_is_no_models_selection(lorestudio: Run, vault: Pa
     runs = ("--run", "hybrid", "--run", f"deeplore:{asking}")
     result = lorestudio("score", vault, "--chat", chat, *runs, "--json")
     assert result.exit_code == 0, result.output
-    first, second = (run["silver"] for run in json.loads(result.stdout)["runs"])
+    runs_scored = json.loads(result.stdout)["runs"]
+    first, second = (run["silver"] for run in runs_scored)
     assert first["by"] == second["by"] == f"offline stand-in in deeplore:{asking}"
+    vectors, asked = (run["metrics"]["ai_calls"]["value"] for run in runs_scored)
+    assert (vectors, asked > 0) == (0, True)
     assert second["metrics"]["recall"]["value"] == 1  # its own choices
     assert "silver labels" not in lorestudio("score", vault, "--chat", chat, "--run", "hybrid").stdout
 
