@@ -184,6 +184,8 @@ class EntryPane(Pane):
         self.tabs = named(QTabBar(self, drawBase=False, expanding=False), tr("Views of the note"))
         for title in (tr("Write"), tr("Injected text"), tr("Source")):
             self.tabs.addTab(title)
+        tip = tr("The note's own text and its tokens. A system may put words around it, which the budget counts too.")
+        self.tabs.setTabToolTip(TEXT, tip)
         self._views = stack(self.editor, self.text)
         self.finder = FindLine(theme, self._shown_text, self)
         rule = named(QFrame(self), "", kind="line")

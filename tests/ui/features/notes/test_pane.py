@@ -688,6 +688,7 @@ def test_the_facts_of_an_entry_and_of_a_left_out_note(alone) -> None:
     assert pane.heading.text() == "Skarn"
     assert pane.chips.accessibleName() == "normal, priority 100, ≈ 3 tokens"
     assert pane.tabs.tabText(TEXT) == "Injected text · ≈ 3"
+    assert "words around it, which the budget counts too" in pane.tabs.tabToolTip(TEXT)
     buffer = pane.editor.buffer
     buffer.apply(buffer.note.set("constant", value=True))
     pane.editor.settle()
