@@ -145,7 +145,7 @@ KINDS: Final = Registered()
 """All systems."""
 
 COMPARED_AT_FIRST: Final = (MAIN.name, "hybrid", "world-info")
-"""What is compared until somebody chooses otherwise: three that choose notes of the vault, each in another way."""
+"""What is compared until somebody chooses otherwise, with the chat's own: three that choose notes, each in its way."""
 
 
 def known_name(name: str, option: str = "--system") -> str:

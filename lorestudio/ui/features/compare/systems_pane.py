@@ -300,7 +300,7 @@ class SystemsPane(Pane):
         super().__init__("systems", tr("Whole chat"), theme)
         self._session, self._selection = session, selection
         self.found: Comparison | None = None
-        self.chosen: list[str] = list(COMPARED_AT_FIRST)
+        self._chosen: list[str] | None = None
         self.profiles: tuple[SettingsProfile, ...] = ()
         self.files: list[tuple[str, Path]] = []
         self.added: dict[str, Offer] = {}
@@ -374,6 +374,16 @@ class SystemsPane(Pane):
         """Whether a comparison is under way."""
         return self._job is not None
 
+    @property
+    def chosen(self) -> list[str]:
+        """Keys of what is compared: until somebody chooses, the system that the chat runs is among it."""
+        at_first = dict.fromkeys((*COMPARED_AT_FIRST, self._session.choice.system))
+        return [*at_first] if self._chosen is None else self._chosen
+
+    @chosen.setter
+    def chosen(self, keys: list[str]) -> None:
+        self._chosen = keys
+
     def offers(self) -> tuple[Offer, ...]:
         """All that can be compared now."""
         return offers(self._session, self.profiles, self.files, tuple(self.added.values()))
@@ -400,10 +410,8 @@ class SystemsPane(Pane):
 
     def choose(self, key: str, *, on: bool) -> None:
         """Compare this, or don't."""
-        if on and key not in self.chosen:
-            self.chosen.append(key)
-        elif not on and key in self.chosen:
-            self.chosen.remove(key)
+        others = [each for each in self.chosen if each != key]
+        self.chosen = [*others, key] if on else others
         self._show_choice()
 
     def run(self) -> None:
@@ -576,7 +584,8 @@ class SystemsPane(Pane):
             self._show_choice()
         else:
             self._looked_for, self._run_then = "", False
-            self.chosen = [key for key in self.chosen if key not in self.added]
+            for key in self.added:
+                self.choose(key, on=False)
             self.added.clear()
             self._show(None)
 

@@ -164,6 +164,21 @@ def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWin
     assert not pane.run_button.isEnabled()
 
 
+def test_the_system_that_the_chat_runs_is_compared_until_somebody_chooses_otherwise(
+    real: MainWindow, qtbot: QtBot
+) -> None:
+    pane = real.features.systems.compare
+    real.features.systems.show_page()
+    settled(qtbot, real)
+    for action, name in (("system.context-window", "Context window"), ("system.facts", "Fact memory")):
+        real.run(action)
+        settled(qtbot, real)
+        assert pane.choose_button.toolTip() == f"What is compared: DeepLore, {name}, Hybrid retrieval, World Info"
+    pane.fill_menu()
+    next(each for each in pane.menu.actions() if each.text() == "Fact memory").trigger()
+    assert pane.choose_button.toolTip() == "What is compared: DeepLore, Hybrid retrieval, World Info"
+
+
 def test_one_run_alone_is_compared_with_nothing_and_two_only_once_at_a_time(
     real: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
