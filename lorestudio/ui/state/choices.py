@@ -257,11 +257,15 @@ class ChoiceStore:
 
     def rename_profile(self, before: str, now: str) -> None:
         """What was chosen by the name `before` of a provider profile is chosen by `now`, in every chat."""
+        for chat, known in self.choosing(before).items():
+            self.save(chat, known.with_profile(before, now))
+
+    def choosing(self, profile: str) -> dict[str, RunChoice]:
+        """By chat, the choices of this provider profile."""
         kept = self._settings.allKeys() if self._settings is not None else []
-        for chat in {*self._known, *(key.removeprefix("runs/") for key in kept if key.startswith("runs/"))}:
-            known = self.load(chat)
-            if known is not None and known.source.profile == before:
-                self.save(chat, known.with_profile(before, now))
+        chats = {*self._known, *(key.removeprefix("runs/") for key in kept if key.startswith("runs/"))}
+        known = {chat: self.load(chat) for chat in chats}
+        return {chat: each for chat, each in known.items() if each is not None and each.source.profile == profile}
 
 
 def _places_key(mark: str) -> str:

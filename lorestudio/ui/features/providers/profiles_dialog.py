@@ -301,6 +301,8 @@ class ProfilesDialog(Dialog):
         profile = self._editing
         if profile is not None:
             text = tr("The profile “{name}” and its key will be deleted.", name=profile.name)
+            if chats := len(self._session.choices.choosing(profile.name)):
+                text += " " + tr("{chats} it for the answers.", chats=count(chats, "chat chose", "chats chose"))
             for system, each in self._session.choices.systems.items():
                 for naming in naming_profile(each, profile.name):
                     words = {"setting": tr(naming.title), "system": system_title(system)}

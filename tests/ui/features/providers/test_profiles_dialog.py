@@ -26,6 +26,7 @@ from lorestudio.studio.project.answering import (
 )
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog
+from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.widgets.picker import Picker
 from tests.ui.conftest import drain
 from tests.ui.worlds import FakeClient, MemoryKeyring, make_project
@@ -307,8 +308,11 @@ def test_a_profile_is_deleted_with_its_key_after_a_question(open_dialog, keyring
     keyring.kept["lorestudio", "Remote"] = SECRET
     dialog = open_dialog(REMOTE)
     dialog._session.choices.systems["hybrid"] = HybridSettings(embedder="Remote")
+    for chat, profile in (("one", "Remote"), ("another", "Remote"), ("third", "Home")):
+        dialog._session.choices.save(chat, RunChoice(source=Source(AnswerKind.PROVIDER, profile)))
     dialog.delete.click()
     (box,) = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QMessageBox)]
+    assert "2 chats chose it for the answers." in box.text()
     assert "“Who makes the vectors” in the settings of Hybrid retrieval names it." in box.text()
     assert connections.load().profiles
     next(button for button in box.buttons() if button.text() == "Delete").click()
