@@ -21,7 +21,7 @@ from lorestudio.exchange.chats.attachments import files_of, with_attachments
 from lorestudio.exchange.regex_scripts import RegexScript, ScriptPlace
 from lorestudio.studio.prompt.card import card_texts, is_group, macros_for
 from lorestudio.studio.prompt.regex import RegexRun
-from lorestudio.studio.prompt.setup import PromptSetup, of_speaker, scripts_of
+from lorestudio.studio.prompt.setup import PromptSetup, avatar_at, of_speaker, scripts_of
 from lorestudio.systems.macros import Macros, Segment, has_macros
 from lorestudio.trace.prompt import (
     AssembledMessage,
@@ -64,6 +64,15 @@ def handed_text(message: Message, place: int, depth: float, scripts: RegexRun, f
     return HandedText(text, changed_by, (*filled, *attached))
 
 
+class _Scripts(Struct, frozen=True):
+    """The scripts that change what is said where `who` is to speak: a name, and the file of a card."""
+
+    who: tuple[str, str]
+    used: tuple[RegexScript, ...]
+    names: frozenset[str]
+    reaches: Sequence[tuple[int, ...]]  # which run, by depth; the last for all deeper
+
+
 class HandedChat:
     """The messages of one chat as they are handed over before each of its generations.
 
@@ -73,10 +82,8 @@ class HandedChat:
 
     def __init__(self, setup: PromptSetup, chat: Chat) -> None:
         self._setup, self._chat = setup, chat
-        self._scripts: dict[str, tuple[RegexScript, ...]] = {}
-        self._names: dict[str, frozenset[str]] = {}
-        self._reaches: dict[str, list[tuple[int, ...]]] = {}  # which run, by depth; the last for all deeper
-        self._made: dict[tuple[int, str, tuple[int, ...], str], tuple[Message, Handed]] = {}
+        self._scripts: dict[tuple[str, str], _Scripts] = {}
+        self._made: dict[tuple[int, tuple[str, str], tuple[int, ...], str], tuple[Message, Handed]] = {}
         self._written = any(has_macros(each.text) for each in chat.messages)
         self.problems: dict[str, None] = {}
 
@@ -86,10 +93,7 @@ class HandedChat:
         messages = self._chat.messages
         if (messages and has_macros(messages[0].text)) or any(map(_has_more, messages)):
             return True
-        members = self._setup.group.members if self._setup.group is not None else ()
-        return any(
-            self._of(each) for each in {"", *(one.name or "" for one in messages), *(one.name for one in members)}
-        )
+        return bool(_shaping((*scripts_of(self._setup), *scripts_of(self._setup, ""))))
 
     @property
     def told(self) -> str:
@@ -98,8 +102,7 @@ class HandedChat:
 
     def told_of(self, seen: Callable[[], Chat], end: int, speaker: str) -> str:
         """The values of macros that texts before the reply at `end` depend on; `seen` is the chat that it sees."""
-        self._of(speaker)
-        names = self._names[speaker]
+        names = self._of(end, speaker).names
         if not names and not self._written:
             return ""
         values = self._macros(seen(), end, speaker).values
@@ -109,18 +112,16 @@ class HandedChat:
         self, messages: Sequence[Message], places: Sequence[int], seen: Callable[[], Chat], end: int, speaker: str
     ) -> tuple[tuple[Message, ...], dict[int, tuple[str, ...]]]:
         """These messages (at `places`) before the reply at `end`, and by place what changed which of them."""
-        scripts = self._of(speaker)
-        names = self._names[speaker]
-        macros = self._macros(seen(), end, speaker) if names or self._written else Macros({})
-        run = RegexRun(scripts, macros, self.problems)
-        named = repr([macros.values.get(name) for name in sorted(names)])
+        scripts = self._of(end, speaker)
+        macros = self._macros(seen(), end, speaker) if scripts.names or self._written else Macros({})
+        run = RegexRun(scripts.used, macros, self.problems)
+        named = repr([macros.values.get(name) for name in sorted(scripts.names)])
         made: list[Message] = []
         changed: dict[int, tuple[str, ...]] = {}
-        reaches = self._reaches[speaker]
         for newer, (message, place) in enumerate(zip(reversed(messages), reversed(places), strict=True)):
-            reach = reaches[min(newer, len(reaches) - 1)]
+            reach = scripts.reaches[min(newer, len(scripts.reaches) - 1)]
             # Its own macros may stand for anything, the last message included.
-            key = (place, speaker, reach, f"{end}" if has_macros(message.text) else named)
+            key = (place, scripts.who, reach, f"{end}" if has_macros(message.text) else named)
             known = self._made.get(key)
             if known is None or known[0] is not message:
                 made_of = handed_text(message, place, newer, run, self._chat.files)
@@ -134,24 +135,28 @@ class HandedChat:
                 changed[place] = by
         return tuple(reversed(made)), changed
 
-    def _of(self, speaker: str) -> tuple[RegexScript, ...]:
-        """The scripts that change what is said, where this one is to speak."""
-        if speaker not in self._scripts:
-            found = scripts_of(of_speaker(self._setup, self._chat, len(self._chat.messages), speaker), speaker)
-            used = tuple(each for each in found if each.shapes_prompt and not each.placement.isdisjoint(_SAID))
-            self._scripts[speaker] = used
+    def _of(self, end: int, speaker: str) -> _Scripts:
+        who = speaker, avatar_at(self._chat, end)
+        if who not in self._scripts:
+            used = _shaping(scripts_of(of_speaker(self._setup, self._chat, end, speaker), speaker))
             texts = (text for each in used for text in (each.find, each.replace, *each.trim))
-            self._names[speaker] = frozenset(name for text in texts for name in _names_in(text))
+            names = frozenset(name for text in texts for name in _names_in(text))
             limits = [limit for each in used for limit in (each.min_depth, each.max_depth) if limit is not None]
             deepest = int(min(max((limit for limit in limits if limit < _DEEP), default=0), _DEEP))
-            self._reaches[speaker] = [
+            reaches = [
                 tuple(at for at, script in enumerate(used) if script.reaches(depth)) for depth in range(deepest + 2)
             ]
-        return self._scripts[speaker]
+            self._scripts[who] = _Scripts(who, used, names, reaches)
+        return self._scripts[who]
 
     def _macros(self, chat: Chat, end: int, speaker: str) -> Macros:
         setup = of_speaker(self._setup, chat, end, speaker)
         return macros_for(setup, chat, end, speaker, card_texts(setup.card, chat, setup.group, speaker))
+
+
+def _shaping(scripts: Iterable[RegexScript]) -> tuple[RegexScript, ...]:
+    """Those that change what is said in a prompt."""
+    return tuple(each for each in scripts if each.shapes_prompt and not each.placement.isdisjoint(_SAID))
 
 
 def _has_more(message: Message) -> bool:

@@ -144,10 +144,14 @@ def scripts_of(setup: PromptSetup, speaker: str | None = None) -> tuple[RegexScr
     return tuple(script for _where, found in all_scripts(setup, speaker) for script in found.scripts)
 
 
+def avatar_at(chat: Chat, end: int) -> str:
+    """The file of the card that the message at `end` names, which tells members of one name apart."""
+    return text_in(chat.messages[end].raw.get("original_avatar")) if end < len(chat.messages) else ""
+
+
 def of_speaker(setup: PromptSetup, chat: Chat, end: int, speaker: str) -> PromptSetup:
-    """The setup with the card of whoever speaks in the group, by the file that the message at `end` names."""
-    avatar = text_in(chat.messages[end].raw.get("original_avatar")) if end < len(chat.messages) else ""
-    member = setup.group.member(speaker, avatar) if setup.group is not None else None
+    """The setup with the card of whoever speaks in the group."""
+    member = setup.group.member(speaker, avatar_at(chat, end)) if setup.group is not None else None
     return setup if member is None else replace(setup, card=member.card)
 
 

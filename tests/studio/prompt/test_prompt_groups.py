@@ -162,6 +162,20 @@ def test_the_scripts_of_the_speakers_card_run() -> None:
     assert searched == {"Hob": "HI.", "Mina": "Hi."}
 
 
+@pytest.mark.parametrize(("avatar", "text"), [("twin.png", "HI."), ("", "Hi."), ("mina.png", "Hi.")])
+def test_texts_to_search_go_by_the_scripts_of_the_twin_who_wrote_the_reply(avatar: str, text: str) -> None:
+    script = RegexScript("Loud", "/Hi/", "HI", placement=frozenset({ScriptPlace.USER_INPUT}), prompt_only=True)
+    card = CharacterCard(CardData(name="Hob"), scripts=RegexScripts((script,)))
+    inn = group()
+    inn = replace(inn, members=(*inn.members, Member("twin.png", card=card)))
+    chat = replace(CHAT, messages=(*CHAT.messages, Message("Hob", "Me.", raw={"original_avatar": avatar})))
+    handed = HandedChat(with_group(PromptSetup(), inn), chat)
+    assert handed.changes_anything
+    # What another member of the name saw does not stay.
+    assert handed.handed(chat.messages[:2], (0, 1), lambda: chat, 3, "Hob")[0][1].text == "Hi."
+    assert handed.handed(chat.messages[:2], (0, 1), lambda: chat, 2, "Hob")[0][1].text == text
+
+
 def test_what_the_group_keeps_for_a_chat_without_metadata() -> None:
     inn = group(chat_id="inn", chat_metadata={"note_prompt": "Slowly.", "note_depth": 0, "scenario": "An inn."})
     setup = with_group(PromptSetup(speaker="Hob"), inn, Path("1.json"), Path("inn.jsonl"))
