@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.connections import Connections, Patience, default_profiles_path
 from lorestudio.llm.embedding import Embedder, HashEmbedder, Vector, VectorCache, cached_vectors, default_path
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.profiles import Api
 from lorestudio.settings.hybrid import NO_EMBEDDER, STAND_IN
-from lorestudio.systems.base import Offline, System, VectorCount
+from lorestudio.systems.base import NOTHING_GIVEN, Given, Offline, System, VectorCount
 
 
 class EmbedderError(InputError):
@@ -117,33 +118,46 @@ class MadeVectors:
         return found
 
 
-def offline_vectors(
-    vectors: object, known: System | None, system_with: Callable[[KnownVectors | MadeVectors | None], System]
-) -> Offline:
-    """A system as it is for a run that asks nobody for a vector; `system_with` makes it with other vectors.
+class VectorSystem(System):
+    """A system that compares by vectors, which somebody may have to be asked for."""
 
-    It takes over the vectors that `known`, another one of its kind, has already.
-    """
-    others = getattr(known, "vectors", None)
-    if isinstance(vectors, MadeVectors):
-        made = vectors.afresh()
-    elif isinstance(vectors, KnownVectors):
-        if isinstance(others, KnownVectors) and others.model_id == vectors.model_id:
-            vectors = others
-        if vectors.is_free:
-            return Offline(system_with(vectors))
-        made = MadeVectors(vectors)
-    else:
-        return Offline(system_with(None))
-    return Offline(system_with(made), lacks=lambda: _lacking(made))
+    vectors: Any
 
+    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:
+        """The system with the vectors that there are already, and those that `known`, another one of its kind, has."""
+        vectors, others = self.vectors, getattr(known, "vectors", None)
+        if isinstance(vectors, MadeVectors):
+            made = vectors.afresh()
+        elif isinstance(vectors, KnownVectors):
+            if isinstance(others, KnownVectors) and others.model_id == vectors.model_id:
+                vectors = others
+            if vectors.is_free:
+                return Offline(self._with(vectors))
+            made = MadeVectors(vectors)
+        else:
+            return Offline(self._with(None))
+        return Offline(self._with(made), lacks=lambda: _lacking(made))
 
-def counted_vectors(vectors: object, system_with: Callable[[MadeVectors], System]) -> VectorCount | None:
-    """A system as it is for a dry run that notes which vectors are missing; None where they are free, or of nobody."""
-    if not isinstance(vectors, KnownVectors) or vectors.is_free:
-        return None
-    made = MadeVectors(vectors, HashEmbedder())
-    return VectorCount(system_with(made), vectors.label, made.missing)
+    def counting_vectors(self) -> VectorCount | None:
+        """The system with the stand-in's vectors, noting which there are not; None where they are free, or nobody's."""
+        vectors = self.vectors
+        if not isinstance(vectors, KnownVectors) or vectors.is_free:
+            return None
+        made = MadeVectors(vectors, HashEmbedder())
+        return VectorCount(self._with(made), vectors.label, made.missing)
+
+    def not_in_scenario(self) -> str:
+        """There is nobody who makes vectors in a scenario."""
+        vectors = self.vectors
+        if isinstance(vectors, MadeVectors) or (isinstance(vectors, KnownVectors) and not vectors.is_free):
+            return (
+                f"its vectors are made by {vectors.label}, who would be asked when the scenario is run. "
+                "Choose the stand-in or nobody, then replay."
+            )
+        return ""
+
+    def _with(self, vectors: KnownVectors | MadeVectors | None) -> System:
+        return replace(self, vectors=vectors)  # type: ignore[type-var]  # every system is a dataclass
 
 
 def _lacking(made: MadeVectors) -> tuple[str, ...]:
@@ -152,13 +166,3 @@ def _lacking(made: MadeVectors) -> tuple[str, ...]:
         return ()
     texts, them = ("text is", "it") if amount == 1 else ("texts are", "them")
     return (f"{amount:,} {texts} without a vector: nobody is asked for one here, so likeness leaves {them} out.",)
-
-
-def asked_for_vectors(vectors: object) -> str:
-    """Why a run with these vectors cannot be given away as a scenario, "" where nobody would be asked for any."""
-    if isinstance(vectors, MadeVectors) or (isinstance(vectors, KnownVectors) and not vectors.is_free):
-        return (
-            f"its vectors are made by {vectors.label}, who would be asked when the scenario is run. "
-            "Choose the stand-in or nobody, then replay."
-        )
-    return ""

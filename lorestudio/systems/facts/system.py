@@ -21,16 +21,11 @@ from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.systems.base import (
-    NOTHING_GIVEN,
     Decided,
-    Given,
     Moment,
-    Offline,
     Scene,
     State,
-    System,
     SystemKind,
-    VectorCount,
     inputs_digest,
 )
 from lorestudio.systems.facts import NAME, SOURCE, SUMMARY, TITLE
@@ -49,7 +44,7 @@ from lorestudio.systems.facts.threads import chat_name, message_times, owner_of
 from lorestudio.systems.facts.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
-from lorestudio.systems.vectors import KnownVectors, MadeVectors, counted_vectors, offline_vectors
+from lorestudio.systems.vectors import KnownVectors, MadeVectors, VectorSystem
 from lorestudio.trace.model import (
     AiCall,
     EntryRef,
@@ -111,7 +106,7 @@ _TOLD: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class FactsSystem(System):
+class FactsSystem(VectorSystem):
     """Fact memory of one chat, with its settings."""
 
     settings: FactsSettings = field(default_factory=FactsSettings)
@@ -137,14 +132,6 @@ class FactsSystem(System):
     def inputs(self) -> str:
         """The digest of the settings, the memories at hand, and who makes the vectors."""
         return inputs_digest(self.settings, self.known.inputs, self.vectors.label if self.vectors is not None else None)
-
-    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:
-        """The system with the vectors that there are already."""
-        return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
-
-    def counting_vectors(self) -> VectorCount | None:
-        """The system with the stand-in's vectors, noting which there are not."""
-        return counted_vectors(self.vectors, lambda vectors: replace(self, vectors=vectors))
 
     def not_in_scenario(self) -> str:
         """Memories lie in a file of their own."""

@@ -17,16 +17,11 @@ from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.systems.base import (
-    NOTHING_GIVEN,
     Decided,
-    Given,
     Moment,
-    Offline,
     Scene,
     State,
-    System,
     SystemKind,
-    VectorCount,
     inputs_digest,
 )
 from lorestudio.systems.hybrid import NAME, SUMMARY, TITLE
@@ -52,14 +47,7 @@ from lorestudio.systems.hybrid.words import VOCABULARY
 from lorestudio.systems.known import Known
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
-from lorestudio.systems.vectors import (
-    KnownVectors,
-    TextVectors,
-    asked_for_vectors,
-    counted_vectors,
-    embedder_named,
-    offline_vectors,
-)
+from lorestudio.systems.vectors import KnownVectors, TextVectors, VectorSystem, embedder_named
 from lorestudio.trace.model import (
     AiCall,
     Injection,
@@ -83,7 +71,7 @@ _PLACES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class HybridSystem(System):
+class HybridSystem(VectorSystem):
     """Decides by keys and similarity. Without `vectors` keys alone decide."""
 
     kind: ClassVar[SystemKind]
@@ -97,18 +85,6 @@ class HybridSystem(System):
     def inputs(self) -> str:
         """The digest of the settings, and who makes the vectors."""
         return inputs_digest(self.settings, self.vectors.label if self.vectors is not None else None)
-
-    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:
-        """The system with the vectors that there are already."""
-        return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
-
-    def counting_vectors(self) -> VectorCount | None:
-        """The system with the stand-in's vectors, noting which there are not."""
-        return counted_vectors(self.vectors, lambda vectors: replace(self, vectors=vectors))
-
-    def not_in_scenario(self) -> str:
-        """There is nobody who makes vectors in a scenario."""
-        return asked_for_vectors(self.vectors)
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""

@@ -20,16 +20,12 @@ from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
 from lorestudio.exchange.lorebooks.reading import Lorebook
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import (
-    NOTHING_GIVEN,
     Decided,
-    Given,
     Moment,
-    Offline,
     RunInputs,
     State,
     System,
     SystemKind,
-    VectorCount,
     inputs_digest,
 )
 from lorestudio.systems.differences import InputDifference
@@ -37,7 +33,7 @@ from lorestudio.systems.ideas import Option, Situation
 from lorestudio.systems.known import Known
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
-from lorestudio.systems.vectors import TextVectors, asked_for_vectors, counted_vectors, offline_vectors
+from lorestudio.systems.vectors import TextVectors, VectorSystem
 from lorestudio.systems.worldinfo import NAME
 from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, decided, world_of
 from lorestudio.systems.worldinfo.haystack import Scan
@@ -70,7 +66,7 @@ _RULES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class WorldInfoSystem(System):
+class WorldInfoSystem(VectorSystem):
     """Decides as SillyTavern's own World Info does, over the vault, or over lorebooks where `books` is given.
 
     Without `vectors` nothing comes in by similarity.
@@ -111,21 +107,9 @@ class WorldInfoSystem(System):
         """As of any system; timed effects that an earlier swipe began count for nothing, as the chat did not go on."""
         return System.differences(self, _advanced(before), _advanced(after))
 
-    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:
-        """The system with the vectors that there are already."""
-        return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
-
-    def counting_vectors(self) -> VectorCount | None:
-        """The system with the stand-in's vectors, noting which there are not."""
-        return counted_vectors(self.vectors, lambda vectors: replace(self, vectors=vectors))
-
     def saying(self, messages: Sequence[Message]) -> WorldInfoSystem:
         """The same where these are the messages that the note's interval counts and that macros name."""
         return replace(self, around=replace(self.around, messages=tuple(messages)))
-
-    def not_in_scenario(self) -> str:
-        """Nobody in a scenario makes vectors."""
-        return asked_for_vectors(self.vectors)
 
     def scenario_fields(self) -> Mapping[str, Json]:
         """The lorebooks, and what is told of card and persona."""
