@@ -32,6 +32,12 @@ _SHORTEST_KEY: Final = 8
 """What stands for no key, such as "none" or "test", is shorter, and blanking it would spoil the story's text."""
 
 _SECRET_NAME: Final = re.compile(r"auth|key|token|secret|cookie|pass", re.IGNORECASE)
+_KEY: Final = re.compile(
+    r"(?<!\S)(?:(?:sk|gsk|hf|xai)[-_]\S{4,}|eyJ[\w.-]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"|(?!/)(?=\S*\d)(?=\S*[A-Za-z])[\w+/=]{20,})(?!\S)"
+)
+"""A word that looks like a key, whatever its header is called; models' names, addresses and types do not."""
+
 _PICTURE: Final = re.compile(r"[A-Za-z0-9+/]{1024,}={0,2}")
 _GENERATE: Final = (
     re.compile(r"/chat/completions$|/completions?$|/messages$|/api/generate$|/v1/generate$|/generate/stream$"),
@@ -98,11 +104,13 @@ class Exchange:
     @property
     def keys(self) -> tuple[str, ...]:
         """Whatever in headers or address may be a key, scheme words such as `Bearer` left out."""
-        found = [value for name, value in self.headers if _SECRET_NAME.search(name.decode("latin-1"))]
-        texts = [secret for value in found for secret in _secrets(value.decode("latin-1"))]
+        texts: list[str] = []
+        for name, value in ((name.decode("latin-1"), value.decode("latin-1")) for name, value in self.headers):
+            known = _SECRET_NAME.search(name) or value.lower().startswith("bearer ")
+            texts += _secrets(value) if known else _KEY.findall(value)
         for part in self.query.split("&"):
             name, _, value = part.partition("=")
-            if _SECRET_NAME.search(name):
+            if _SECRET_NAME.search(name) or _KEY.fullmatch(unquote(value)):
                 texts += [value, unquote(value)]
         return tuple(text.strip() for text in texts if len(text.strip()) >= _SHORTEST_KEY)
 

@@ -50,12 +50,12 @@ def test_no_key_and_no_token_come_to_the_disk(tmp_path: Path) -> None:
         captures = Captures(tmp_path)
         endpoint = attached(tmp_path, Attachment(settings, new_token()), captures)
         body = json.dumps({"prompt": "Dusk", "api_server": endpoint.address, "own": KEY, "png": "iVBOR" * 300}).encode()
-        for more in ({"authorization": f"Bearer {KEY}"}, {"x-api-key": KEY}, {"x-my-secret": KEY}):
+        for more in ({"authorization": f"Bearer {KEY}"}, {"x-api-key": KEY}, {"x-my-secret": KEY}, {"x-upstream": KEY}):
             ask(endpoint.port, request(endpoint, "/v1/completions", body, **more))[0].close()
         target = f"/v1beta/models/g:generateContent?key={KEY}&alt=sse"
         ask(endpoint.port, request(endpoint, target, body))[0].close()
         endpoint.stop()
-        assert made.bodies == [body] * 4
+        assert made.bodies == [body] * 5
         assert KEY.encode() in made.heads[-1]
     found = [path for path in tmp_path.rglob("*") if path.is_file()]
     for path in found:
@@ -65,7 +65,7 @@ def test_no_key_and_no_token_come_to_the_disk(tmp_path: Path) -> None:
         assert path.name == "attach.json" or endpoint.token not in text
     assert stat.S_IMODE(captures.folder.stat().st_mode) == 0o700
     kept = [captures.read(each.id) for each in captures.list()]
-    assert len(kept) == 4
+    assert len(kept) == 5
     assert {each.status for each in kept} == {401}
     assert "Dusk" in kept[0].body
     assert "1500 characters of base64" in kept[0].body
@@ -100,6 +100,28 @@ def test_no_key_is_kept_in_what_is_said_of_an_exchange(header: tuple[str, str], 
     shown = f"{kept!r}{kept.body}{kept.answer}".replace("\\", "").casefold()
     assert MASK in shown
     assert ODD_KEY.casefold() not in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "keys"),
+    [
+        (b"x-upstream", b"Bearer lamplighter", ("lamplighter",)),
+        (b"x-upstream", b"9f86d081884c7d659a2feaa0c55ad015", ("9f86d081884c7d659a2feaa0c55ad015",)),
+        (b"x-upstream", b"1b4e28ba-2fa1-11d2-883f-0016d3cca427", ("1b4e28ba-2fa1-11d2-883f-0016d3cca427",)),
+        (b"x-model", b"claude-3-5-sonnet-20241022", ()),
+        (b"content-type", b"application/json; charset=utf-8", ()),
+        (b"user-agent", b"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36", ()),
+        (b"referer", b"https://lighthouse.example/keepers", ()),
+    ],
+)
+def test_a_header_of_any_name_has_a_key_where_a_word_looks_like_one(
+    name: bytes, value: bytes, keys: tuple[str, ...]
+) -> None:
+    exchange = Exchange("POST", "/v1/completions", headers=((name, value),))
+    assert exchange.keys == keys
+    assert "Mozilla/5.0 application/json https://lighthouse.example/keepers" in exchange.kept_text(
+        b"Mozilla/5.0 application/json https://lighthouse.example/keepers", "token"
+    )
 
 
 def test_the_sentence_about_what_came_tells_no_key() -> None:
