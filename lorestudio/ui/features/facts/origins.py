@@ -240,7 +240,10 @@ def _passage_tip(row: PassageRow) -> str:
         told.append(tr("{times} failed: {why}", times=times, why=why if why.endswith(".") else f"{why}."))
         told.append(tr("Nothing of it is kept. Look at the provider, or choose another one; then draw it out again."))
     elif row.changed:
-        told.append(tr("Its messages were edited since its facts were kept; it will be read again."))
+        told.append(tr("Its messages, or their swipes, are others since its facts were kept; it will be read again."))
+        if row.memories:
+            memories = count(row.memories, "memory", "memories")
+            told.append(tr("{memories} came from it as it was; reading it again takes none away.", memories=memories))
     elif row.waiting and row.state:
         told.append(tr("Reading it was broken off; it will be read again."))
     elif row.waiting:

@@ -367,11 +367,15 @@ FAILED = (
     "2 attempts failed: too slow. Nothing of it is kept. Look at the provider, or choose another one; then draw it out "
     "again."
 )
+EDITED = (
+    "Its messages, or their swipes, are others since its facts were kept; it will be read again. 3 memories came from "
+    "it as it was; reading it again takes none away."
+)
 PASSAGES = (
     PassageRow(0, 1, "dormant", memories=2, ended=10 * DAY + NOON),
     PassageRow(2, 3, waiting=True),
     PassageRow(4, 5, "active", waiting=True),
-    PassageRow(6, 7, "dormant", changed=True, waiting=True),
+    PassageRow(6, 7, "dormant", changed=True, waiting=True, memories=3),
     PassageRow(8, 9, waiting=True, failures=2, problem="too slow"),
     PassageRow(10, 11, "closed"),
 )
@@ -398,7 +402,7 @@ def test_passages_say_how_they_stand_and_which_can_be_read(theme: Theme, qtbot: 
         ("It is dormant: its facts are kept. 2 memories came from it.", False),
         ("Its facts are not drawn out yet.", True),
         ("Reading it was broken off; it will be read again.", True),
-        ("Its messages were edited since its facts were kept; it will be read again.", True),
+        (EDITED, True),
         (FAILED, True),
         ("It is closed: its facts are kept, and it is over for good. 0 memories came from it.", False),
     ]  # fmt: skip
