@@ -245,8 +245,11 @@ class ChatDelegate(QStyledItemDelegate):
         muted = row.speaker in {Speaker.HIDDEN, Speaker.NARRATOR, Speaker.NEXT}
         ink = theme.color("on_accent_soft" if chosen else "text_muted" if muted else "text")
         height = self._line_height()
-        top = box.top()
-        for line in layout.lines:
+        # Most of a message as long as a book is out of sight.
+        first = max(0, int(-box.top() / height))
+        last = first + int(self._view.viewport().height() / height) + 2
+        for place, line in enumerate(layout.lines[first:last], first):
+            top = box.top() + place * height
             part = row.text[line[0] : line[1]]
             pieces = tuple(self._pieces(line, part, row, QRectF(box.left(), top, box.width(), height)))
             for mark, piece, _text in pieces:
@@ -257,8 +260,8 @@ class ChatDelegate(QStyledItemDelegate):
             for mark, piece, text in pieces:
                 if not mark.refine:
                     painter.drawText(QRectF(piece.left(), top, 2000, height), V_LEFT, text)
-            top += height
         if layout.folded:
+            top = box.top() + len(layout.lines) * height
             painter.setFont(self._font(0.88, bold=True))
             painter.setPen(theme.color("on_accent_soft" if chosen else "accent"))
             text = tr("… more (X shows all)")

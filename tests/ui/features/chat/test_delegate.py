@@ -228,6 +228,21 @@ def test_a_folded_text_says_so_and_an_open_one_is_whole(qtbot: QtBot, theme: The
     assert "… more (X shows all)" not in words_drawn(view)
 
 
+def test_of_a_message_as_long_as_a_book_the_lines_in_sight_are_drawn(qtbot: QtBot, theme: Theme) -> None:
+    text = "\n".join(f"line {place}" for place in range(5000))
+    view, delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, text, expanded=True))
+    view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+    bar = view.verticalScrollBar()
+    tall, body = delegate._line_height(), delegate._body(rect_of(view, 0)).top() + delegate._header_height() + 3
+    for scrolled in (0, bar.maximum() // 2, bar.maximum()):
+        bar.setValue(scrolled)
+        words = [each for each in words_drawn(view) if each.startswith("line ")]
+        first = max(0, int((scrolled - body) / tall))
+        last = min(4999, int((scrolled + view.viewport().height() - body) / tall))
+        assert {f"line {place}" for place in range(first, last + 1)} <= set(words)
+        assert len(words) < last - first + 5
+
+
 def test_found_words_are_written_again_in_their_own_ink_but_refine_keys_are_not(qtbot: QtBot, theme: Theme) -> None:
     text = "the ring and\nthe crown"
     ring = KeyMark(4, 8, "ring", "ring")
