@@ -7,10 +7,11 @@ one of them would disprove.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from rapidfuzz import fuzz, process
@@ -18,7 +19,7 @@ from rapidfuzz.distance import Indel
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.vault.lint.keyforms import KeyForm, contained, is_short, key_form
-from lorestudio.vault.lint.model import Rules, is_exempt, usable_keys
+from lorestudio.vault.lint.model import NAMED, NoteKey, Rules, is_exempt, quoted, usable_keys
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -300,6 +301,38 @@ class Titles:
         return found
 
 
+class Holders:
+    """Entries that have a key, or keys that contain it, by their notes, each with these keys as written.
+
+    Half a vault may share a key, so nothing is gone through for each of its notes.
+    """
+
+    def __init__(self) -> None:
+        self._entries: dict[NoteKey, tuple[Entry, list[str]]] = {}
+        self._notes: Counter[str] = Counter()
+
+    def add(self, entry: Entry, key: str) -> None:
+        """An entry has this key."""
+        keys = self._entries.setdefault((entry.vault, entry.filename), (entry, []))[1]
+        if key not in keys:
+            keys.append(key)
+            self._notes[key] += 1
+
+    def besides(self, note: NoteKey) -> tuple[str, str]:
+        """The titles of other notes' entries, quoted, and their key, "" for several; both "" where there are none."""
+        others = [each for own, each in islice(self._entries.items(), NAMED + 1) if own != note][:NAMED]
+        if not others:
+            return "", ""
+        own = self._entries[note][1] if note in self._entries else ()
+        several = len(self._notes) - sum(self._notes[key] == 1 for key in own) > 1
+        amount = len(self._entries) - (note in self._entries)
+        titles = quoted([entry.title for entry, _keys in others], amount=amount)
+        return titles, "" if several else others[0][1][0]
+
+
+NOBODY: Final = Holders()
+
+
 class VaultFacts:
     """An index seen as a whole. Everything is worked out on first use and holds for this index and these rules."""
 
@@ -328,29 +361,31 @@ class VaultFacts:
         return Chains(self.index.entries, self.titles, self.rules)
 
     @cached_property
-    def sharers(self) -> Mapping[str, tuple[Entry, ...]]:
+    def sharers(self) -> Mapping[str, Holders]:
         """For each key in lower case the entries that have it, guides left out."""
-        found: dict[str, dict[int, Entry]] = {}
+        found: dict[str, Holders] = {}
         for entry in self.index.entries:
             if not entry.guide:
                 for key in usable_keys(entry):
-                    found.setdefault(key.lower(), {})[entry.id] = entry
-        return {key: tuple(entries.values()) for key, entries in found.items()}
+                    found.setdefault(key.lower(), Holders()).add(entry, key)
+        return found
 
     @cached_property
-    def longer(self) -> Mapping[KeyForm, tuple[tuple[str, Entry], ...]]:
-        """For each key the keys of entries that contain it, as written; very short keys are left out."""
+    def longer(self) -> Mapping[KeyForm, Holders]:
+        """For each key the entries with keys that contain it; very short keys are left out."""
         holders: dict[KeyForm, list[tuple[str, Entry]]] = {}
         for entry in self.index.entries:
             if not entry.guide:
                 rules = self.rules.keys_of(entry)
                 for key in usable_keys(entry):
                     holders.setdefault(key_form(key, rules), []).append((key, entry))
-        return {
-            short: tuple(holder for form in forms for holder in holders[form])
-            for short, forms in contained(holders).items()
-            if not is_short(short.text)
-        }
+        found: dict[KeyForm, Holders] = {}
+        for short, forms in contained(holders).items():
+            if not is_short(short.text):
+                found[short] = Holders()
+                for key, entry in chain.from_iterable(holders[form] for form in forms):
+                    found[short].add(entry, key)
+        return found
 
     @cached_property
     def _likeness(self) -> Titles:

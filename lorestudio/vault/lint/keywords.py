@@ -10,9 +10,9 @@ from typing import Final
 from lorestudio.domain.javascript import length, trim
 from lorestudio.domain.json_text import texts_in
 from lorestudio.vault.lint import keyforms
-from lorestudio.vault.lint.facts import VaultFacts
+from lorestudio.vault.lint.facts import NOBODY, VaultFacts
 from lorestudio.vault.lint.keyforms import KeyRules, covers, key_form
-from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules, is_same, quoted, usable_keys
+from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules, usable_keys
 
 _PATTERN: Final = re.compile(r"/.+/[dgimsuvy]*")
 _CURLY: Final = frozenset("\u2018\u2019\u201c\u201d")
@@ -113,19 +113,15 @@ def shared_keys(note: Note, facts: VaultFacts) -> Iterator[Hit]:
         return
     searched = facts.rules.keys_of(entry)
     for key in note.keys:
-        others = [other for other in facts.sharers.get(key.lower(), ()) if not is_same(other, entry)]
-        if others:
-            yield Hit("K02", f"The key “{key}” is also on {quoted([other.title for other in others])}.", "keys", key)
+        titles, _keys = facts.sharers.get(key.lower(), NOBODY).besides(note.key)
+        if titles:
+            yield Hit("K02", f"The key “{key}” is also on {titles}.", "keys", key)
         if entry.refine_keys:
             continue  # the key alone does not wake it
-        form = key_form(key, searched)
-        longer = [(other, holder) for other, holder in facts.longer.get(form, ()) if not is_same(holder, entry)]
-        if longer:
-            titles = list(dict.fromkeys(holder.title for _, holder in longer))
-            told = f"The key “{key}” is part of “{longer[0][0]}”, a key of {quoted(titles)}."
-            if len({other for other, _ in longer}) > 1:
-                told = f"The key “{key}” is part of keys of {quoted(titles)}."
-            yield Hit("K54", told, "keys", key)
+        titles, longer = facts.longer.get(key_form(key, searched), NOBODY).besides(note.key)
+        if titles:
+            whole = f"“{longer}”, a key" if longer else "keys"
+            yield Hit("K54", f"The key “{key}” is part of {whole} of {titles}.", "keys", key)
 
 
 def _composed(key: str) -> str:

@@ -372,10 +372,14 @@ def is_exempt(entry: Entry) -> bool:
     return entry.constant or entry.seed or entry.bootstrap
 
 
-def quoted(titles: tuple[str, ...] | list[str], most: int = 4) -> str:
-    """Titles in quotes, the first few by name: “A”, “B” and 3 more."""
+NAMED: Final = 4
+"""Of more titles than these the others are counted."""
+
+
+def quoted(titles: tuple[str, ...] | list[str], most: int = NAMED, amount: int = 0) -> str:
+    """Titles in quotes, the first few by name: “A”, “B” and 3 more. `amount` is how many they are, if not all these."""
     named = [f"“{title}”" for title in titles[:most]]
-    rest = len(titles) - len(named)
+    rest = max(amount, len(titles)) - len(named)
     if rest:
         return f"{', '.join(named)} and {rest} more"
     return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import cProfile
+from pstats import Stats
+
 import pytest
 from ruamel.yaml import YAML
 
@@ -153,6 +156,22 @@ def test_a_tangle_of_many_entries_is_told_quickly() -> None:
         for number in range(100)
     }
     assert len(findings(files, "G07")) == 100
+
+
+def test_a_key_that_half_a_vault_has_takes_no_longer_for_each_note() -> None:
+    files = {
+        f"N{number:04}.md": note(f"keys: [magic, n{number:04}{', magic lamp' * (number % 2)}]")
+        for number in range(1500)
+    }
+    with cProfile.Profile() as profile:
+        found = findings(files)
+    told = {item.code: item.message for item in found if item.filename == "N0003.md"}
+    assert told["K54"] == (
+        "The key “magic” is part of “magic lamp”, a key of “N0001”, “N0005”, “N0007”, “N0009” and 745 more."
+    )
+    (shared,) = (item.message for item in found if (item.code, item.filename) == ("K02", "N0002.md"))
+    assert shared == "The key “magic” is also on “N0000”, “N0001”, “N0003”, “N0004” and 1495 more."
+    assert Stats(profile).total_calls < 2000 * len(files)
 
 
 def test_of_one_note_a_check_tells_no_more_than_somebody_reads() -> None:
