@@ -78,8 +78,7 @@ class Chains:
                 if len(tangle) <= SMALL_CIRCLE:
                     found |= {title: self._spell(_shortest(part, title)) for title in tangle}
                 else:
-                    circle = [edge[0] for edge in nx.find_cycle(part)]
-                    found |= dict.fromkeys(tangle, self._spell([*circle, circle[0]]))
+                    found |= dict.fromkeys(tangle, self._spell(_shortest(part, min(tangle))))
         return found
 
     def _spell(self, titles: Sequence[str]) -> tuple[str, ...]:

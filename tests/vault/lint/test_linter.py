@@ -155,7 +155,11 @@ def test_a_tangle_of_many_entries_is_told_quickly() -> None:
         f"N{number}.md": note(f"keys: [key number {number}]\nrequires: [N{(number + 1) % 100}, N{(number + 7) % 100}]")
         for number in range(100)
     }
-    assert len(findings(files, "G07")) == 100
+    found = findings(files, "G07")
+    assert len(found) == 100
+    (told,) = {item.message for item in found}  # the shortest way round: fourteen steps of seven, two of one
+    assert told.startswith("“N0” requires")
+    assert told.count("requires") == 16
 
 
 def test_a_key_that_half_a_vault_has_takes_no_longer_for_each_note() -> None:
