@@ -19,6 +19,7 @@ from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.budget import budget_view
 from lorestudio.trace.model import Trace, within_limits
+from lorestudio.trace.prompt import Left, LeftOutPart, Origin, PromptOrigin
 from lorestudio.trace.summary import summary
 from lorestudio.trace.wording import number_words
 from lorestudio.ui.features.trace import prompt_page
@@ -26,7 +27,7 @@ from lorestudio.ui.features.trace.prompt_page import FOLDED_LINES, PromptList, P
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.qt import LOOK, TOOLTIP
 from lorestudio.ui.widgets.cells import CellDelegate
-from tests.ui.conftest import settle
+from tests.ui.conftest import drain, settle
 from tests.ui.drawing import drawn, words_drawn
 from tests.ui.worlds import RULES, SKARN, empty_trace, make_chat, make_trace
 
@@ -50,6 +51,8 @@ def test_the_rows_of_entries_add_up_to_the_budget_in_every_reply(tokenizer: str)
         rows = prompt_rows(assemble(trace, project.chat, project.setup, project.bills), trace, lore_only=True)
         counted = {row.entry: row.counted for row in rows if row.counted is not None}
         assert counted == {each.entry: each.tokens for each in trace.injections}
+        guessed = tokenizer == "estimate"
+        assert all(row.amount.startswith("≈") is guessed for row in rows if row.counted is not None)
         inside = sum(counted[each.entry] for each in within_limits(trace))
         assert inside == budget_view(trace).used
         assert f"({number_words(inside)} of " in summary(trace)
@@ -182,6 +185,25 @@ def test_rows_lead_to_entries_and_messages(page: PromptPage, qtbot: QtBot) -> No
     assert not page.view.selectionModel().hasSelection()
 
 
+def test_another_width_breaks_the_lines_anew(page: PromptPage) -> None:
+    page.model.set_rows([PromptRow("Skarn", text="word " * 60), PromptRow("Bell", text="Ring.")])
+    page._pages.setCurrentWidget(page.view)
+    page.model.toggle(0)
+    page.show()
+    drain()
+    high = []
+    for width in (500, 250, 900):
+        page.resize(width, 400)
+        drain()
+        first, second = (page.view.visualRect(page.model.index(place, 0)) for place in range(2))
+        assert (first.height(), second.top()) == (
+            page.view.sizeHintForIndex(page.model.index(0, 0)).height(),
+            first.bottom() + 1,
+        )
+        high.append(first.height())
+    assert high[2] < high[0] < high[1]
+
+
 def test_only_the_lore_is_shown_and_that_there_is_none(page: PromptPage, qtbot: QtBot) -> None:
     whole, lore = page._shown.buttons()
     put(page, qtbot, make_trace())
@@ -196,7 +218,9 @@ def test_only_the_lore_is_shown_and_that_there_is_none(page: PromptPage, qtbot: 
     assert page._pages.currentWidget() is page.view
     assert page.note.text().startswith("≈ ")
     assert page.note.toolTip().startswith("≈ ")
+    page.set_trace(make_trace(), make_chat())  # its prompt is not wanted any more when it is there
     put(page, qtbot, None)
+    qtbot.waitUntil(lambda: not page._newest.busy)
     assert (page.empty.title.text(), page.note.text(), page.model.rows) == ("No prompt", "", ())
     before = QGuiApplication.clipboard().text()
     page.copy_button.click()
@@ -232,6 +256,20 @@ def test_what_the_host_alone_can_do_is_remarked() -> None:
         ("", "About this prompt"), ("", "remark: It was late."), ("", f"macros: {last[2].text}"),
     ]  # fmt: skip
     assert not any(row.remark for row in prompt_rows(prompt, trace, lore_only=True))
+
+
+def test_what_was_not_sent_stands_at_the_end_with_its_tokens() -> None:
+    trace = make_trace()
+    lost = [
+        LeftOutPart(PromptOrigin(Origin.CHAT, "Tessa", message=1), Left.NO_ROOM, 3),
+        LeftOutPart(PromptOrigin(Origin.ENTRY, "Rules", entry=RULES), Left.NO_PLACE, 20),
+    ]
+    prompt = replace(assemble(trace, make_chat(), None, CHARS_4), left_out=tuple(lost), remarks=(), unknown_macros=())
+    for lore_only, titles, tokens in ((False, ["Tessa", "Rules"], "≈23"), (True, ["Rules"], "≈20")):
+        rows = prompt_rows(prompt, trace, lore_only=lore_only)
+        head = next(place for place, row in enumerate(rows) if row.title == "Not in the prompt")
+        assert (rows[head].head, rows[head].amount) == (True, tokens)
+        assert [(row.title, row.head) for row in rows[head + 1 :]] == [(title, False) for title in titles]
 
 
 def test_the_side_of_a_part_says_where_it_comes_from_or_that_it_was_lost(

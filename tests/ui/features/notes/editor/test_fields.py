@@ -286,6 +286,8 @@ def test_what_cannot_be_edited_shows_its_first_lines(held) -> None:
     texts = [each.text() for each in field.findChildren(QWidget) if hasattr(each, "text")]
     assert "0\n1\n2\n3\n4\n5\n…" in texts
     assert "It is nested." in texts
+    whole, _told = held(RawField("a\nb\nc\nd\ne\nf\n", "It is nested."))
+    assert "a\nb\nc\nd\ne\nf" in [each.text() for each in whole.findChildren(QWidget) if hasattr(each, "text")]
 
 
 # ---- chips ----------------------------------------------------------------------------------------------------------
