@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +46,9 @@ NOTES = {
 }
 
 
+TOKENIZER = Path(__file__).parents[3] / "cases" / "fixtures" / "tiny.tiktoken"
+
+
 def make_project(chat: Chat | None = CHAT) -> Project:
     return replace(project_of(NOTES), vault_folders=(None,), places=("v",), chat=chat)
 
@@ -80,7 +85,8 @@ def marked(pane: BenchPane) -> list[tuple[str, bool]]:
 
 
 def test_a_text_says_what_it_triggers(shown, qtbot) -> None:
-    pane = shown().features.bench.pane
+    window = shown()
+    pane = window.features.bench.pane
     type_in(pane, "The lamp, the Lamp and the tide.", qtbot)
     assert titles(pane) == ["Lamp", "Tide"]
     cells = [pane.model.index(0, column).data() for column in (KEY, WHY, TOKENS)]
@@ -89,7 +95,11 @@ def test_a_text_says_what_it_triggers(shown, qtbot) -> None:
     assert at_the_right(pane.model) == [TOKENS]
     assert pane.model.index(1, WHY).data() == "Refine keys missing"
     assert pane.model.index(1, ENTRY).data(ACCESSIBLE_TEXT) == "Tide: refused"
-    assert "token" in pane.tokens.text()
+    guess = pane.tokens.text()
+    assert guess.startswith("≈ ")
+    window.session.set_project(window.session.project.with_tokenizer(f"chat:{TOKENIZER}"))
+    settle(pane, qtbot)
+    assert re.fullmatch(r"\d+ tokens", pane.tokens.text())
     assert sorted(marked(pane)) == [("Lamp", True), ("lamp", True), ("tide", False)]
 
 

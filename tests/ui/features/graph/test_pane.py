@@ -364,8 +364,12 @@ def test_kinds_of_edges_can_be_switched_off_in_picture_and_list(window: MainWind
 
 def test_the_list_does_not_wait_until_the_picture_is_laid_out(pane: GraphPane) -> None:
     made, whole, token = pane._prepared, table(pane), CancelToken()
+    kinds = ["Links 2", "Requires 1", "Excludes 1", "Cascade 1"]
+    assert [button.text() for button in pane.edges.buttons.values()] == kinds
     pane._take(None)
     assert table(pane) == {}
+    assert [button.text()[-2:] for button in pane.edges.buttons.values()] == [" 0"] * 4
+    assert pane.tabs.tabText(GAPS) == "Gaps"
     pane._cancel = token
     pane._reported(replace(made, positions=None), CancelToken())  # of a graph that is not wanted any more
     assert table(pane) == {}
