@@ -89,7 +89,7 @@ def test_a_replay_that_is_stopped_says_how_far_it_came_and_the_next_takes_its_pl
     session: Session, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Slow, "more", more := threading.Event())
-    said, ended = notices(session), heard(session, "replayed")
+    said, ended, offered = notices(session), heard(session, "replayed"), heard(session, "notice")
     session.replays.run_all()
     qtbot.waitUntil(lambda: len(session.runs.traces) > 0)
     session.replays.cancel()
@@ -97,6 +97,7 @@ def test_a_replay_that_is_stopped_says_how_far_it_came_and_the_next_takes_its_pl
     ready(session, qtbot)
     assert len(session.runs.current) == 1
     assert said == ["The replay was stopped. 1 reply done; the rest can be run again."]
+    assert [notice.actions for _name, notice in offered] == [("replay.all",)]
     assert ended == []
     session.replays.run_all()
     session.replays.run_to(FIRST)  # takes its place
@@ -272,7 +273,7 @@ def test_texts_go_away_for_their_vectors_once_somebody_agreed(
     monkeypatch.setattr(hybrid, "embedder_named", lambda _name: maker)
     monkeypatch.setattr(vectors, "default_path", lambda: tmp_path / "vectors.sqlite")
     session = make_session(make_project(tmp_path / "vault"), make_simulator=Simulator)
-    told, asked = notices(session), heard(session, "cost_known")
+    told, asked, offered = notices(session), heard(session, "cost_known"), heard(session, "notice")
     session.replays.automatic = False
     session.replays.choose(system="hybrid")
     ready(session, qtbot)
@@ -283,6 +284,7 @@ def test_texts_go_away_for_their_vectors_once_somebody_agreed(
     session.replays.run_unasked()
     ready(session, qtbot)
     assert told.pop() == f"{finished.cost} It begins when you say so."
+    assert offered[-1][1].actions == ("replay.all",)
     assert finished.whom == maker.label
     session.replays.begin(finished)
     ready(session, qtbot)

@@ -24,7 +24,7 @@ from lorestudio.studio.tryout.preview import NoteText
 from lorestudio.systems.differences import DifferenceKind, InputDifference
 from lorestudio.trace.diff import compare
 from lorestudio.trace.wording import place as place_words
-from lorestudio.ui.features.compare.runs import change_rows
+from lorestudio.ui.features.compare.runs import change_columns, change_rows
 from lorestudio.ui.features.compare.runs_pane import ComparePane, RunsPage
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
@@ -596,7 +596,13 @@ def test_who_did_it_is_unknown_or_was_not_found() -> None:
         for name in ("Depth", "Scan")
     ]
     causes = Causes((replace(two[0], alone=frozenset({effect})), two[1]))
-    assert [row.tone for row in change_rows(diff, causes).children[0].children] == ["", "text_faint"]
+    groups = change_rows(diff, causes).children
+    inks = [[column.tone(row) for column in change_columns()] for row in groups[0].children]
+    assert inks == [[""] * 5, ["text_faint"] * 5]
+    assert groups[1].cells == ("+ Entered (1)",)
+    inks = [bool(column.tone(groups[1].children[0])) for column in change_columns()]
+    assert inks == [False, False, False, True, False], "only its tokens are coloured"
+    assert [group.cells[0] for group in groups if not group.opened] == ["= Unchanged (1)"]
 
 
 def test_an_entry_that_moved_says_where_it_stood() -> None:
