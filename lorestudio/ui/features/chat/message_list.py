@@ -183,7 +183,7 @@ class MessageList(QListView):
         """Qt: the row at a point of the viewport."""
         self._prepare()
         place = point.y() + self.verticalScrollBar().value()
-        if self.model() is None or not 0 <= place < self._tops[-1]:
+        if self.model() is None:
             return QModelIndex()
         return self.model().index(bisect_right(self._tops, place) - 1, 0)
 

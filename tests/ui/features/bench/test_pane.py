@@ -143,6 +143,9 @@ def test_choosing_a_row_chooses_the_entry_everywhere_and_the_other_way_round(sho
     window.selection.choose_entry(tide.id)
     assert not pane.table.selectionModel().hasSelection()
     assert not pane.why.isVisible()
+    type_in(pane, "the tide", qtbot)
+    assert titles(pane)[pane.table.currentIndex().row()] == "Tide"
+    assert pane.why.text().startswith("Tide: ")
 
 
 def test_the_keys_of_the_chosen_entry_stand_out(shown, qtbot) -> None:
