@@ -18,6 +18,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Indel
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.trace.wording import first_few
 from lorestudio.vault.lint.keyforms import KeyForm, contained, is_short, key_form
 from lorestudio.vault.lint.model import NAMED, NoteKey, Rules, is_exempt, quoted, usable_keys
 
@@ -29,6 +30,9 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 FOLLOWED: Final = 300
 """A chain of requirements is followed to so many entries: longer ones are no one's intention, and cost time."""
+
+MOST_STEPS: Final = 12
+"""Of a longer chain the steps between are counted and not named."""
 
 SMALL_CIRCLE: Final = 40
 """In a tangle of up to so many entries, each is told its own shortest circle; in a larger one, all the same."""
@@ -192,7 +196,7 @@ class Chains:
                 second = self._story(parents, other)
                 parts = [part for part in dict.fromkeys((*chain, *second)) if part]
                 clash = f"“{member.title}” excludes “{members[other].title}”"
-                return f"{', '.join(parts)}, but {clash}" if parts else clash
+                return f"{first_few(parts, MOST_STEPS)}, but {clash}" if parts else clash
         return ""
 
     def _story(self, parents: Mapping[str, str], title: str) -> list[str]:

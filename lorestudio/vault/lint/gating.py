@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from lorestudio.domain.entry import FieldDefinition, NoteProblem
 from lorestudio.domain.javascript import Json, to_string, trim
-from lorestudio.vault.lint.facts import VaultFacts, base_name
+from lorestudio.vault.lint.facts import MOST_STEPS, VaultFacts, base_name
 from lorestudio.vault.lint.model import (
     FixSpec,
     Hit,
@@ -155,20 +155,26 @@ def chains(note: Note, facts: VaultFacts) -> Iterator[Hit]:
     own = entry.title.lower()
     circle = known.circles.get(own)
     if circle and not is_exempt(entry):
-        told = f"“{circle[0]}” requires " + ", which requires ".join(f"“{title}”" for title in circle[1:])
-        yield Hit("G07", f"{told}.", "requires", circle[1])
+        yield Hit("G07", f"“{circle[0]}” requires {_steps(circle[1:], ', which requires ')}.", "requires", circle[1])
     cascade = known.cascade_circles.get(own)
     if cascade:
-        yield Hit("G57", f"Cascade links lead from {' to '.join(f'“{title}”' for title in cascade)}.", "cascade_links",
-                  cascade[1])  # fmt: skip
+        yield Hit("G57", f"Cascade links lead from {_steps(cascade, ' to ')}.", "cascade_links", cascade[1])
     hopeless = known.hopeless.get(entry.id)
     if hopeless:
         *titles, why = hopeless
-        told = f"“{titles[0]}” requires " + ", which requires ".join(f"“{title}”" for title in titles[1:])
-        yield Hit("G53", f"{told}, and that one {why}.", "requires", titles[1])
+        told = f"“{titles[0]}” requires {_steps(titles[1:], ', which requires ')}, and that one {why}."
+        yield Hit("G53", told, "requires", titles[1])
     clash = known.contradictions.get(entry.id)
     if clash:
         yield Hit("G54", f"{clash}. So “{entry.title}” never comes in.", "requires")
+
+
+def _steps(titles: Sequence[str], leads_to: str) -> str:
+    """A chain in words; of a long one how it begins, how many lie between, and how it ends."""
+    named = [f"“{title}”" for title in titles]
+    if len(named) > MOST_STEPS:
+        named[MOST_STEPS - 2 : -2] = [f"{len(named) - MOST_STEPS:,} more"]
+    return leads_to.join(named)
 
 
 def _replaced(titles: tuple[str, ...], title: str, by: tuple[str, ...]) -> tuple[str, ...]:

@@ -158,8 +158,15 @@ def test_a_tangle_of_many_entries_is_told_quickly() -> None:
     found = findings(files, "G07")
     assert len(found) == 100
     (told,) = {item.message for item in found}  # the shortest way round: fourteen steps of seven, two of one
-    assert told.startswith("“N0” requires")
-    assert told.count("requires") == 16
+    begins = ", which requires ".join(f"“N{number}”" for number in (1, 2, 9, 16, 23, 30, 37, 44, 51, 58))
+    assert told == f"“N0” requires {begins}, which requires 4 more, which requires “N93”, which requires “N0”."
+
+
+def test_of_a_long_chain_that_contradicts_itself_the_beginning_is_told() -> None:
+    files = {f"N{number}.md": note(f"keys: [key]\nrequires: [N{number + 1}]") for number in range(19)}
+    found = findings({**files, "N19.md": note("keys: [key]\nexcludes: [N0]")}, "G54")
+    told = next(item.message for item in found if item.filename == "N0.md")
+    assert "“N11” requires “N12” and 7 more, but “N19” excludes “N0”. So “N0” never comes in." in told
 
 
 def test_a_key_that_half_a_vault_has_takes_no_longer_for_each_note() -> None:
