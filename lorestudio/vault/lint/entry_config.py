@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
 from lorestudio.domain.javascript import Json, length, number_text, to_number, to_string, trim
 from lorestudio.vault.lint.facts import VaultFacts
-from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules, quoted
+from lorestudio.vault.lint.model import NAMED, FixSpec, Hit, Note, Rules, quoted
 
 SHORT_KEY: Final = 3
 """Keys of up to so many characters are short for a warmup (rules: deeplore-tools 3.3 E04)."""
@@ -117,12 +118,13 @@ def odd_titles(note: Note, _rules: Rules) -> Iterator[Hit]:
 
 def same_titles(note: Note, facts: VaultFacts) -> Iterator[Hit]:
     """E08, E09: titles that several entries have."""
-    entry = note.entry
-    others = [other for other in facts.titles.get(entry.title.lower(), ()) if (other.vault, other.filename) != note.key]
-    near = tuple(other.filename for other in others if other.vault == entry.vault)
-    far = tuple(dict.fromkeys(other.vault for other in others if other.vault != entry.vault))
+    entry, title = note.entry, note.entry.title.lower()
+    same = facts.namesakes.get((entry.vault, title), {})
+    near = [name for name in islice(same, NAMED + 1) if name != note.filename][:NAMED]
+    far = tuple(vault for vault in facts.index.vaults if vault != entry.vault and (vault, title) in facts.namesakes)
     if near:
-        yield Hit("E08", f"The title “{entry.title}” is also that of {quoted(near)}.", "title")
+        told = quoted(near, amount=len(same) - (note.filename in same))
+        yield Hit("E08", f"The title “{entry.title}” is also that of {told}.", "title")
     if far and facts.rules.settings.multi_vault_conflict_resolution not in {"first", "last", "merge"}:
         yield Hit("E09", f"The title “{entry.title}” is also in the vault {quoted(far)}.", "title")
 

@@ -364,6 +364,14 @@ class VaultFacts:
         return Chains(self.index.entries, self.titles, self.rules)
 
     @cached_property
+    def namesakes(self) -> Mapping[tuple[str, str], Mapping[str, None]]:
+        """For each vault and lower-cased title the files of the entries, guides included."""
+        found: dict[tuple[str, str], dict[str, None]] = {}
+        for entry in self.index.entries:
+            found.setdefault((entry.vault, entry.title.lower()), {})[entry.filename] = None
+        return found
+
+    @cached_property
     def sharers(self) -> Mapping[str, Holders]:
         """For each key in lower case the entries that have it, guides left out."""
         found: dict[str, Holders] = {}

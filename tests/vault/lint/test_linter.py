@@ -185,6 +185,17 @@ def test_a_key_that_half_a_vault_has_takes_no_longer_for_each_note() -> None:
     assert Stats(profile).total_calls < 2000 * len(files)
 
 
+def test_a_title_that_half_a_vault_has_takes_no_longer_for_each_note() -> None:
+    files = {f"N{number:04}.md": note(f"keys: [n{number:04}]", "# Untitled\nx") for number in range(1500)}
+    with cProfile.Profile() as profile:
+        found = findings(files)
+    (told,) = (item.message for item in found if (item.code, item.filename) == ("E08", "N0001.md"))
+    assert told == (
+        "The title “Untitled” is also that of “N0000.md”, “N0002.md”, “N0003.md”, “N0004.md” and 1495 more."
+    )
+    assert Stats(profile).total_calls < 1000 * len(files)
+
+
 def test_of_one_note_a_check_tells_no_more_than_somebody_reads() -> None:
     found = findings({"A.md": note("".join(f"x: {number}\n" for number in range(300)) + "keys: [lamp]")}, "P55")
     assert len(found) == MOST_HITS
