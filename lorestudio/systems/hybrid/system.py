@@ -75,6 +75,7 @@ class HybridSystem(VectorSystem):
     """Decides by keys and similarity. Without `vectors` keys alone decide."""
 
     kind: ClassVar[SystemKind]
+    counts_frames: ClassVar[bool] = True
 
     settings: HybridSettings = field(default_factory=HybridSettings)
     vectors: TextVectors | None = None

@@ -320,6 +320,19 @@ def test_an_unsaved_text_does_what_it_does_when_saved(folder_project: Project, n
     assert (made.trace.injections, made.trace.prompt) == (saved.injections, saved.prompt)
 
 
+def test_a_note_counts_the_same_whether_it_is_in_or_not(folder_project: Project) -> None:
+    tried = previewing(folder_project, "hybrid", HybridSettings(embedder="none", exchanges=1))
+    tokens = []
+    for key in ("sextant", "hold"):
+        (edited,) = tried.preview([NoteText("vault", "Bell.md", lore(key, "The bell rings at four."))]).notes
+        assert edited.injected is not None
+        assert edited.outcome is not None
+        tokens.append((edited.outcome.goes_in, edited.injected.tokens, edited.injected.whole_tokens))
+    (out, framed, whole), (into, counted, _whole) = tokens
+    assert (out, into) == (False, True)
+    assert framed == counted == whole  # <world_information> counts with it
+
+
 def test_a_key_that_brings_a_note_in(folder_project: Project) -> None:
     tried = previewing(folder_project, "world-info", WorldInfoSettings(depth=1))
     made = tried.preview([NoteText("vault", "Bell.md", lore("hold", "The bell rings at four."))])
