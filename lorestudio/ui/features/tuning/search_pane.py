@@ -127,7 +127,7 @@ class PointChart(Plot):
     def _clicked(self, event: pg.GraphicsScene.mouseEvents.MouseClickEvent) -> None:
         self.setFocus()
         near = {each: self._distance(place, event.scenePos()) for each, place in self.points.places.items()}
-        nearest = min(near, key=lambda each: near[each], default=None)
+        nearest = min(reversed(near), key=lambda each: near[each], default=None)
         if nearest is not None and near[nearest] <= _NEAR:
             self.picked.emit(nearest)
 

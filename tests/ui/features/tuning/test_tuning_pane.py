@@ -7,6 +7,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QFontMetricsF
 from pytestqt.qtbot import QtBot
 
+from lorestudio.domain.records import replace
 from lorestudio.ui.features.tuning.search_pane import PointChart, Points, TuningPane
 from lorestudio.ui.shell.qt import ALIGNMENT, HORIZONTAL, V_RIGHT
 from lorestudio.ui.shell.theme import Theme, scaled
@@ -121,6 +122,13 @@ def test_clicks_near_a_point_mean_it_and_keys_go_along_the_front(chart: PointCha
         qtbot.mouseClick(child, Qt.MouseButton.LeftButton, pos=child.mapFrom(chart, where))
     assert told == [1, 0, -1]
     assert chart.hasFocus()
+    equal = {0: (10.0, 1.0), 1: (20.0, 0.5), 2: (20.0, 0.5), 3: (20.0, 0.5)}
+    chart.set_points(replace(POINTS, places=equal, front=(0, 2)))
+    where = at(chart, 2)
+    child = chart.childAt(where)
+    qtbot.mouseClick(child, Qt.MouseButton.LeftButton, pos=child.mapFrom(chart, where))
+    assert told[-1] == 2, "the one on top, which can be seen"
+    chart.set_points(POINTS)
     told.clear()
     right, left = Qt.Key.Key_Right, Qt.Key.Key_Left
     for chosen, key in ((None, right), (0, right), (2, right), (2, left), (0, left), (1, left), (0, Qt.Key.Key_Up)):
