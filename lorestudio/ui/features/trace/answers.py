@@ -454,8 +454,6 @@ class AnswerTable(QAbstractTableModel):
         if phase is None:
             words = tr("There") if self.is_there(section) else tr("Why") if section == WHY else tr("Tokens")
             return words if role in {DISPLAY, ACCESSIBLE_TEXT} else None
-        if role == ITEM:
-            return record
         if record is not None:
             return self._stage_header(trace, record, role)
         return self._phase_header(trace, phase, role)
