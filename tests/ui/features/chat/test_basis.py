@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QScrollArea
@@ -62,6 +62,8 @@ def test_the_first_choice_has_the_keyboard_and_nothing_has_to_be_scrolled(opened
     assert made.focusWidget() is made.fields[0].focus_target()
     (area,) = made.findChildren(QScrollArea)
     assert area.verticalScrollBar().maximum() == area.horizontalScrollBar().maximum() == 0
+    downwards = [each.mapTo(made, QPoint(0, 0)).y() for each in (*made.fields, made.known, made.title, made.rows)]
+    assert downwards == sorted(downwards), "the title stands over what it is of"
     made.close()
 
 
