@@ -280,6 +280,11 @@ def test_a_request_that_is_no_prompt_is_said() -> None:
 
 def test_limits_are_kept_once_they_are_others(opened: Any, live: LiveCapture, monkeypatch: pytest.MonkeyPatch) -> None:
     dialog = opened(ASKED)
+    dialog.tabs.setCurrentIndex(1)
+    words = [each for each in dialog.findChildren(QLabel) if each.text() in {"Keep", "days, up to", "MiB"}]
+    line = sorted([*words, dialog.days, dialog.room], key=QWidget.x)
+    assert [getattr(each, "text", str)() for each in line[::2]] == ["Keep", "days, up to", "MiB"]
+    assert line[1::2] == [dialog.days, dialog.room]
     limited: list[tuple[int, int]] = []
     monkeypatch.setattr(live, "limit", lambda *both: limited.append(both))
     for field, value in ((dialog.days, dialog.days.value()), (dialog.days, 9), (dialog.room, 7)):
