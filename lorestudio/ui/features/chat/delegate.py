@@ -109,12 +109,11 @@ class ChatDelegate(QStyledItemDelegate):
         return round(2 * _TOP + self._header_height() + 3 + self._line_height() * shown)
 
     def _layout(self, row: ChatRow, width: int) -> _MessageLayout:
-        key = (row.text, width, row.expanded)
+        wrapper, key = self.wrapper(), (row.text, width, row.expanded)
         known = self._layouts.get(key)
         if known is None:
             if len(self._layouts) > 8000:
                 self._layouts.clear()
-            wrapper = self.wrapper()
             room = max(40, width - 2 * _EDGE - _AVATAR - _GAP)
             lines = wrapper.lines(row.text, room, None if row.expanded else MOST_LINES + 2)
             folded = not row.expanded and len(lines) > MOST_LINES + 1

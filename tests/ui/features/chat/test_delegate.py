@@ -407,6 +407,14 @@ def test_a_row_is_as_tall_as_what_it_shows(qtbot: QtBot, theme: Theme) -> None:
     assert heights[0] > 2 * _TOP + delegate._header_height() + line
 
 
+def test_larger_words_are_measured_anew(qtbot: QtBot, theme: Theme) -> None:
+    words = "It is a long story that takes more than a line. " * 4
+    view, _delegate = show(qtbot, theme, ChatRow(1, "Wren", Speaker.CHARACTER, words))
+    before = view.sizeHintForIndex(view.model().index(0, 0)).height()
+    view.setFont(scaled(view.font(), 2.0))
+    assert view.sizeHintForIndex(view.model().index(0, 0)).height() > 2 * before
+
+
 def test_words_under_the_pointer_say_what_they_are(qtbot: QtBot, theme: Theme) -> None:
     ring = KeyMark(4, 8, "ring", "“ring” is a <key>")
     view, delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, "the ring", marks=(ring,)))
