@@ -274,6 +274,13 @@ def test_what_was_asked_for_while_kept_runs_are_looked_for_is_run_then(real: Mai
     pane = real.features.systems.compare
     real.features.systems.show_page()
     pane._compare(pane._wanted(), only_kept=True)
+    settled(qtbot, real)
+    pane.run_or_find()
+    assert pane.state.text() == "Comparing…", "nothing was found"
+    pane.stop_button.click()
+    settled(qtbot, real)
+    assert pane.found is None
+    pane._compare(pane._wanted(), only_kept=True)
     assert pane.state.text() == "Looking for the last comparison…"
     pane.run_or_find()
     assert pane.running
