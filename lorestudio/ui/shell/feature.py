@@ -187,7 +187,7 @@ class Context(QObject):
 
     def has_chat(self) -> bool:
         """A chat is open."""
-        return self.session.project is not None and self.session.project.chat is not None
+        return self.session.chat is not None
 
     def idle(self) -> bool:
         """Neither is a vault read nor a chat replayed."""

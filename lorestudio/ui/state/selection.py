@@ -278,7 +278,7 @@ class KeptPlace(QObject):
 
     def _choose_again(self) -> None:
         message, generation = self._seen
-        chat = self._session.project.chat if self._session.project is not None else None
+        chat = self._session.chat
         if chat is not None and message is not None and message <= len(chat.messages):
             known = generation if generation in self._session.generations else self._session.generation_for(message)
             self._selection.choose_message(message, known)

@@ -10,7 +10,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
-from lorestudio.domain.chat import Generation
+from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.studio.project.answering import AnsweringError, Connections, default_profiles_path
@@ -80,6 +80,11 @@ class SessionState(QObject):
 
     # ---- what is shown ----------------------------------------------------------------------------------------------
 
+    @property
+    def chat(self) -> Chat | None:
+        """The chat that is open."""
+        return self.project.chat if self.project is not None else None
+
     def set_project(self, project: Project, *, renewed: str = "") -> None:
         """Show a project that was read already; its chat is replayed unless `replays` is told not to.
 
@@ -133,8 +138,7 @@ class SessionState(QObject):
 
     def shown(self, message: int) -> Generation | None:
         """The generation of a message's active swipe, None where the message is not a reply."""
-        chat = self.project.chat if self.project is not None else None
-        if chat is None:
+        if self.chat is None:
             return None
         swipe = chat.messages[message].swipe if message < len(chat.messages) else 0
         generation = Generation(message, swipe)

@@ -415,9 +415,8 @@ class LiveCaptureDialog(Dialog):
                 self._steps.addWidget(label(self, f"{place}. {step}", selectable=True))
 
     def _settle(self) -> None:
-        chosen, project = self._chosen(), self._session.project
-        has_chat = project is not None and project.chat is not None
-        self.compare.setEnabled(has_chat and bool(self.model.rows) and not self._live.busy)
+        chosen = self._chosen()
+        self.compare.setEnabled(self._session.chat is not None and bool(self.model.rows) and not self._live.busy)
         self.keep_answers.setEnabled(self.compare.isEnabled())
         self.go.setEnabled(len(chosen) == 1 and self._reply_of(chosen[0]) is not None)
         self.open_button.setEnabled(len(chosen) == 1)

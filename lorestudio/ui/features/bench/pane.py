@@ -350,7 +350,7 @@ class BenchPane(Pane):
 
     def _show_project(self) -> None:
         project = self._session.project
-        has_chat = project is not None and project.chat is not None
+        has_chat = self._session.chat is not None
         self.behind.setEnabled(has_chat)
         if not has_chat:
             self.alone.setChecked(True)

@@ -550,8 +550,7 @@ class BudgetPane(Pane):
         self._trace = trace
         if trace is None:
             self.note_changed.emit("")
-            project = self._session.project
-            has_chat = project is not None and project.chat is not None
+            project, has_chat = self._session.project, self._session.chat is not None
             door = ("replay.all", tr("Replay all")) if has_chat else ("chat.open", tr("Open chat…"))
             text = tr("A run shows here what it spent its tokens on.")
             self.say_empty(tr("No budget yet"), text, (door,) if project is not None else ())

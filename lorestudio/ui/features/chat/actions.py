@@ -191,7 +191,7 @@ class ChatFeature(Feature):
 
     def _findable(self) -> Iterable[Choice]:
         """The messages, by their words."""
-        chat = self._chat
+        chat = self._session.chat
         for place, message in enumerate(chat.messages if chat is not None else ()):
             title, kind = f"#{place} {message.name}", tr("Message")
             detail = shorten(message.text[: 2 * FOUND_LETTERS], FOUND_LETTERS)
@@ -248,26 +248,21 @@ class ChatFeature(Feature):
     # ---- what there is ----------------------------------------------------------------------------------------------
 
     @property
-    def _chat(self) -> Chat | None:
-        project = self._session.project
-        return project.chat if project is not None else None
-
-    @property
-    def _chosen(self) -> int | None:
+    def chosen(self) -> int | None:
         """The message that an action is about."""
-        chat, place = self._chat, self.context.selection.message
+        chat, place = self._session.chat, self.context.selection.message
         return place if chat is not None and place is not None and place < len(chat.messages) else None
 
     @property
     def _message(self) -> Message | None:
-        chat, place = self._chat, self._chosen
+        chat, place = self._session.chat, self.chosen
         return chat.messages[place] if chat is not None and place is not None else None
 
     def _has_chosen(self) -> bool:
-        return self._chosen is not None
+        return self.chosen is not None
 
     def _can_choose_swipe(self) -> bool:
-        place, message = self._chosen, self._message
+        place, message = self.chosen, self._message
         return message is not None and message.swipe != self.pane.model.viewed_swipe(place or 0) < len(message.swipes)
 
     def _can_branch(self) -> bool:
@@ -284,7 +279,7 @@ class ChatFeature(Feature):
     @property
     def _last_reply(self) -> int | None:
         """The last message where it is a reply, so that another can come in its place."""
-        chat = self._chat
+        chat = self._session.chat
         if chat is None or not chat.messages:
             return None
         place, last = len(chat.messages) - 1, chat.messages[-1]
@@ -321,14 +316,14 @@ class ChatFeature(Feature):
 
     def edit(self, *, new: bool = False) -> None:
         """Edit the chosen message in its place; `new` says that there was nothing of it before, see `_given_up`."""
-        place, self._unwritten = self._chosen, new
+        place, self._unwritten = self.chosen, new
         if place is not None:
             view = self.pane.view
             view.scrollTo(self.pane.model.index(place))
             view.edit(self.pane.model.index(place))
 
     def _write(self, text: str, voice: object) -> None:
-        chat = self._chat
+        chat = self._session.chat
         if chat is None:
             return
         voice = Voice(str(voice))
@@ -340,7 +335,7 @@ class ChatFeature(Feature):
             self.get_reply()
 
     def _edited(self, place: int, text: str) -> None:
-        chat = self._chat
+        chat = self._session.chat
         if chat is not None and place < len(chat.messages):
             swipe = self.pane.model.viewed_swipe(place)
             made = editing.edit(chat, place, text, swipe if chat.messages[place].swipes else None)
@@ -355,7 +350,7 @@ class ChatFeature(Feature):
 
     def _put_back(self, place: int, message: Message) -> None:
         """A message was taken out while it was being edited: what was written is a step that brings it back."""
-        chat = self._chat
+        chat = self._session.chat
         if chat is not None:
             place = min(place, len(chat.messages))
             self.change(tr("edit of #{number}", number=place), editing.insert(chat, place, message), place)
@@ -364,7 +359,7 @@ class ChatFeature(Feature):
 
     def _given_up(self) -> None:
         """Escape while a new message or swipe is written takes the empty one back, and nothing else."""
-        chat, place, newest = self._chat, self._chosen, self._session.parts.adjustments.newest
+        chat, place, newest = self._session.chat, self.chosen, self._session.parts.adjustments.newest
         if not self._unwritten or chat is None or place is None or not isinstance(newest, Adjustment):
             return
         before, after = newest.before.chat, newest.after.chat
@@ -373,7 +368,7 @@ class ChatFeature(Feature):
             self.pane.choose(place - (len(chat.messages) - len(before.messages)))
 
     def _insert(self) -> None:
-        chat, place = self._chat, self._chosen
+        chat, place = self._session.chat, self.chosen
         if chat is None or place is None:
             return
         voice = Voice.CHARACTER if chat.messages[place].is_user else Voice.YOU
@@ -382,7 +377,7 @@ class ChatFeature(Feature):
         self.edit(new=True)
 
     def _hide(self) -> None:
-        chat, place = self._chat, self._chosen
+        chat, place = self._session.chat, self.chosen
         if chat is not None and place is not None:
             hidden = not chat.messages[place].is_system
             title = tr("hide #{number}", number=place) if hidden else tr("show #{number}", number=place)
@@ -399,42 +394,42 @@ class ChatFeature(Feature):
             dialog.open()
 
     def _say_since(self) -> None:
-        self._edit_basis(self._chosen)
+        self._edit_basis(self.chosen)
 
     def _take_basis(self, basis: object) -> None:
         if isinstance(basis, KeptBasis):
             self._session.parts.adjust(tr("what answers rest on"), basis=basis)
 
     def _delete(self) -> None:
-        chat, place = self._chat, self._chosen
+        chat, place = self._session.chat, self.chosen
         if chat is not None and place is not None:
             self.change(tr("delete #{number}", number=place), editing.delete(chat, place), place)
             text = tr("Message #{number} was deleted. Ctrl+Z brings it back.", number=place)
             self.context.flash(text)
 
     def _choose_swipe(self) -> None:
-        chat, place = self._chat, self._chosen
+        chat, place = self._session.chat, self.chosen
         if chat is not None and place is not None:
             swipe = self.pane.model.viewed_swipe(place)
             self.change(tr("swipe {swipe} of #{number}", swipe=swipe + 1, number=place),
                         editing.choose_swipe(chat, place, swipe), place)  # fmt: skip
 
     def _write_swipe(self) -> None:
-        chat, place = self._chat, self._chosen
+        chat, place = self._session.chat, self.chosen
         if chat is not None and place is not None:
             made = editing.add_swipe(chat, place, local_now())
             self.change(tr("another swipe of #{number}", number=place), made, place)
             self.edit(new=True)
 
     def _delete_swipe(self) -> None:
-        chat, place = self._chat, self._chosen
+        chat, place = self._session.chat, self.chosen
         if chat is not None and place is not None and len(chat.messages[place].swipes) > 1:
             swipe = self.pane.model.viewed_swipe(place)
             title = tr("delete swipe {swipe} of #{number}", swipe=swipe + 1, number=place)
             self.change(title, editing.delete_swipe(chat, place, swipe), place)
 
     def _branch(self) -> None:
-        project, place = self._session.project, self._chosen
+        project, place = self._session.project, self.chosen
         if project is None or project.chat is None or project.chat_path is None or place is None:
             return
         path, document = project.chat_path, project.document
@@ -524,7 +519,7 @@ class ChatFeature(Feature):
             doors = (("profiles.edit", tr("Connect a model")), ("message.edit", tr("Edit it")))
             links = " · ".join(f"<a href='{name}'>{title}</a>" for name, title in doors)
             self.composer.tell(f"{told} {links}")
-            self.pane.choose(len(self._chat.messages) - 1 if self._chat is not None else 0)
+            self.pane.choose(len(self._session.chat.messages) - 1 if self._session.chat is not None else 0)
         else:
             self.notes.say_if_due()
 
@@ -583,7 +578,7 @@ class ChatFeature(Feature):
 
     def _show_project(self) -> None:
         project = self._session.project
-        self.composer.setVisible(project is not None and project.chat is not None)
+        self.composer.setVisible(self._session.chat is not None)
         if project is None:
             return
         if not self._session.renewed:

@@ -432,8 +432,7 @@ class ChatPane(Pane):
         return self._session.runs.traces.get(Generation(message, swipe))
 
     def _show_project(self) -> None:
-        project = self._session.project
-        chat = project.chat if project is not None else None
+        project, chat = self._session.project, self._session.chat
         if not self._session.renewed or chat is not self.model.chat:
             self._show_chat(chat)
         if project is None:

@@ -195,8 +195,7 @@ class ComparableRuns(QObject):
 
     def name(self, generation: Generation) -> str:
         """A reply and its swipe, where it has several."""
-        project = self._session.project
-        chat = project.chat if project is not None else None
+        chat = self._session.chat
         if chat is not None and generation.message >= len(chat.messages):
             return tr("the next reply (#{number})", number=generation.message)
         if len(self._session.swipes(generation.message)) > 1:
@@ -231,8 +230,7 @@ class ComparableRuns(QObject):
         if preview is not None and now is not None:
             title = tr("{run} with unsaved texts", run=now.title)
             found.append(SideChoice("unsaved", tr("Shown, with unsaved texts"), edited_side(now, preview, title)))
-        project = session.project
-        before = generation_before(project.chat if project is not None else None, shown)
+        before = generation_before(session.chat, shown)
         earlier = session.runs.side(before, self.name(before)) if before is not None else None
         if earlier is not None:
             found.append(SideChoice("before", tr("Turn before: {run}", run=earlier.title), earlier))

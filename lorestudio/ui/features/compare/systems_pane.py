@@ -421,7 +421,7 @@ class SystemsPane(Pane):
     def _run(self) -> None:
         project = self._session.project
         wanted = self._wanted()
-        if project is None or project.chat is None or self.running or len(wanted) < FEWEST:
+        if self._session.chat is None or self.running or len(wanted) < FEWEST:
             self._show_choice()
             return
         if self._session.runs.replaying:
@@ -655,8 +655,7 @@ class SystemsPane(Pane):
         return ""
 
     def _show_buttons(self) -> None:
-        project = self._session.project
-        can = project is not None and project.chat is not None and len(self._wanted()) >= FEWEST
+        can = self._session.chat is not None and len(self._wanted()) >= FEWEST
         self.run_button.setEnabled(can and not self.running)
         self.run_button.setVisible(not self.running)
         self.stop_button.setVisible(self.running)

@@ -193,8 +193,7 @@ class ProposalsFeature(Feature):
 
     def draft(self) -> PassageDialog | None:
         """Ask for messages, then propose a note from them."""
-        project = self.context.session.project
-        chat = project.chat if project is not None else None
+        chat = self.context.session.chat
         if chat is None or not chat.messages:
             return None
         message = self.context.selection.message

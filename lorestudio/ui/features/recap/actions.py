@@ -36,7 +36,7 @@ class RecapFeature(Feature):
 
     def __init__(self, context: Context, chat: ChatFeature) -> None:
         super().__init__(context)
-        self._chat, self._files = chat.pane, chat.files
+        self._chat = chat
         self.recaps = ChatRecaps(context.session, context.settings, self)
         self.recaps.copies = lambda: chat.files.backups
         self.queue = RecapQueue(self.recaps, self)
@@ -94,12 +94,12 @@ class RecapFeature(Feature):
             ),
             Action(
                 "recap.message", "Recap this message", _MENU, 900, self.recap_message,
-                when=lambda: there() and self._chosen is not None, icon="pencil",
+                when=lambda: there() and self._chat.chosen is not None, icon="pencil",
                 tip="Ask for the recap of the chosen message",
             ),
             Action(
                 "recap.break", "Scene break after this message", _MENU, 901, self.toggle_break, ("D",), Where.CHAT,
-                lambda: self._chosen is not None and recaps.hindrance is not NoRecaps.NO_CHAT, "scissors",
+                lambda: self._chat.chosen is not None and recaps.hindrance is not NoRecaps.NO_CHAT, "scissors",
                 "Set or remove the end of a scene after the chosen message", text=self._break_words,
             ),
             Action(
@@ -148,18 +148,18 @@ class RecapFeature(Feature):
         messages.excluded.connect(edit(lambda edits, index, on: edits.exclude(index, wanted=on)))
         messages.pinned.connect(edit(lambda edits, index, on: edits.keep_hidden(index, wanted=on)))
         messages.wanted.connect(lambda index: self._queue(lambda one: one.enqueue_recap(index)))
-        messages.view.picked.connect(lambda row: self._chat.choose(row.index))
+        messages.view.picked.connect(lambda row: self._chat.pane.choose(row.index))
         scenes.written.connect(edit(lambda edits, index, text: edits.edit_scene(index, text)))
         scenes.turned.connect(edit(lambda edits, index, step: edits.turn_scene(index, step)))
         scenes.toggled.connect(edit(lambda edits, index: edits.toggle_break(index)))
         scenes.wanted.connect(lambda index: self._queue(lambda one: one.enqueue_scene(index)))
         scenes.combined.connect(lambda index: self._queue(lambda one: one.enqueue_combine(index)))
         scenes.deleted.connect(self._ask_delete_scene)
-        scenes.view.picked.connect(lambda row: self._chat.choose(row.index))
+        scenes.view.picked.connect(lambda row: self._chat.pane.choose(row.index))
         running.written.connect(edit(lambda edits, text: edits.edit_running(text)))
         running.used.connect(edit(lambda edits, number: edits.use_running(number)))
         running.deleted.connect(self._ask_delete_version)
-        pane.prompt.view.pressed.connect(lambda row: self._chat.choose(row.index))
+        pane.prompt.view.pressed.connect(lambda row: self._chat.pane.choose(row.index))
         pane.queue.removed.connect(queue.remove)
         pane.queue.stopped_before.connect(queue.toggle_pause_before)
         pane.queue.hurried.connect(queue.hurry)
@@ -169,7 +169,7 @@ class RecapFeature(Feature):
         return self.recaps.hindrance is None and not self.recaps.problem
 
     def _break_words(self) -> str:
-        picture, index = self.recaps.picture, self._chosen
+        picture, index = self.recaps.picture, self._chat.chosen
         ends = picture is not None and index is not None and any(row.index == index for row in picture.scenes)
         return tr("Remove the scene break after this message") if ends else tr("Scene break after this message")
 
@@ -192,13 +192,13 @@ class RecapFeature(Feature):
 
     def recap_message(self) -> None:
         """Queue the recap of the chosen message."""
-        index = self._chosen
+        index = self._chat.chosen
         if index is not None:
             self._queue(lambda session: session.enqueue_recap(index))
 
     def toggle_break(self) -> None:
         """Set the end of a scene after the chosen message, or take it away."""
-        index = self._chosen
+        index = self._chat.chosen
         if index is not None:
             self._edit(lambda edits: edits.toggle_break(index))
 
@@ -273,18 +273,11 @@ class RecapFeature(Feature):
 
         dialogs.propose(
             self.context.window, tr("Save the chat first"), tr("The chat has changes that are not in its file."),
-            tr("Save chat"), lambda yes: self._files.save(saved) if yes else None,
+            tr("Save chat"), lambda yes: self._chat.files.save(saved) if yes else None,
             tr("Recaps are made of what is in the file, and written into it."),
         )  # fmt: skip
 
     # ---- showing ----------------------------------------------------------------------------------------------------
-
-    @property
-    def _chosen(self) -> int | None:
-        """The message that an action is about."""
-        project, place = self.context.session.project, self.context.selection.message
-        chat = project.chat if project is not None else None
-        return place if chat is not None and place is not None and place < len(chat.messages) else None
 
     def _show(self) -> None:
         recaps = self.recaps

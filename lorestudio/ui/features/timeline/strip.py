@@ -240,8 +240,7 @@ class ReplyStrip(QWidget):
             self._refresh.start(pause)
 
     def _fill(self) -> None:
-        project, feed = self._session.project, self._feed
-        chat = project.chat if project is not None else None
+        chat, feed = self._session.chat, self._feed
         self.setVisible(chat is not None)
         self.generations = line = self._line()
         known = [feed.turns[each].summary if each in feed.turns else None for each in line]

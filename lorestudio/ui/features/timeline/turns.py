@@ -116,7 +116,7 @@ class TimelineFeed(QObject):
 
     def _project_changed(self) -> None:
         project, session = self._session.project, self._session
-        chat = project.chat if project is not None else None
+        chat = session.chat
         index = project.index if project is not None else VaultIndex()
         order = tuple(sorted(session.generations))
         setup = project.reply_setup if project is not None else None

@@ -546,7 +546,7 @@ class TracePane(Pane):
             self.ai.set_trace(None if self._live else trace)
         elif tab == PROMPT:
             project = self._session.project
-            chat = project.chat if project is not None and not self._live else None
+            chat = self._session.chat if not self._live else None
             setup = project.setup if project is not None else None
             self.prompt.set_trace(trace, chat, setup, project.bills if project is not None else CHARS_4)
             self.prompt.choose_entry(self._selection.entry)

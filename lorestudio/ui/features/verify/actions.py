@@ -107,7 +107,7 @@ class VerifyFeature(Feature):
             self._say_what_for()
 
     def _say_what_for(self) -> None:
-        if self.context.session.project is None or self.context.session.project.chat is None:
+        if self.context.session.chat is None:
             text = tr("Open a chat that was written with DeepLore, and the vault that it was written with.")
             self.pane.show_nothing(tr("No chat"), text)
             return

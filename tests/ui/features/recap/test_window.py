@@ -612,7 +612,7 @@ def test_the_demo_and_chats_without_a_file_say_what_to_do(
     settle(window, qtbot)
     assert "demo" in window.features.recap.pane.empty.title.text()
     window.chat.show_generation(window.session.generations[0])
-    assert window.features.recap._chosen is not None
+    assert window.features.chat.chosen is not None
     assert not any(window.commands.actions[each].isEnabled() for each in ("recap.run", "recap.message"))
 
 
