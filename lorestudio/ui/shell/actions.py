@@ -163,9 +163,6 @@ class Commands:
             self._asked.setdefault(action.when, (True, []))[1].append(made)
         self.paint_icons()
 
-    def _triggered(self, made: QAction) -> None:
-        self._run(made.objectName())
-
     def tip(self, action: Action) -> str:
         """The tooltip: what it does, and its first shortcut."""
         text = tr(action.tip or action.title).rstrip("…")

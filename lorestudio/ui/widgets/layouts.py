@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
     QSpinBox,
     QSplitter,
     QStackedWidget,
+    QTabWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -115,6 +116,14 @@ def stack(*pages: QWidget) -> QStackedWidget:
     return made
 
 
+def tabbed(parent: QWidget, name: str, *pages: tuple[QWidget, str]) -> QTabWidget:
+    """Pages with their titles, of which one is shown, the first at first."""
+    made = named(QTabWidget(parent, documentMode=True), name)
+    for page, title in pages:
+        made.addTab(page, title)
+    return made
+
+
 def named(widget: _Widget, name: str, tip: str = "", *, kind: str = "") -> _Widget:
     """The widget with what a screen reader says of it, what whoever points at it reads, and how it is painted."""
     if name:
@@ -141,14 +150,16 @@ def label(parent: QWidget, text: str = "", kind: str = "", *, wrap: bool = True,
     return made
 
 
+COPIED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+"""A text that can be copied with the mouse and with the keyboard."""
+
+
 def story_label(parent: QWidget) -> QLabel:
     """The place beside a table where the reasons for its chosen row stand, to be copied, too."""
     made = named(label(parent), tr("Why, for the chosen row"))
     made.setContentsMargins(10, 5, 10, 5)
     made.setAlignment(Qt.AlignmentFlag.AlignTop)
-    made.setTextInteractionFlags(
-        Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-    )
+    made.setTextInteractionFlags(COPIED)
     return made
 
 

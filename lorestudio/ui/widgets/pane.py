@@ -46,6 +46,7 @@ from lorestudio.ui.shell.qt import is_redo, later, move_keyboard, plain
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import Notice, Tone, tr
 from lorestudio.ui.widgets.layouts import (
+    COPIED,
     Slot,
     button,
     column,
@@ -498,9 +499,7 @@ class MessageBar(TonedBar):
         self._icon = QLabel(self)
         self.label = label(self)
         self.label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.label.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
+        self.label.setTextInteractionFlags(COPIED)
         self._buttons = QHBoxLayout()
         close = tool(self, tr("Dismiss this message"), self.closed, tip=tr("Dismiss"))
         self._close = iconed(theme, close, "close", "text_muted")

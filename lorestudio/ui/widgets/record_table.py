@@ -38,7 +38,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column, as_text
 from lorestudio.ui.widgets.layouts import button, column, label, row
-from lorestudio.ui.widgets.rows import end_of_rows, kept_in_sight, show_row_menu
+from lorestudio.ui.widgets.rows import end_of_rows, kept_in_sight, passing_menu, show_row_menu, turn_tick
 
 ROW_HEIGHT: Final = 24
 
@@ -486,8 +486,7 @@ class RecordView(QTableView):
 
     def columns_menu(self) -> QMenu:
         """A menu of all columns, ticked where they are in sight; it deletes itself when closed."""
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = passing_menu(self)
         shown = self.shown_columns()
         for place, each in enumerate(self._rows.columns):
             action = menu.addAction(tr(each.title))
@@ -584,12 +583,6 @@ class RecordView(QTableView):
     def _tell(self) -> None:
         self.chosen.emit(self.current)
 
-    def _tick(self, index: QModelIndex) -> None:
-        state = index.data(CHECK)
-        if state is not None:
-            ticked = Qt.CheckState(state) is Qt.CheckState.Checked
-            self.model().setData(index, Qt.CheckState.Unchecked if ticked else Qt.CheckState.Checked, CHECK)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: Enter goes on with the row, Space ticks it wherever in it the keyboard is, Copy takes all of it."""
         index = self.currentIndex()
@@ -597,7 +590,7 @@ class RecordView(QTableView):
             self.activated.emit(index)
             self.pressed.emit(self.current)
         elif event.key() == Qt.Key.Key_Space and index.isValid() and self._rows.checkable:
-            self._tick(index.siblingAtColumn(0))
+            turn_tick(index.siblingAtColumn(0))
         elif event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         else:

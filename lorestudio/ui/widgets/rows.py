@@ -44,7 +44,7 @@ def show_row_menu(view: QAbstractItemView, event: QContextMenuEvent, copy: Calla
     index = view.currentIndex() if by_key else view.indexAt(event.pos())
     if not index.isValid():
         return
-    menu = _menu_of(view)
+    menu = passing_menu(view)
     entry = index.data(ENTRY_ID)
     if isinstance(entry, int) and entry >= 0:
         menu.addActions(list(_about_entries(view)))
@@ -111,14 +111,15 @@ class MenuAtRow(QObject):
         """Qt: answer the key for the menu."""
         if not isinstance(event, QContextMenuEvent) or event.reason() is not QContextMenuEvent.Reason.Keyboard:
             return super().eventFilter(watched, event)
-        menu = _menu_of(self._view)
+        menu = passing_menu(self._view)
         menu.addActions(self._view.actions())
         menu.popup(_below_row(self._view))
         return True
 
 
-def _menu_of(view: QAbstractItemView) -> QMenu:
-    menu = QMenu(view)
+def passing_menu(parent: QWidget) -> QMenu:
+    """A menu that is gone once it is closed."""
+    menu = QMenu(parent)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     return menu
 
@@ -136,3 +137,11 @@ def _about_entries(view: QWidget) -> Iterator[QAction]:
         if isinstance(widget, QDockWidget):
             yield from widget.actions()
         widget = widget.parentWidget()
+
+
+def turn_tick(index: QModelIndex) -> None:
+    """Tick a row, or tick it no more, where it has a box."""
+    state = index.data(CHECK)
+    if state is not None:
+        on = Qt.CheckState(state) is Qt.CheckState.Checked
+        index.model().setData(index, Qt.CheckState.Unchecked if on else Qt.CheckState.Checked, CHECK)

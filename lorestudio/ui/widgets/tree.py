@@ -27,7 +27,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.cells import CellDelegate, Cells, Column, Glyph, Look, Piece, Words, as_text, one_line
 from lorestudio.ui.widgets.paint import draw_glyph
-from lorestudio.ui.widgets.rows import kept_in_sight, show_row_menu
+from lorestudio.ui.widgets.rows import kept_in_sight, show_row_menu, turn_tick
 
 
 @dataclass(slots=True, eq=False)
@@ -380,7 +380,7 @@ class PlaceView(RecordTreeView):
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             self.entered.emit(index)
         elif event.key() == Qt.Key.Key_Space:
-            self._tick(index)
+            turn_tick(index)
         else:
             super().keyPressEvent(event)
 
@@ -395,13 +395,6 @@ class PlaceView(RecordTreeView):
             return
         if self.visualRect(index).contains(point):
             self.entered.emit(index)
-
-    def _tick(self, index: QModelIndex) -> None:
-        state = index.data(CHECK)
-        if state is not None:
-            on = Qt.CheckState(state) is not Qt.CheckState.Checked
-            wanted = Qt.CheckState.Checked if on else Qt.CheckState.Unchecked
-            self.model().setData(index, wanted.value, CHECK)
 
     def _on_box(self, index: QModelIndex, point: QPoint) -> bool:
         left = self.visualRect(index).left()

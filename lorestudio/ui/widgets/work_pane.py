@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QKeyEvent, QShowEvent
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QMenu,
     QPlainTextEdit,
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lorestudio.ui.shell.actions import Commands
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.cells import Column
@@ -343,18 +344,13 @@ class WorkPane(Pane):
         head = column(line, *(() if beside else (self.state,)), self.progress, spacing=3, margins=(8, 5, 8, 4))
         self._content.insertWidget(0, holding(head, self))
 
-    def use_actions(self, actions: Mapping[str, QAction]) -> None:
+    def use_actions(self, commands: Commands) -> None:
         """Give the buttons and the two menus their actions."""
         for name, each in self.buttons.items():
-            each.setDefaultAction(actions[name])
+            each.setDefaultAction(commands.actions[name])
         for holder, names in ((self.more, self.menu), (self.asked, _ANSWERS)):
-            made = QMenu(holder)
-            for name in names:
-                if name:
-                    made.addAction(actions[name])
-                else:
-                    made.addSeparator()
-            holder.setMenu(made)
+            holder.setMenu(QMenu(holder))
+            commands.fill(holder.menu(), names)
 
     def _say_asked(self, asked: str, name: str, spoken: str) -> None:
         """Who does the work: in short, for a screen reader, and in full."""

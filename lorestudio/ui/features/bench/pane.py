@@ -30,7 +30,7 @@ from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import Column, Look, Marked, Words, one_line
-from lorestudio.ui.widgets.layouts import column, holding, label, named, row, split, tight, tool
+from lorestudio.ui.widgets.layouts import COPIED, column, holding, label, named, row, split, tight, tool
 from lorestudio.ui.widgets.paint import fate_mark, shows_tip
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
@@ -244,9 +244,7 @@ class BenchPane(Pane):
         self.state.setContentsMargins(10, 4, 10, 4)
         self.why = named(label(self), tr("Why, for the chosen row"))
         self.why.setContentsMargins(10, 5, 10, 5)
-        self.why.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
+        self.why.setTextInteractionFlags(COPIED)
         self.why.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._build_table()
         above = holding(tight(head, (column(self.text, margins=(8, 0, 8, 2)), 1)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.texts import shorten
@@ -31,6 +31,7 @@ from lorestudio.ui.state.undo import Adjustment
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import iconed
 from lorestudio.ui.widgets.picker import Choice
+from lorestudio.ui.widgets.rows import passing_menu
 
 MESSAGE_MENU: Final = (
     "message.edit", "message.insert", "message.hide", "message.since", "message.delete", "message.branch", "",
@@ -571,8 +572,7 @@ class ChatFeature(Feature):
         index = view.indexAt(place)
         if index.isValid():
             self.pane.choose(index.row())
-        menu = QMenu(view)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = passing_menu(view)
         self.context.commands.fill(menu, self.context.commands.known(self.message_menu))
         menu.popup(view.viewport().mapToGlobal(place))
 

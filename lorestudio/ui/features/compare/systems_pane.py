@@ -24,7 +24,7 @@ from PySide6.QtGui import (
     QPolygonF,
     QShowEvent,
 )
-from PySide6.QtWidgets import QMenu, QSizePolicy, QTabWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled
@@ -49,7 +49,7 @@ from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split
+from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split, tabbed
 from lorestudio.ui.widgets.paint import Picture, draw_focus, hairline, png_bytes
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordView
@@ -324,9 +324,9 @@ class SystemsPane(Pane):
     def _build(self) -> None:
         self.turns_view = RecordView(self.theme, self.turns, tr("Turn by turn"), self)
         self.totals_view = RecordView(self.theme, self.totals, tr("Over the whole chat"), self)
-        self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the comparison"))
-        self.tabs.addTab(split(self.chart, self.turns_view, sizes=(110, 150), stretch=1), tr("Turns"))
-        self.tabs.addTab(self.totals_view, tr("Totals"))
+        turns = split(self.chart, self.turns_view, sizes=(110, 150), stretch=1)
+        pages = (turns, tr("Turns")), (self.totals_view, tr("Totals"))
+        self.tabs = tabbed(self, tr("Views of the comparison"), *pages)
         self.state = label(self, kind="small")
         self.state.setContentsMargins(12, 0, 12, 4)
         self.state.setAccessibleName(tr("State of the comparison"))

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QCursor
-from PySide6.QtWidgets import QMenu, QToolButton
+from PySide6.QtWidgets import QToolButton
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.records import replace
@@ -44,7 +44,7 @@ from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.layout import NARROW
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.rows import MenuAtRow
+from lorestudio.ui.widgets.rows import MenuAtRow, passing_menu
 
 SAVING: Final = ("chat.save", "controls.file", "adjust.undo")
 """What can be done with choices that are not in the chat's file."""
@@ -351,8 +351,7 @@ class ControlsFeature(Feature):
             does[key[0]]()
 
     def _changed_menu(self) -> None:
-        menu = QMenu(self.bar)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = passing_menu(self.bar)
         self.context.commands.fill(menu, SAVING)
         chip = next((button for button in self.bar.chips if button.chip.key == CHANGED), None)
         menu.popup(chip.mapToGlobal(chip.rect().bottomLeft()) if chip is not None else QCursor.pos())

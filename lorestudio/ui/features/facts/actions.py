@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QMenu
 
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.project.answering import AnswerKind
@@ -23,6 +22,7 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.choices import short_source
 from lorestudio.ui.state.traces import FiringCounts
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.rows import passing_menu
 
 if TYPE_CHECKING:
     from lorestudio.systems.facts.picture import MemoryRow
@@ -69,7 +69,7 @@ class MemoriesFeature(Feature):
 
         context, store, pane = self.context, self.store, MemoriesPane(self.context.theme)
         context.commands.attach({Where.MEMORIES: (pane.memories.view,)})
-        pane.use_actions(context.commands.actions)
+        pane.use_actions(context.commands)
         pane.seen.connect(lambda looks: store.look(wanted=looks))
         pane.seen.connect(lambda _looks: context.use(_USED))
         pane.again.connect(store.renew)
@@ -304,9 +304,8 @@ class MemoriesFeature(Feature):
         if self.pane.memories.current is None:
             return
         self.context.update_actions()
-        menu = QMenu(self.pane)
+        menu = passing_menu(self.pane)
         self.context.commands.fill(menu, ROW_MENU)
-        menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(where)
 
     # ---- the run that is looked at ----------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from lorestudio.ui.features.facts.table import (
     MemoryView,
     usual_direction,
 )
+from lorestudio.ui.shell.actions import Commands
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.layouts import SearchField, column, combo, holding, iconed, named, row, split, tight, tool
@@ -391,10 +392,10 @@ class MemoriesPane(WorkPane):
         self.refresh.setAccessibleName(tr("Refresh vectors"))
         self.refresh.clicked.connect(lambda: self.wanted.emit("memories.refresh"))
 
-    def use_actions(self, actions: Mapping[str, QAction]) -> None:
+    def use_actions(self, commands: Commands) -> None:
         """Take the window's actions for the buttons."""
-        actions["memories.stop"].setIconText(tr("Stop"))
-        super().use_actions(actions)
+        commands.actions["memories.stop"].setIconText(tr("Stop"))
+        super().use_actions(commands)
 
     def focus_target(self) -> QWidget:
         """The rows of the part that is shown, or the field above them."""

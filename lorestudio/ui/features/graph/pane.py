@@ -10,7 +10,7 @@ from typing import Final
 
 from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QMenu, QTabWidget, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
@@ -30,8 +30,9 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import holding, label, named, tight
+from lorestudio.ui.widgets.layouts import holding, label, named, tabbed, tight
 from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.rows import passing_menu
 from lorestudio.ui.widgets.work_pane import ProgressStrip
 
 MOST_LOCAL: Final = 600
@@ -89,9 +90,8 @@ class GraphPane(Pane):
         self.edges, self.colours = EdgeLegend(theme, self), ColourLegend(theme, self)
         picture = holding(tight((self.or_empty("graph", self.view), 1), self.note, self.edges, self.colours))
         self.lists, self.gaps = GraphLists(theme, self), GapList(theme, self)
-        self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the graph"))
-        for page, name in ((picture, tr("Picture")), (self.lists, tr("List")), (self.gaps, tr("Gaps"))):
-            self.tabs.addTab(page, name)
+        pages = (picture, tr("Picture")), (self.lists, tr("List")), (self.gaps, tr("Gaps"))
+        self.tabs = tabbed(self, tr("Views of the graph"), *pages)
         self.tabs.setCornerWidget(self.bar.scope)
         self.view.lay_upon(self.bar.zoom)
         self.column.addWidget(self.bar)
@@ -465,8 +465,7 @@ class GraphPane(Pane):
         prepared = self._prepared or PreparedGraph()
         title = prepared.found.graph.nodes[entry].title
         chosen = self._selection.entry
-        menu = QMenu(self)
-        menu.aboutToHide.connect(menu.deleteLater)
+        menu = passing_menu(self)
         menu.addAction(tr("Open the note"), partial(self._open, entry))
         menu.addAction(tr("Show its surroundings"), partial(self._go_local, entry))
         if chosen is not None and chosen != entry and chosen in prepared.found.graph.nodes:

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QRadioButton,
-    QTabWidget,
     QWidget,
 )
 
@@ -27,6 +26,7 @@ from lorestudio.ui.widgets.layouts import (
     label,
     named,
     scrolled,
+    tabbed,
     text_view,
 )
 from lorestudio.vault.note.three_way_merge import MergePiece, Side, joined, three_way
@@ -68,10 +68,8 @@ class ConflictDialog(Dialog):
         self.diff = DiffView(theme, (self._there, tr("My text")), self)
         self.diff.show_texts(theirs, mine)
         self.outcome = text_view(self, tr("The merged text"), font=fixed_font(self.font().pointSizeF()))
-        self.tabs = named(QTabWidget(self, documentMode=True), tr("Versions of the note"))
-        self.tabs.addTab(self._choices(), tr("Choose"))
-        self.tabs.addTab(self.diff, tr("Compare whole texts"))
-        self.tabs.addTab(self.outcome, tr("Result"))
+        pages = (self._choices(), tr("Choose")), (self.diff, tr("Compare whole texts")), (self.outcome, tr("Result"))
+        self.tabs = tabbed(self, tr("Versions of the note"), *pages)
         self.take = QPushButton(tr("Take the merged text"), self)
         column(label(self, words), (self.tabs, 1), self.answers(self.take), of=self)
         self._refresh()

@@ -52,7 +52,7 @@ class RecapFeature(Feature):
         from lorestudio.ui.features.recap.pane import RecapPane
 
         context, recaps, pane = self.context, self.recaps, RecapPane(self.context.theme)
-        pane.use_actions(context.commands.actions)
+        pane.use_actions(context.commands)
         pane.seen.connect(recaps.want)
         pane.seen.connect(lambda: context.use(_USED))
         pane.again.connect(recaps.try_again)

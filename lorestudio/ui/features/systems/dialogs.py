@@ -26,6 +26,7 @@ from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
+    COPIED,
     button,
     column,
     combo,
@@ -374,9 +375,7 @@ class SystemSettingsDialog(Dialog):
         outcome = label(self)
         outcome.setMinimumHeight(OUTCOME_LINES * outcome.fontMetrics().lineSpacing())
         outcome.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        outcome.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
+        outcome.setTextInteractionFlags(COPIED)
         trial = self.trial
         outcome.setVisible(trial is not None)
         if trial is not None:

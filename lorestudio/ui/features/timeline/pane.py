@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QMenu, QSizePolicy, QTabWidget, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QSizePolicy, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
@@ -55,12 +55,14 @@ from lorestudio.ui.widgets.layouts import (
     named,
     row,
     scrolled,
+    tabbed,
     tight,
     tool,
 )
 from lorestudio.ui.widgets.paint import shows_tip, tell
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
+from lorestudio.ui.widgets.rows import passing_menu
 
 ZOOMS: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 14.0, 20.0, 28.0)
 """Widths of a column to choose from, in device-independent pixels."""
@@ -344,14 +346,8 @@ class TimelinePane(Pane):
         self.turns = self._table(self.turn_table, tr("Turns as a table"))
         self.entries = self._table(self.entry_table, tr("Entries and turns as a table"))
         self.causes = self._table(self.cause_table, tr("What costs the prompt cache"))
-        self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the timeline"))
-        for page, name in (
-            (self.map, tr("Map")),
-            (self.turns, tr("Turns")),
-            (self.entries, tr("Entries")),
-            (self._cache_page(), tr("Cache")),
-        ):
-            self.tabs.addTab(page, name)
+        pages = (self.map, tr("Map")), (self.turns, tr("Turns")), (self.entries, tr("Entries"))
+        self.tabs = tabbed(self, tr("Views of the timeline"), *pages, (self._cache_page(), tr("Cache")))
         self.tabs.setCornerWidget(self._corner())
         self._whole = holding(tight(self.changes, self.cache, (self.tabs, 1)))
         self.or_empty("list", self._whole)
@@ -633,14 +629,13 @@ class TimelinePane(Pane):
             self.jump.emit(self._selection.generation, int(number))
 
     def _offer_files(self) -> None:
-        menu = QMenu(self)
+        menu = passing_menu(self)
         for action, text in (
             ("timeline.csv", tr("Turns as CSV…")),
             ("timeline.csv_entries", tr("Entries as CSV…")),
             ("timeline.picture", tr("Map as a picture…")),
         ):
             menu.addAction(text, partial(self.wanted.emit, action))
-        menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(self.save.mapToGlobal(self.save.rect().bottomLeft()))
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.layouts import Wrapping, column, iconed, in_lines, label, named, small_button
 from lorestudio.ui.widgets.pane import drop_all
+from lorestudio.ui.widgets.rows import passing_menu
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import NoteProperty
@@ -221,8 +222,7 @@ class NameButton(QToolButton):
         """What can be done with the property."""
         if self._fixed:
             return None
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = passing_menu(self)
         remove = menu.addAction(tr("Remove property"), partial(self.asked.emit, "remove"))
         remove.setShortcut(Qt.Key.Key_Delete)
         if self.renamable:
