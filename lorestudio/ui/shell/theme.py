@@ -292,9 +292,8 @@ def drawn(width: int, height: int, draw: Callable[[QPainter], object], ratio: in
     pixmap = QPixmap(width * ratio, height * ratio)
     pixmap.setDevicePixelRatio(ratio)
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    draw(painter)
-    painter.end()
+    with QPainter(pixmap) as painter:
+        draw(painter)
     return pixmap
 
 

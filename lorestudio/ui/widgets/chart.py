@@ -134,9 +134,8 @@ class Plot(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Qt: the ring of what the keyboard is on."""
         if self.hasFocus():
-            painter = QPainter(self)
-            draw_focus(painter, self.rect(), self._theme)
-            painter.end()
+            with QPainter(self) as painter:
+                draw_focus(painter, self.rect(), self._theme)
 
 
 class BarChart(Plot):

@@ -406,9 +406,8 @@ def svg_bytes(size: QSize, title: str, draw: Callable[[QPainter], None]) -> byte
     made.setSize(size)
     made.setViewBox(QRect(0, 0, size.width(), size.height()))
     made.setTitle(title)
-    painter = QPainter(made)
-    draw(painter)
-    painter.end()
+    with QPainter(made) as painter:
+        draw(painter)
     return bytes(buffer.data().data())
 
 

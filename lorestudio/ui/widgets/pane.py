@@ -184,16 +184,15 @@ class ElidedLabel(QLabel):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Qt: draw what there is room for."""
-        painter = QPainter(self)
-        room = self.contentsRect()
-        metrics = QFontMetricsF(self.font())
-        shown = whole_parts(self.text(), metrics, room.width())
-        if not shown and not self._whole:
-            shown = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
-        self.style().drawItemText(
-            painter, room, int(self.alignment()), self.palette(), self.isEnabled(), shown, self.foregroundRole()
-        )
-        painter.end()
+        with QPainter(self) as painter:
+            room = self.contentsRect()
+            metrics = QFontMetricsF(self.font())
+            shown = whole_parts(self.text(), metrics, room.width())
+            if not shown and not self._whole:
+                shown = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
+            self.style().drawItemText(
+                painter, room, int(self.alignment()), self.palette(), self.isEnabled(), shown, self.foregroundRole()
+            )
 
 
 class FoldingRow(QWidget):

@@ -312,27 +312,26 @@ class MessageList(QListView):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt: paint the rows in sight."""
         self._settle()
-        painter = QPainter(self.viewport())
-        chosen, current = self.selectionModel(), self.currentIndex().row()
-        for row in self._in_sight():
-            index = self.model().index(row, 0)
-            rect = self.visualRect(index)
-            if not rect.intersects(event.rect()):
-                continue
-            option = QStyleOptionViewItem()
-            self.initViewItemOption(option)
-            option.rect = rect
-            option.state |= QStyle.StateFlag.State_Enabled
-            if chosen.isSelected(index):
-                option.state |= QStyle.StateFlag.State_Selected
-            if row == self._hover:
-                option.state |= QStyle.StateFlag.State_MouseOver
-            if row == current and self.hasFocus():
-                option.state |= QStyle.StateFlag.State_HasFocus
-            else:
-                option.state &= ~QStyle.StateFlag.State_HasFocus
-            self.itemDelegate().paint(painter, option, index)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            chosen, current = self.selectionModel(), self.currentIndex().row()
+            for row in self._in_sight():
+                index = self.model().index(row, 0)
+                rect = self.visualRect(index)
+                if not rect.intersects(event.rect()):
+                    continue
+                option = QStyleOptionViewItem()
+                self.initViewItemOption(option)
+                option.rect = rect
+                option.state |= QStyle.StateFlag.State_Enabled
+                if chosen.isSelected(index):
+                    option.state |= QStyle.StateFlag.State_Selected
+                if row == self._hover:
+                    option.state |= QStyle.StateFlag.State_MouseOver
+                if row == current and self.hasFocus():
+                    option.state |= QStyle.StateFlag.State_HasFocus
+                else:
+                    option.state &= ~QStyle.StateFlag.State_HasFocus
+                self.itemDelegate().paint(painter, option, index)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Qt: the row under the mouse is marked."""

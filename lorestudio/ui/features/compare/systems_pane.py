@@ -110,11 +110,10 @@ class TokenChart(Picture):
     def picture(self, size: QSize) -> bytes:
         """The chart with its legend as PNG."""
         image = QImage(size, QImage.Format.Format_RGB32)
-        painter = QPainter(image)
-        painter.setFont(self.font())
-        painter.fillRect(image.rect(), self._theme.color("panel"))
-        self._draw(painter, QRectF(0, 0, size.width(), size.height()), chosen=False)
-        painter.end()
+        with QPainter(image) as painter:
+            painter.setFont(self.font())
+            painter.fillRect(image.rect(), self._theme.color("panel"))
+            self._draw(painter, QRectF(0, 0, size.width(), size.height()), chosen=False)
         return png_bytes(image)
 
     # ---- drawing ----------------------------------------------------------------------------------------------------
@@ -202,11 +201,10 @@ class TokenChart(Picture):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt: the lines, with the turn that is looked at."""
-        painter = QPainter(self)
-        self._draw(painter, QRectF(self.rect()), chosen=True)
-        if self.hasFocus():
-            draw_focus(painter, self.rect(), self._theme)
-        painter.end()
+        with QPainter(self) as painter:
+            self._draw(painter, QRectF(self.rect()), chosen=True)
+            if self.hasFocus():
+                draw_focus(painter, self.rect(), self._theme)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Qt: go to the turn under the pointer."""

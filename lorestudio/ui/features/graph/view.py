@@ -230,9 +230,8 @@ class GraphView(QGraphicsView):
         size = QSize(max(1, round(area.width() * scale)), max(1, round(area.height() * scale)))
         image = QImage(size, QImage.Format.Format_RGB32)
         image.fill(self._theme.color("panel"))
-        painter = QPainter(image)
-        self.scene().render(painter, QRectF(image.rect()), area)
-        painter.end()
+        with QPainter(image) as painter:
+            self.scene().render(painter, QRectF(image.rect()), area)
         return image
 
     def svg(self) -> bytes:

@@ -292,10 +292,9 @@ def picture(theme: Theme, font: QFont, content: MapContent, cell: float, kind: s
 
     def as_png() -> bytes:
         image = QImage(size, QImage.Format.Format_RGB32)
-        painter = QPainter(image)
-        painter.setFont(font)
-        drawing.draw(painter)
-        painter.end()
+        with QPainter(image) as painter:
+            painter.setFont(font)
+            drawing.draw(painter)
         return png_bytes(image)
 
     return as_svg if kind == ".svg" else as_png

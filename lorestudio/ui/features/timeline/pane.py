@@ -218,10 +218,9 @@ class HeatMap(QAbstractScrollArea):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt: draw what is in sight."""
-        painter = QPainter(self.viewport())
-        drawing = MapDrawing(self._theme, self.font(), self.content, self.geometry_now())
-        drawing.draw(painter, (self._row, self._column), focus=self.hasFocus())
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            drawing = MapDrawing(self._theme, self.font(), self.content, self.geometry_now())
+            drawing.draw(painter, (self._row, self._column), focus=self.hasFocus())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: another part is in sight."""

@@ -224,17 +224,16 @@ class PhaseHeader(QHeaderView):
         model = self.model()
         if not isinstance(model, AnswerTable):
             return
-        painter = QPainter(self.viewport())
-        painter.setFont(scaled(self.font(), _SMALL))
-        painter.setPen(self._theme.color("text_muted"))
-        for phase in model.unfolded:
-            own = [column for column in range(2, model.columnCount()) if model.phase(column) is phase]
-            if own:
-                left = self.sectionViewportPosition(own[0]) + self.sectionSize(own[0])
-                right = self.sectionViewportPosition(own[-1]) + self.sectionSize(own[-1])
-                box = QRectF(left, self.BAND, right - left, self.SIGN)
-                draw_words(painter, box, sentence_case(tr(phase.value)))
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            painter.setFont(scaled(self.font(), _SMALL))
+            painter.setPen(self._theme.color("text_muted"))
+            for phase in model.unfolded:
+                own = [column for column in range(2, model.columnCount()) if model.phase(column) is phase]
+                if own:
+                    left = self.sectionViewportPosition(own[0]) + self.sectionSize(own[0])
+                    right = self.sectionViewportPosition(own[-1]) + self.sectionSize(own[-1])
+                    box = QRectF(left, self.BAND, right - left, self.SIGN)
+                    draw_words(painter, box, sentence_case(tr(phase.value)))
 
 
 class EntryHeader(QHeaderView):

@@ -511,10 +511,9 @@ class FlowPage(QWidget):
         image.setDevicePixelRatio(2)
         image.fill(self._theme.color("panel"))
         if self.is_flow:
-            painter = QPainter(image)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self.view.draw(painter, QRectF(self.view.rect()))
-            painter.end()
+            with QPainter(image) as painter:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                self.view.draw(painter, QRectF(self.view.rect()))
         else:
             source.render(image)
         return png_bytes(image)
