@@ -15,7 +15,7 @@ import pyqtgraph as pg
 from msgspec import Struct
 from numpy.typing import NDArray
 from pyqtgraph import exceptionHandling
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
@@ -335,15 +335,14 @@ class BarChart(Plot):
             brush=veil, pen=pg.mkPen(None),
         )  # fmt: skip
         if region is not None:
-            region.blockSignals(True)
-            region.setBounds((-0.5, max(0.5, amount - 0.5)))
-            region.setRegion((first - 0.5, max(0.5, last - 0.5)))
+            with QSignalBlocker(region):
+                region.setBounds((-0.5, max(0.5, amount - 0.5)))
+                region.setRegion((first - 0.5, max(0.5, last - 0.5)))
             region.setBrush(QBrush(Qt.BrushStyle.NoBrush))
             region.setHoverBrush(QBrush(Qt.BrushStyle.NoBrush))
             for line in region.lines:
                 line.setPen(hairline(self._theme.color("accent"), 2))
                 line.setHoverPen(hairline(self._theme.color("accent"), 4))
-            region.blockSignals(False)
 
     # ---- keyboard and mouse -----------------------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QAction, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QMenu, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.texts import shorten
@@ -107,9 +107,8 @@ class FilterBar(FoldingRow):
 
     def write(self, text: str) -> None:
         """Put words into the field; nothing is emitted about them."""
-        self.field.blockSignals(True)
-        self.field.setText(text)
-        self.field.blockSignals(False)
+        with QSignalBlocker(self.field):
+            self.field.setText(text)
 
     def clear(self) -> None:
         """Let everything through."""

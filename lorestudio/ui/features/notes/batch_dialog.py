@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
 
 from lorestudio.domain.javascript import Json, trim
@@ -225,11 +225,10 @@ class BatchDialog(PlanDialog):
         names = [self._words.get(one.name, one.name) for one in found.properties]
         names += [words for words, spec in self.known.items() if found.find(spec.name) is None]
         before = self.name.currentText()
-        self.name.blockSignals(True)
-        self.name.clear()
-        self.name.addItems(names)
-        self.name.setCurrentText(before)
-        self.name.blockSignals(False)
+        with QSignalBlocker(self.name):
+            self.name.clear()
+            self.name.addItems(names)
+            self.name.setCurrentText(before)
         self._settle()
 
     def _take_property(self, one: PropertySummary) -> None:

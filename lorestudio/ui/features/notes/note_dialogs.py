@@ -12,7 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QStringListModel, Qt
+from PySide6.QtCore import QSignalBlocker, QStringListModel, Qt
 from PySide6.QtWidgets import QComboBox, QCompleter, QDialogButtonBox, QLineEdit, QWidget
 
 from lorestudio.domain.entry import VaultIndex
@@ -148,15 +148,14 @@ class NewNoteDialog(PlanDialog):
     def _show_templates(self, found: tuple[Template, ...]) -> None:
         before = self.template.currentText()
         self._templates = found
-        self.template.blockSignals(True)
-        while self.template.count() > 1:
-            self.template.removeItem(1)
-        for template in found:
-            own = tr("{name} (of this vault)", name=template.name)
-            self.template.addItem(own if template.filename else tr(template.name))
-        self.template.setCurrentIndex(self.template.findText(before))
-        self._follow_folder()
-        self.template.blockSignals(False)  # only now: nobody chose it, and an Enter of before stays
+        with QSignalBlocker(self.template):  # nobody chose it, and an Enter of before stays
+            while self.template.count() > 1:
+                self.template.removeItem(1)
+            for template in found:
+                own = tr("{name} (of this vault)", name=template.name)
+                self.template.addItem(own if template.filename else tr(template.name))
+            self.template.setCurrentIndex(self.template.findText(before))
+            self._follow_folder()
         self.look_again()
 
     def _follow_folder(self) -> None:
@@ -394,14 +393,13 @@ class EntriesDialog(Dialog):
         found, offered = looked
         self._found = found
         named = sum(one.named_in > 0 for one in found)
-        self.groups.blockSignals(True)
-        if named:
-            self.groups.addItem(tr("Notes that the chat names ({notes})", notes=number(named)), "named")
-        self.groups.addItem(tr("All notes ({notes})", notes=number(len(found))), "all")
-        for group in offered[:_GROUPS]:
-            text = tr("Tag {name} ({notes})") if group.is_tag else tr("Folder {name} ({notes})")
-            self.groups.addItem(text.format(name=group.name, notes=number(group.notes)), group)
-        self.groups.blockSignals(False)
+        with QSignalBlocker(self.groups):
+            if named:
+                self.groups.addItem(tr("Notes that the chat names ({notes})", notes=number(named)), "named")
+            self.groups.addItem(tr("All notes ({notes})", notes=number(len(found))), "all")
+            for group in offered[:_GROUPS]:
+                text = tr("Tag {name} ({notes})") if group.is_tag else tr("Folder {name} ({notes})")
+                self.groups.addItem(text.format(name=group.name, notes=number(group.notes)), group)
         self.state.setText("" if found else tr("Every note is an entry already, or was switched off."))
         self._show_group()
         self.list.view.setFocus()

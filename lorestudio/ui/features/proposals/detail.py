@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QSizePolicy, QTabWidget, QWidget
 
 from lorestudio.studio.proposals.model import KeyCount, Proposal, ProposalKind, Value
@@ -254,7 +254,9 @@ class ProposalDetail(QWidget):
         self.title.setText(proposal.title)
         self.title.setToolTip(plain(str(proposal.path)))
         if not typed or self.field.toPlainText().strip() == "":
-            self._fill_field(_as_text(proposal.after))
+            text = _as_text(proposal.after)
+            with QSignalBlocker(self.field):
+                self.field.setPlainText(text)
         if self._kind is ProposalKind.SUMMARY:
             self.diff.show_texts(_as_text(proposal.before), _as_text(proposal.after))
         elif self._kind is ProposalKind.KEYS:
@@ -273,11 +275,6 @@ class ProposalDetail(QWidget):
             tr("Have another proposal made") if can_ask_again else tr("{source} would say the same.", source=source)
         )
         self._update()
-
-    def _fill_field(self, text: str) -> None:
-        self.field.blockSignals(True)
-        self.field.setPlainText(text)
-        self.field.blockSignals(False)
 
     def _typed(self) -> None:
         self._show_size()

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QLocale, Qt
+from PySide6.QtCore import QLocale, QSignalBlocker, Qt
 from PySide6.QtGui import QDoubleValidator, QIntValidator
 from PySide6.QtWidgets import (
     QFormLayout,
@@ -152,11 +152,10 @@ class ProfilesDialog(Dialog):
     # ---- showing ----------------------------------------------------------------------------------------------------
 
     def _fill_list(self) -> None:
-        self.list.blockSignals(True)
-        self.list.clear()
-        for profile in self._file.profiles:
-            self.list.addItem(f"{profile.name}\n{profile.model or profile.host}")
-        self.list.blockSignals(False)
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            for profile in self._file.profiles:
+                self.list.addItem(f"{profile.name}\n{profile.model or profile.host}")
         if self._file.problems:
             self.bar.say("\n".join(self._file.problems), "warning")
 
@@ -193,10 +192,9 @@ class ProfilesDialog(Dialog):
                 self._shown = self._typed()
                 go()
             else:
-                self.list.blockSignals(True)
-                profiles = self._file.profiles
-                self.list.setCurrentRow(profiles.index(self._editing) if self._editing in profiles else -1)
-                self.list.blockSignals(False)
+                with QSignalBlocker(self.list):
+                    profiles = self._file.profiles
+                    self.list.setCurrentRow(profiles.index(self._editing) if self._editing in profiles else -1)
 
         text = tr("What was changed in “{name}” is not saved.", name=self._base.name)
         box = dialogs.propose(self, tr("Drop the changes"), text, tr("Drop the changes"), answered)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QObject, QSettings, Signal
+from PySide6.QtCore import QObject, QSettings, QSignalBlocker, Signal
 from PySide6.QtWidgets import QListWidgetItem, QWidget
 
 from lorestudio.settings.deeplore import DeepLoreSettings, dump, in_file, sanitise
@@ -293,23 +293,22 @@ class SettingsProfilesDialog(Dialog):
         wanted = before.name if before is not None else self._profiles.name
         compared = self.other.currentData()
         self.list.clear()
-        self.other.blockSignals(True)
-        self.other.clear()
-        self.other.addItem(tr("The settings in use"), _CURRENT)
-        self.other.addItem(tr("DeepLore's defaults"), _DEFAULTS)
-        for profile in self._profiles.known:
-            used = tr(" · in use") if profile.name == self._profiles.name else ""
-            item = QListWidgetItem(f"{profile.name}\n{profile_words(profile)}{used}")
-            item.setData(ITEM, profile)
-            if profile.problems:
-                item.setIcon(self._theme.icon("warning", "warning"))
-                item.setToolTip(plain("\n".join(profile.problems)))
-            self.list.addItem(item)
-            self.other.addItem(profile.name, profile.name)
-            if profile.name == wanted:
-                self.list.setCurrentItem(item)
-        self.other.setCurrentIndex(max(0, self.other.findData(compared)))
-        self.other.blockSignals(False)
+        with QSignalBlocker(self.other):
+            self.other.clear()
+            self.other.addItem(tr("The settings in use"), _CURRENT)
+            self.other.addItem(tr("DeepLore's defaults"), _DEFAULTS)
+            for profile in self._profiles.known:
+                used = tr(" · in use") if profile.name == self._profiles.name else ""
+                item = QListWidgetItem(f"{profile.name}\n{profile_words(profile)}{used}")
+                item.setData(ITEM, profile)
+                if profile.problems:
+                    item.setIcon(self._theme.icon("warning", "warning"))
+                    item.setToolTip(plain("\n".join(profile.problems)))
+                self.list.addItem(item)
+                self.other.addItem(profile.name, profile.name)
+                if profile.name == wanted:
+                    self.list.setCurrentItem(item)
+            self.other.setCurrentIndex(max(0, self.other.findData(compared)))
         if self.list.currentRow() < 0 and self.list.count():
             self.list.setCurrentRow(0)
         self._settle()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QPlainTextEdit, QTextBrowser, QTextEdit, QWidget
 
@@ -161,14 +161,13 @@ class AiPage(QWidget):
         """Show a finished run."""
         self._trace, self._live = trace, None
         calls = trace.ai_calls if trace is not None else ()
-        self.calls.blockSignals(True)
-        self.calls.clear()
-        for place, call in enumerate(calls, start=1):
-            took = duration_words(call.duration_ms)
-            state = tr("failed") if call.error else took
-            self.calls.addItem(f"{place}. {call_title(call)} · {call.source or tr('nobody')} · {state}")
-        self.calls.setCurrentIndex(len(calls) - 1)  # the selection of entries comes last
-        self.calls.blockSignals(False)
+        with QSignalBlocker(self.calls):
+            self.calls.clear()
+            for place, call in enumerate(calls, start=1):
+                took = duration_words(call.duration_ms)
+                state = tr("failed") if call.error else took
+                self.calls.addItem(f"{place}. {call_title(call)} · {call.source or tr('nobody')} · {state}")
+            self.calls.setCurrentIndex(len(calls) - 1)  # the selection of entries comes last
         self._show()
 
     def set_live(self, live: LiveRun) -> None:
