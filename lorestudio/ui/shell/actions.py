@@ -149,7 +149,7 @@ class Commands:
         self.table = {action.id: action for action in in_menu_order(actions)}
         every = QActionGroup(self._window)  # one connection for all of them
         every.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
-        every.triggered.connect(self._triggered)
+        every.triggered.connect(lambda made: self._run(made.objectName()))
         for action in self.table.values():
             made = QAction(tr(action.title), every)
             made.setObjectName(action.id)

@@ -164,11 +164,8 @@ class Job:
         if self.on_loop:
             task: asyncio.Future[Any] = self._loop.create_task(self._awaiting(partial(self._work, self)))
             return task
-        self._thread = self._loop.pool.submit(self._compute)
+        self._thread = self._loop.pool.submit(lambda: self._work(self))
         return asyncio.wrap_future(self._thread, loop=self._loop)
-
-    def _compute(self) -> object:
-        return self._work(self)
 
     def wait(self, seconds: float) -> bool:
         """Block until its thread is done with it."""

@@ -118,7 +118,7 @@ class WindowFeature(Feature):
         self._palette.clicked.connect(partial(context.run, "go.command"))
         flip = tr("Switch between light and dark")
         named(self._switch, flip, flip)
-        self._switch.clicked.connect(self._flip_theme)
+        self._switch.clicked.connect(lambda: self.choose_theme("light" if self.context.theme.palette.dark else "dark"))
         for button, icon in ((self._workspace, "columns"), (self._palette, "search"), (self._switch, "contrast")):
             iconed(context.theme, button, icon)
         self._name_workspace()
@@ -222,9 +222,6 @@ class WindowFeature(Feature):
         window = self.context.window
         window.setWindowState(window.windowState() ^ Qt.WindowState.WindowFullScreen)
 
-    def _flip_theme(self) -> None:
-        self.choose_theme("light" if self.context.theme.palette.dark else "dark")
-
     # ---- help -------------------------------------------------------------------------------------------------------
 
     def _show_details(self) -> None:
@@ -268,11 +265,8 @@ class WindowFeature(Feature):
             self.context.commands.view_keys(),
         )
         dialog.changed.connect(self._shortcuts_changed)
-        dialog.finished.connect(self._closed)
+        dialog.finished.connect(lambda _result: setattr(self, "dialog", None))
         dialog.open()
-
-    def _closed(self, _result: int) -> None:
-        self.dialog = None
 
     def _shortcuts_changed(self, chosen: dict[str, tuple[str, ...]]) -> None:
         self._shortcuts.save(chosen)

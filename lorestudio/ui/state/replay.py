@@ -15,6 +15,7 @@ from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import Question
 from lorestudio.studio.replay.ranges import MessageRange, Superseded
 from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.choices import ChoiceChanges, RunChoice, system_title
 from lorestudio.ui.state.replay_worker import (
@@ -59,12 +60,8 @@ class Replays(QObject):
         self._said: Collection[str] = ()
         self._board = LiveBoard()
         self._replayer = Replayer(make_simulator, session.connections, session.keep_in, self._board)
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(REST_MS)
-        self._rest.timeout.connect(self._hear)
-        self._look = QTimer(self)
-        self._look.setInterval(LOOK_MS)
+        self._rest = later(self, self._hear, REST_MS)
+        self._look = QTimer(self, interval=LOOK_MS)
         self._look.timeout.connect(self._look_at_run)
         session.project_replaced.connect(self._forget)
         session.project_shown.connect(self.run_unasked)

@@ -140,7 +140,7 @@ class SessionState(QObject):
         """The generation of a message's active swipe, None where the message is not a reply."""
         if self.chat is None:
             return None
-        swipe = chat.messages[message].swipe if message < len(chat.messages) else 0
+        swipe = self.chat.messages[message].swipe if message < len(self.chat.messages) else 0
         generation = Generation(message, swipe)
         return generation if generation in self._known else None
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QListView, QListWidget, QMenu, QTreeWidget, QWidget
 
-from lorestudio.ui.shell.qt import ENTRY_ID
+from lorestudio.ui.shell.qt import CHECK, ENTRY_ID
 from lorestudio.ui.shell.words import tr
 
 _MANY: Final = QAbstractItemView.SelectionMode.ExtendedSelection

@@ -7,7 +7,7 @@ written; a table has a text below.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
 from PySide6.QtCore import QSize, Qt, Signal

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QHeaderView, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
 
@@ -246,7 +246,12 @@ class BenchPane(Pane):
         self.why.setContentsMargins(10, 5, 10, 5)
         self.why.setTextInteractionFlags(COPIED)
         self.why.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        self._build_table()
+        self.model = bench_table(self)
+        self.table = RecordView(self.theme, self.model, tr("What the text triggers"), self, height=ROW)
+        header = self.table.horizontalHeader()
+        for place in (KEY, WHY):
+            header.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
+        header.setMinimumSectionSize(40)
         above = holding(tight(head, (column(self.text, margins=(8, 0, 8, 2)), 1)))
         self.splitter = split(above, holding(tight(self.state, (self.or_empty("search", self.table), 1), self.why)))
         self.splitter.setStretchFactor(0, 2)
@@ -265,14 +270,6 @@ class BenchPane(Pane):
         self.alone.setChecked(True)
         self.tokens = named(label(self, kind="small", wrap=False), tr("Tokens"))
         return row(self.alone, self.behind, 1, self.tokens, spacing=4, margins=(8, 6, 8, 6))
-
-    def _build_table(self) -> None:
-        self.model = bench_table(self)
-        self.table = RecordView(self.theme, self.model, tr("What the text triggers"), self, height=ROW)
-        header = self.table.horizontalHeader()
-        for place in (KEY, WHY):
-            header.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
-        header.setMinimumSectionSize(40)
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection

@@ -26,7 +26,7 @@ from lorestudio.ui.features.chat.reply import ReplyCost, ReplyWork, StreamingRep
 from lorestudio.ui.features.chat.session_note import SessionNoteWork
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
-from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.state.undo import Adjustment
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.layouts import iconed
@@ -455,7 +455,7 @@ class ChatFeature(Feature):
             tr("Making a branch"),
             lambda _report: work(),
             done=done,
-            failed=self._failed,
+            failed=self.context.failing("chat"),
         )
 
     # ---- replies ----------------------------------------------------------------------------------------------------
@@ -619,6 +619,3 @@ class ChatFeature(Feature):
             for each in self._broken()
         ]
         dialogs.show_text(self.context.window, tr("Lines that cannot be read"), "\n\n".join((intro, *lines)))
-
-    def _failed(self, error: Exception) -> None:
-        self.context.say(Notice(sentence_of(error), "error", key="chat"))

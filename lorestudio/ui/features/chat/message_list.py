@@ -289,11 +289,8 @@ class MessageList(QListView):
         if event.size().width() != event.oldSize().width():
             self._forget()
             if seen:
-                QTimer.singleShot(0, self, self._keep_in_sight)
+                QTimer.singleShot(0, self, lambda: self.scrollTo(self.currentIndex()))
         self.updateGeometries()
-
-    def _keep_in_sight(self) -> None:
-        self.scrollTo(self.currentIndex())
 
     def updateGeometries(self) -> None:
         """Qt: the scroll bar follows the rows."""

@@ -22,7 +22,7 @@ from lorestudio.studio.project.answering import AnswerKind, Profile, Source
 from lorestudio.studio.project.settings import Mode
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.found_keys import keys_of
-from lorestudio.trace.model import AS_STORED, Trace
+from lorestudio.trace.model import AS_STORED
 from lorestudio.ui.features.chat.delegate import MessageDelegate
 from lorestudio.ui.features.chat.message_list import MessageList
 from lorestudio.ui.features.chat.model import ChatList
@@ -278,7 +278,7 @@ class ChatPane(Pane):
         super().__init__("chat", tr("Chat and replay"), theme)
         self._session, self._selection = session, selection
         self.model = ChatList(self)
-        self.model.set_traces(self._trace_of)
+        self.model.set_traces(lambda message, swipe: self._session.runs.traces.get(Generation(message, swipe)))
         self.view = named(MessageList(self), tr("Messages"))
         self.view.setModel(self.model)
         self.delegate = MessageDelegate(theme, self.view)
@@ -427,9 +427,6 @@ class ChatPane(Pane):
     def _show_number(self) -> None:
         message = self._selection.message
         self.go.setText("" if message is None else str(message))
-
-    def _trace_of(self, message: int, swipe: int) -> Trace | None:
-        return self._session.runs.traces.get(Generation(message, swipe))
 
     def _show_project(self) -> None:
         project, chat = self._session.project, self._session.chat

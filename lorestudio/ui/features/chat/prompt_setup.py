@@ -329,9 +329,7 @@ class PromptSetupDialog(Dialog):
         self.scripts.set_scripts(known)
         running = sum(script.changes_prompt for _where, found in known for script in found.scripts)
         self.tabs.setTabText(2, tr("Regex scripts ({number})", number=running) if running else tr("Regex scripts"))
-        self._show_remarks(remarks_of(setup))
-
-    def _show_remarks(self, remarks: tuple[str, ...]) -> None:
+        remarks = remarks_of(setup)
         none = tr("Everything that the chosen files say about prompts is followed.")
         self.remarks.setPlainText("\n\n".join(remarks) or none)
         title = tr("Not followed ({number})", number=len(remarks)) if remarks else tr("Not followed")

@@ -417,7 +417,6 @@ class SystemsPane(Pane):
         self._when_loaded(self._run)
 
     def _run(self) -> None:
-        project = self._session.project
         wanted = self._wanted()
         if self._session.chat is None or self.running or len(wanted) < FEWEST:
             self._show_choice()

@@ -196,12 +196,10 @@ class MemoriesFeature(Feature):
         self.work.cleared.connect(lambda: context.bars.drop(UNREAD))
         self.work.cost_known.connect(lambda cost: cost.ask(context.window))
         context.session.choice_changed.connect(self._show_work)
-        context.session.choice_changed.connect(self._show_menus)
+        context.session.choice_changed.connect(
+            lambda: context.use(_USED) if context.session.choice.system == NAME else None
+        )
         context.session.project_changed.connect(self._show)
-
-    def _show_menus(self) -> None:
-        if self.context.session.choice.system == NAME:
-            self.context.use(_USED)
 
     def stop(self) -> None:
         """The window is closed."""

@@ -164,7 +164,10 @@ class GraphView(QGraphicsView):
             if entry not in self._round:
                 self._anchor, self._round = entry, []
             if entry in self.drawing.rows:
-                self._into_sight(entry)
+                point = self.drawing.points[entry]
+                seen = self.mapToScene(self.viewport().rect().adjusted(30, 30, -30, -40)).boundingRect()
+                if not seen.contains(point):
+                    self.centerOn(point)
             self._tell()
             self.redraw()
 
@@ -276,12 +279,6 @@ class GraphView(QGraphicsView):
             point, room = self.drawing.points[entry], self.drawing.radius[entry] + 60
             area |= QRectF(point.x() - room, point.y() - room, 2 * room, 2 * room)
         self._look_at(area, 1.2)
-
-    def _into_sight(self, entry: int) -> None:
-        point = self.drawing.points[entry]
-        seen = self.mapToScene(self.viewport().rect().adjusted(30, 30, -30, -40)).boundingRect()
-        if not seen.contains(point):
-            self.centerOn(point)
 
     def _tell(self) -> None:
         """Say to screen readers what is chosen."""

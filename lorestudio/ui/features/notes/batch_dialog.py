@@ -116,7 +116,8 @@ class BatchDialog(PlanDialog):
         for signal in (self.operation.currentIndexChanged, self.kind.currentIndexChanged, self.value.textChanged):
             signal.connect(self._other)
         self.name.setFocus()
-        self._read()
+        paths = self._paths
+        self.work.ask(lambda _vaults: summarise(paths), self._show_summary, self.state.setText)
         self._settle()
         self.view.say(self.nothing_yet())
 
@@ -209,10 +210,6 @@ class BatchDialog(PlanDialog):
         return text.strip()
 
     # ---- what there is ----------------------------------------------------------------------------------------------
-
-    def _read(self) -> None:
-        paths = self._paths
-        self.work.ask(lambda _vaults: summarise(paths), self._show_summary, self.state.setText)
 
     def _show_summary(self, found: NotesSummary) -> None:
         self._summary = found

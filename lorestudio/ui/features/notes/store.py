@@ -140,7 +140,11 @@ class NoteStore(QObject):
             if self.buffers.get(path) is not buffer or path in self._saving:
                 return
             if found.digest != buffer.digest:
-                self._follow(buffer, found)
+                if buffer.dirty or found.text is None:
+                    self.clashed.emit(buffer, found)
+                else:
+                    buffer.take(found.text, found.digest or "")
+                    self.reloaded.emit(buffer)
             else:
                 self.agreed.emit(buffer)
 
@@ -149,13 +153,6 @@ class NoteStore(QObject):
             logger.warning("looking at %s failed: %s", path.name, error)
 
         self._look(path, done, failed)
-
-    def _follow(self, buffer: NoteBuffer, found: OnDisk) -> None:
-        if buffer.dirty or found.text is None:
-            self.clashed.emit(buffer, found)
-        else:
-            buffer.take(found.text, found.digest or "")
-            self.reloaded.emit(buffer)
 
     # ---- writing ----------------------------------------------------------------------------------------------------
 

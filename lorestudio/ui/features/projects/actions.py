@@ -269,7 +269,7 @@ class ProjectsFeature(Feature):
         if self.context.has_project():
             self.context.session.reading.open_chat(path)
         else:
-            self._open_chat_alone(path)
+            self.context.session.reading.open((), path, then=lambda: self._say_lore(path, has_books=False))
 
     # ---- what is dropped on the window ------------------------------------------------------------------------------
 
@@ -381,10 +381,6 @@ class ProjectsFeature(Feature):
         if has_books:
             text = tr("{name} is open with its lorebooks. Is its lore in a vault? Open that.", name=path.name)
         self.context.say(Notice(" ".join((text, *remarks)), actions=("vault.open", "book.open"), key="opened"))
-
-    def _open_chat_alone(self, path: Path) -> None:
-        """Open a chat without any lore, and say how the lore comes to it."""
-        self.context.session.reading.open((), path, then=lambda: self._say_lore(path, has_books=False))
 
     def _ask_text(self) -> None:
         PasteDialog(self._take_text, self.context.window).open()

@@ -24,7 +24,7 @@ from lorestudio.studio.proposals.planning import Guard, default_records, plan_dr
 from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
-from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
+from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
     column,
@@ -241,7 +241,7 @@ class ProposalsFeature(Feature):
             tr("Reading the list of locked notes"),
             lambda _report: self.locks.load(),
             done=self._take_locks,
-            failed=self._say,
+            failed=self.context.failing("locks", "warning"),
         )
 
     def toggle_lock(self) -> None:
@@ -261,14 +261,13 @@ class ProposalsFeature(Feature):
             told = "Nothing is proposed for {name} from now on." if now else "{name} gets proposals again."
             self.context.flash(tr(told, name=entry.title))
 
-        self.context.session.jobs.start(tr("Locking a note"), work, done=done, failed=self._say)
+        self.context.session.jobs.start(
+            tr("Locking a note"), work, done=done, failed=self.context.failing("locks", "warning")
+        )
 
     def _take_locks(self, locked: frozenset[str]) -> None:
         self._locked = locked
         self.context.actions_changed()
-
-    def _say(self, error: Exception) -> None:
-        self.context.say(Notice(sentence_of(error), "warning", key="locks"))
 
     def _path(self, entry: int | None) -> Path | None:
         found = self.context.session.entry(entry)

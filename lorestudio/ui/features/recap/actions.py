@@ -127,15 +127,13 @@ class RecapFeature(Feature):
         self.queue.changed.connect(self._show_queue)
         self.queue.cost_known.connect(lambda cost: cost.ask(context.window))
         context.session.choice_changed.connect(self._show_queue)
-        context.session.choice_changed.connect(self._show_menus)
+        context.session.choice_changed.connect(
+            lambda: context.use(_USED) if context.session.choice.system == NAME else None
+        )
         context.session.state_changed.connect(self._show_unsaved)
         context.selection.generation_changed.connect(self._look)
         context.session.project_changed.connect(self._show)
         self._show()
-
-    def _show_menus(self) -> None:
-        if self.context.session.choice.system == NAME:
-            self.context.use(_USED)
 
     def _connect_pages(self, pane: RecapPane) -> None:
         queue = self.queue

@@ -87,8 +87,7 @@ class QueuePage(RowsPage):
         self.add_row(self.remove, self.stop_before, self.hurry, self.clear)
         self.below.addStretch(1)
         self.view.chosen.connect(lambda _row: self._show())
-        self._second = QTimer(self)
-        self._second.setInterval(1000)
+        self._second = QTimer(self, interval=1000)
         self._second.timeout.connect(self._show)
         self._show()
 

@@ -251,11 +251,8 @@ class SettingsFeature(Feature):
         if self.dialog is not None:
             self.dialog.close()
         self.dialog = dialog
-        dialog.finished.connect(self._closed)
+        dialog.finished.connect(lambda _result: setattr(self, "dialog", None))
         dialog.open()
-
-    def _closed(self, _result: int) -> None:
-        self.dialog = None
 
     def _show(self) -> None:
         project, profiles = self._project, self.profiles

@@ -122,7 +122,11 @@ class SettingsPane(Pane):
         )
         self.view.refill()
         self._say_origin()
-        self._show_warnings()
+        shown = [text for text in self.model.general_warnings if text not in self._dismissed]
+        if shown:
+            self.warned.say("\n".join(shown), "warning")
+        else:
+            self.warned.hide()
         self._show_trial()
 
     # ---- inside -----------------------------------------------------------------------------------------------------
@@ -157,13 +161,6 @@ class SettingsPane(Pane):
             tone = "error" if trial.failure else "good" if trial.diff and trial.is_current else "neutral"
             current = trial.diff is None or trial.is_current
             self.editor.show_result(trial.words, pending=True, tone=tone, current=current)
-
-    def _show_warnings(self) -> None:
-        shown = [text for text in self.model.general_warnings if text not in self._dismissed]
-        if shown:
-            self.warned.say("\n".join(shown), "warning")
-        else:
-            self.warned.hide()
 
     def _dismiss(self) -> None:
         self._dismissed |= set(self.model.general_warnings)

@@ -16,7 +16,7 @@ from lorestudio.ui.features.timeline.strip import ORDERS, BarOrder, ReplyStrip
 from lorestudio.ui.features.timeline.turns import TimelineFeed
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
-from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, sentence_case, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.pane import Pane
 
@@ -253,7 +253,7 @@ class TimelineFeature(Feature):
             else:
                 make = drawing.picture(self.context.theme, timeline.font(), timeline.content, timeline.map.cell, kind)
         except ValueError as error:
-            self.context.say(Notice(sentence_of(error), "error", key="timeline"))
+            self.context.failing("timeline")(error)
             return
 
         self.context.save_file(path, make)

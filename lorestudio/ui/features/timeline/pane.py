@@ -472,7 +472,7 @@ class TimelinePane(Pane):
         if project is None or project.chat is None:
             self.content = MapContent()
             self.note_changed.emit("")
-            self._say(tr("No chat yet"), tr("Open a chat to see which notes went into its replies, turn by turn."))
+            self.say_empty(tr("No chat yet"), tr("Open a chat to see which notes went into its replies, turn by turn."))
             return
         chosen = self._selection.generation
         self._names = Names.of(project.index, feed.turns.values())
@@ -491,24 +491,20 @@ class TimelinePane(Pane):
     def _show_page(self) -> None:
         if not self._session.runs.traces and not self.feed.turns:
             if self._session.busy:
-                self._say(tr("The chat is being replayed"), tr("Turns appear here as they are run."))
+                self.say_empty(tr("The chat is being replayed"), tr("Turns appear here as they are run."))
             else:
                 text = tr("Replay the chat to see which notes went into its replies, turn by turn.")
-                self._say(tr("No turn was run yet"), text, (("replay.all", tr("Replay all")),))
+                self.say_empty(tr("No turn was run yet"), text, (("replay.all", tr("Replay all")),))
         elif not self.feed.turns:
-            self._say(tr("Looking at the turns"), tr("They appear here in a moment."))
+            self.say_empty(tr("Looking at the turns"), tr("They appear here in a moment."))
         elif not self.content.rows and self.shown.only_injected:
             text = tr("Nothing went into any turn. Show candidates too, to see what stopped them.")
-            self._say(tr("Nothing went in"), text, (("timeline.injected", tr("Show candidates too")),))
+            self.say_empty(tr("Nothing went in"), text, (("timeline.injected", tr("Show candidates too")),))
         elif not self.content.rows:
             text = tr("No note was a candidate in any turn. The trace of a reply says which messages were searched.")
-            self._say(tr("Nothing was found in this chat"), text)
+            self.say_empty(tr("Nothing was found in this chat"), text)
         else:
             self.pages.setCurrentWidget(self._whole)
-
-    def _say(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
-        self.empty.say(title, text, buttons)
-        self.pages.setCurrentWidget(self.empty)
 
     def _fill_tab(self) -> None:
         page = self.tabs.currentIndex()

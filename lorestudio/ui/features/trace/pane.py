@@ -93,14 +93,16 @@ class TracePane(Pane):
 
     def _build(self) -> None:
         theme, choose = self.theme, self._selection.choose_entry
-        self._build_bars()
+        self.live = LiveBar(self.theme, self)
+        self.live.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
+        self.live.followed.connect(lambda: self.wanted.emit("replay.follow"))
         self.summary = SummaryLine(theme, self)
         self.summary.chosen.connect(self.show_only)
         self.summary.wanted.connect(self.wanted)
         self.model = AnswerTable(self)
         self.model.held = self._held
         self.answers = AnswerView(theme, self.model, self)
-        self.answers.fold_wanted.connect(self._fold)
+        self.answers.fold_wanted.connect(lambda phase: self.unfold(self.model.unfolded ^ {phase}))
         self.funnel_model = FunnelList(self)
         self.funnel = named(RowList(self), tr("Funnel: candidates by stage"))
         self.funnel.setModel(self.funnel_model)
@@ -132,11 +134,6 @@ class TracePane(Pane):
         runs, generation = self._session.runs, self._selection.generation
         tried = runs.preview_shown and runs.preview_of(generation) is not None
         return None if tried else self._expected.at(generation, entry)
-
-    def _build_bars(self) -> None:
-        self.live = LiveBar(self.theme, self)
-        self.live.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
-        self.live.followed.connect(lambda: self.wanted.emit("replay.follow"))
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection
@@ -486,9 +483,6 @@ class TracePane(Pane):
                 widening = tr("There are no entries yet: make some of the vault's notes, or open a lorebook.")
             self.nothing.say(tr("Nothing came into question"), widening)
         self._rows_or_nothing.setCurrentWidget(self.nothing)
-
-    def _fold(self, phase: Phase) -> None:
-        self.unfold(self.model.unfolded ^ {phase})
 
     def _filter(self, text: str) -> None:
         self.model.set_filter(text)

@@ -144,7 +144,7 @@ class VaultFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now, work, pane = self.context, self.work, self.pane
-        has_files, has_targets, has_entries = self._has_files, self._has_targets, self._has_entries
+        has_files, has_targets, has_entries = lambda: self.work.ready, self._has_targets, self._has_entries
         return (
             Action(
                 "vault.undo", "Undo change", "Edit", 0, work.undo, ("Ctrl+Alt+Z",), when=lambda: bool(work.undo_title),
@@ -517,9 +517,6 @@ class VaultFeature(Feature):
             self._entry.show_field(field)
 
     # ---- following --------------------------------------------------------------------------------------------------
-
-    def _has_files(self) -> bool:
-        return self.work.ready
 
     def _has_targets(self) -> bool:
         """Whether there is a note of a vault that an action would be about."""

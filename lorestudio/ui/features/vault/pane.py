@@ -357,7 +357,9 @@ class VaultPane(Pane):
                 self.empty.say(tr("Nothing found"), tr("No title, key, tag or file name has all these words."))
             else:
                 self._say_no_entries(project)
-        self._show_page()
+        model = self.table_model if self.view is self.table else self.model
+        offered = bool(self._plain) and not model.filtered
+        self.pages.setCurrentWidget(self.view if self.view.model().rowCount() and not offered else self.empty)
         self._show_entry()
 
     def _found_words(self, total: str) -> str:
@@ -391,11 +393,6 @@ class VaultPane(Pane):
         """Filter what is in sight; the other view is filtered when it is shown."""
         model = self.table_model if self.view is self.table else self.model
         model.set_filter(self.filter.text())
-
-    def _show_page(self) -> None:
-        model = self.table_model if self.view is self.table else self.model
-        offered = bool(self._plain) and not model.filtered
-        self.pages.setCurrentWidget(self.view if self.view.model().rowCount() and not offered else self.empty)
 
     def _show_entry(self) -> None:
         note = self._selection.note_of(self._session)

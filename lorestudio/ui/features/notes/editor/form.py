@@ -116,7 +116,9 @@ class PropertyForm(QWidget):
             self._lay_out(wanted, shapes)
         for key, row in self._rows.items():
             self._fill(key, row, wanted[key][1])
-        self._say_problems()
+        sentences = [tr("Line {line}: {message}", line=each.line, message=each.message) for each in note.problems]
+        self._problems.setText("\n".join(sentences))
+        self._problems.setVisible(bool(sentences))
         self.height_changed.emit()
 
     def row(self, name: str) -> FieldRow | None:
@@ -311,12 +313,6 @@ class PropertyForm(QWidget):
         if key == ("key" if self._of_book else "keys") and self._match[0]:
             said.append(FieldRemark(*self._match))
         return tuple(said)
-
-    def _say_problems(self) -> None:
-        problems = self._note.problems if self._note is not None else ()
-        sentences = [tr("Line {line}: {message}", line=problem.line, message=problem.message) for problem in problems]
-        self._problems.setText("\n".join(sentences))
-        self._problems.setVisible(bool(sentences))
 
     # ---- changes ----------------------------------------------------------------------------------------------------
 
