@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
-from msgspec import Struct
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
@@ -21,14 +21,6 @@ from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork
-
-
-class _Applied(Struct, frozen=True):
-    """What was wanted of which note by a change that was made."""
-
-    wanted_in: bool
-    about: Key | None
-
 
 ChangeSystem = Callable[[str, Mapping[str, Value], str], None]
 """Gives settings of a system other values, as a step with a title."""
@@ -46,7 +38,8 @@ class WhyNotFeature(Feature):
         self.would = WouldWork(context.session, context.selection, self)
         self.fixes = FixWork(context.session, context.selection, self)
         self.page = WhyNotPage(context.theme, self.search, self.pane)
-        self._applied: _Applied | None = None
+        self._applied: tuple[bool, Key | None] | None = None
+        """Whether the last change was to bring a note in, and which, until the run tells what came of it."""
         self.pane.message_wanted.connect(trace.go_to_message)
 
     def actions(self) -> Iterable[Action]:
@@ -117,7 +110,7 @@ class WhyNotFeature(Feature):
 
     # ---- what is learnt of rows -------------------------------------------------------------------------------------
 
-    def _in_sight(self, work: RowWork) -> Sequence[int]:
+    def _in_sight(self, work: RowWork[Any]) -> Sequence[int]:
         view, model = self._trace.answers, self._trace.model
         if model.trace is not work.trace or not view.isVisible():
             return ()
@@ -177,7 +170,7 @@ class WhyNotFeature(Feature):
             then = partial(self._written, wanted, self._about())
             self._work.carry_out(plan, then=then, refused=self._refused)
         else:
-            self._applied = _Applied(wanted, self._about())
+            self._applied = wanted, self._about()
             self.context.flash(tr("Done: {title}. Undo takes it back (Ctrl+Z in the chat).", title=change.title))
             if change.controls is not None:
                 session.parts.adjust(change.title, controls=change.controls)
@@ -192,7 +185,7 @@ class WhyNotFeature(Feature):
         return (note.vault, note.filename) if note is not None else None
 
     def _written(self, wanted: bool, about: Key | None, _done: Done) -> None:
-        self._applied = _Applied(wanted, about)
+        self._applied = wanted, about
         self._say_outcome()
 
     def _refused(self, sentence: str) -> None:
@@ -203,14 +196,15 @@ class WhyNotFeature(Feature):
         applied, note = self._applied, self.search.note
         if applied is None or note is None:  # a newer reading of the vault is being shown
             return
-        if self._about() != applied.about:  # somebody looks at another note by now
+        wanted_in, about = applied
+        if self._about() != about:  # somebody looks at another note by now
             self._applied = None
             return
         session = self.context.session
         if session.busy or session.runs.outdated(self.context.selection.generation):
             return
         self._applied = None
-        reached = self.search.goes_in is applied.wanted_in
+        reached = self.search.goes_in is wanted_in
         had_keyboard = self.pane.isAncestorOf(QApplication.focusWidget() or self._trace)
         if self.pane.answers_button.isChecked() or not reached:
             self.pane.show_answers(not reached)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -28,7 +28,8 @@ from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 
-_Ask: TypeAlias = Callable[[int, CancelToken], object]
+_Answer = TypeVar("_Answer")
+_Ask: TypeAlias = Callable[[int, CancelToken], _Answer | None]
 
 KEPT: Final = 8
 """Searches whose results are kept while the run that they are about is there."""
@@ -153,7 +154,7 @@ class WhyNotSearch(QObject):
         self.changed.emit()
 
 
-class RowWork(QObject):
+class RowWork(QObject, Generic[_Answer]):
     """Learns something of the rows of the chosen reply: of the chosen one at once, of those in sight behind it.
 
     Entries are asked about one after the other in one job at a time; a question that is not in sight any more is
@@ -168,8 +169,8 @@ class RowWork(QObject):
         super().__init__(parent)
         self._session, self._selection = session, selection
         self.trace: Trace | None = None
-        self._ask: _Ask | None = None
-        self._known: dict[int, object] = {}
+        self._ask: _Ask[_Answer] | None = None
+        self._known: dict[int, _Answer | None] = {}
         self._first: int | None = None
         self._cancel: CancelToken | None = None
         self._soon = later(self, self._go_on, self.REST_MS)
@@ -190,12 +191,12 @@ class RowWork(QObject):
         if self._cancel is not None:
             self._cancel.cancel()
 
-    def answer(self, trace: Trace | None, entry: int) -> object:
+    def of(self, trace: Trace | None, entry: int) -> _Answer | None:
         """What is known of an entry in that run, None where nothing is."""
         return self._known.get(entry) if trace is not None and trace is self.trace else None
 
     @abstractmethod
-    def _asking(self, simulator: Simulator, generation: Generation) -> tuple[Trace, _Ask | None]:
+    def _asking(self, simulator: Simulator, generation: Generation) -> tuple[Trace, _Ask[_Answer] | None]:
         """The run that is asked about, and how; None where there is nothing to ask. Raises ValueError."""
 
     def _go_on(self) -> None:
@@ -252,7 +253,7 @@ class RowWork(QObject):
         if self._cancel is not None:
             self._cancel.cancel()
 
-    def _learnt(self, news: tuple[Trace, int, object]) -> None:
+    def _learnt(self, news: tuple[Trace, int, _Answer | None]) -> None:
         trace, entry, answer = news
         if trace is self.trace:
             self._known[entry] = answer
@@ -268,7 +269,7 @@ class RowWork(QObject):
         self._ended()
 
 
-class WouldWork(RowWork):
+class WouldWork(RowWork[WouldAlso]):
     """What the stages behind the one that stopped an entry would have done with it."""
 
     TITLE = "What later stages would have done"
@@ -277,36 +278,26 @@ class WouldWork(RowWork):
         super().__init__(session, selection, parent)
         self._why_not = ""
 
-    def of(self, trace: Trace | None, entry: int) -> WouldAlso | None:
-        """What is known of an entry in that run."""
-        known = self.answer(trace, entry)
-        return known if isinstance(known, WouldAlso) else None
-
     def not_held(self, trace: Trace | None, entry: int) -> str:
         """Why nothing can be known of an entry that did not go into that run, "" where it can."""
         if trace is None or trace is not self.trace:
             return ""
         return "" if self._session.runs.journeys(trace).fate(entry).state in WENT_IN else self._why_not
 
-    def _asking(self, simulator: Simulator, generation: Generation) -> tuple[Trace, _Ask | None]:
+    def _asking(self, simulator: Simulator, generation: Generation) -> tuple[Trace, _Ask[WouldAlso] | None]:
         runs = self._session.runs
         held = HeldRuns(simulator, generation, runs.preview_of(generation) if runs.preview_shown else None)
         self._why_not = held.not_held
         return held.trace, None if held.not_held else held.of
 
 
-class FixWork(RowWork):
+class FixWork(RowWork[Answer]):
     """The best change that brings an entry in, for each row that stayed out: tried, and not made."""
 
     TITLE = "Trying what would bring entries in"
     REST_MS = 350
 
-    def of(self, trace: Trace | None, entry: int) -> Answer | None:
-        """What is known of an entry in that run."""
-        known = self.answer(trace, entry)
-        return known if isinstance(known, Answer) else None
-
-    def _asking(self, simulator: Simulator, generation: Generation) -> tuple[Trace, _Ask | None]:
+    def _asking(self, simulator: Simulator, generation: Generation) -> tuple[Trace, _Ask[Answer] | None]:
         finder, trace = WhyNotFinder(simulator, generation), simulator.traces[generation]
         ends, words = self._session.runs.journeys(trace), trace.words
 

@@ -278,7 +278,7 @@ def test_the_chosen_row_is_asked_about_first_and_but_once(asking: Asking, qtbot:
     asking.goes_on.set()
     qtbot.waitUntil(lambda: asking._session.jobs.idle)
     assert asking.asked == [CROWN, RULES, SKARN]
-    assert asking.answer(asking.trace, SKARN) == f"about {SKARN}"
+    assert asking.of(asking.trace, SKARN) == f"about {SKARN}"
 
 
 def test_a_row_that_is_chosen_meanwhile_does_not_wait_for_others(asking: Asking, qtbot: QtBot) -> None:
