@@ -165,21 +165,17 @@ class Theme(QObject):
 
     def __init__(self, choice: str = "system", parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._choice = choice
+        self.choice = choice
+        """What the person chose: system, light, dark or contrast."""
         self.palette = load_palettes()[self._resolve()]
         self._unseen: Iterator[QWidget] = iter(())
         self._soon = later(self, self._dress_unseen)
         hints = QGuiApplication.styleHints()
         hints.colorSchemeChanged.connect(self._system_changed)
 
-    @property
-    def choice(self) -> str:
-        """What the person chose: system, light, dark or contrast."""
-        return self._choice
-
     def choose(self, choice: str) -> None:
         """Take another theme; an unknown name means `system`."""
-        self._choice = choice if choice in CHOICES else "system"
+        self.choice = choice if choice in CHOICES else "system"
         self.apply()
 
     def apply(self) -> None:
@@ -241,12 +237,12 @@ class Theme(QObject):
         return QIcon(_LateIcon(name, getattr(self.palette, color), self.palette.border_strong))
 
     def _resolve(self) -> str:
-        if self._choice in CHOICES[1:]:
-            return self._choice
+        if self.choice in CHOICES[1:]:
+            return self.choice
         return "dark" if QGuiApplication.styleHints().colorScheme() is Qt.ColorScheme.Dark else "light"
 
     def _system_changed(self) -> None:
-        if self._choice == "system":
+        if self.choice == "system":
             self.apply()
 
 

@@ -45,7 +45,8 @@ class MessageList(QListView):
         self._true: set[int] = set()
         self._tops: list[int] = [0]  # one more than rows: the last is the height of all
         self._stale = True
-        self._settling = False
+        self.settling = False
+        """Whether the list is finding out how high its rows are; it scrolls then without anybody having asked."""
         self._hover = -1
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -54,11 +55,6 @@ class MessageList(QListView):
         """`lengths()` are the characters of all rows; quick, since it is asked for thousands at once."""
         self._lengths, self._guess = lengths, guess
         self._forget()
-
-    @property
-    def settling(self) -> bool:
-        """Whether the list is finding out how high its rows are; it scrolls then without anybody having asked."""
-        return self._settling
 
     def top(self) -> tuple[int, int]:
         """What is on top: a row, and how many pixels above its beginning the view begins (0 or less)."""
@@ -127,17 +123,17 @@ class MessageList(QListView):
     def _scroll(self, value: int) -> None:
         """Take over the height of all, and scroll there; nothing is measured meanwhile."""
         bar, view = self.verticalScrollBar(), self.viewport().height()
-        settling, self._settling = self._settling, True
+        settling, self.settling = self.settling, True
         bar.setPageStep(view)
         bar.setRange(0, max(0, self._tops[-1] - view))
         bar.setValue(value)
-        self._settling = settling
+        self.settling = settling
 
     def _settle(self) -> None:
         """Ask the rows in sight for their heights."""
-        if self._settling or self.model() is None:
+        if self.settling or self.model() is None:
             return
-        self._settling = True
+        self.settling = True
         try:
             self._prepare()
             for _ in range(ROUNDS):
@@ -147,7 +143,7 @@ class MessageList(QListView):
                 self._place()
                 self._scroll(self._tops[anchor] - above)
         finally:
-            self._settling = False
+            self.settling = False
 
     def _in_sight(self) -> range:
         value = self.verticalScrollBar().value()

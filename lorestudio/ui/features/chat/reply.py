@@ -472,27 +472,23 @@ class StreamingReply(QObject):
         self._keeper = EndKeeper(pane.view)
         self._keeper.changed.connect(self._tell)
         self._generation: Generation | None = None
-        self._text = ""
+        self.text = ""
+        """What came so far."""
         self._timer = later(self, self._show, PAUSE_MS)
         self._place: tuple[bool, tuple[int, int]] | None = None
         self._turns = 0
         pane.model.modelReset.connect(self._look_again)
 
-    @property
-    def text(self) -> str:
-        """What came so far."""
-        return self._text
-
     def begin(self, generation: Generation) -> None:
         """A reply is asked for."""
-        self._generation, self._text, self._place = generation, "", None
+        self._generation, self.text, self._place = generation, "", None
         self._keeper.start()
         self._show()
         self._tell()
 
     def hear(self, piece: str) -> None:
         """A piece of it arrived."""
-        self._text += piece
+        self.text += piece
         if self._generation is not None and not self._timer.isActive():
             self._timer.start()
 
@@ -503,8 +499,8 @@ class StreamingReply(QObject):
 
     def put(self, text: str) -> None:
         """The person changed what came."""
-        if self._generation is not None and text != self._text:
-            self._text = text
+        if self._generation is not None and text != self.text:
+            self.text = text
             self._show(tr("not kept yet"))
 
     def end(self) -> None:
@@ -513,7 +509,7 @@ class StreamingReply(QObject):
         if self._generation is None:
             return
         self._keep_place()
-        self._generation, self._text = None, ""
+        self._generation, self.text = None, ""
         self._keeper.stop()
         self._pane.model.end_reply()
 
@@ -525,7 +521,7 @@ class StreamingReply(QObject):
 
     def _show(self, words: str = "") -> None:
         if self._generation is not None:
-            self._pane.model.write_reply(self._generation.message, self._text, words or tr("being written…"))
+            self._pane.model.write_reply(self._generation.message, self.text, words or tr("being written…"))
 
     def _look_again(self) -> None:
         """The chat is another one by a step: it got room for another swipe, or was changed while the reply comes."""

@@ -153,7 +153,8 @@ class EntryPane(Pane):
     def __init__(self, theme: Theme, session: Session, selection: Selection, drafts: Drafts, jobs: Jobs) -> None:
         super().__init__("entry", tr("Entry"), theme)
         self._session, self._selection, self._drafts = session, selection, drafts
-        self._path: Path | None = None
+        self.path: Path | None = None
+        """The file that is shown."""
         self._filename = self._vault = ""
         self._clash: OnDisk | None = None
         self._says_left_out = False
@@ -224,14 +225,9 @@ class EntryPane(Pane):
         return self.text if self.tabs.currentIndex() == TEXT else self.editor.body
 
     @property
-    def path(self) -> Path | None:
-        """The file that is shown."""
-        return self._path
-
-    @property
     def unsaved(self) -> bool:
         """Whether the shown note has unsaved text."""
-        return self._path is not None and self._drafts.get(self._path) is not None
+        return self.path is not None and self._drafts.get(self.path) is not None
 
     def toggle_source(self) -> None:
         """Switch between the form and the file's text."""
@@ -249,21 +245,21 @@ class EntryPane(Pane):
 
     def show_place(self, line: int, start: int, end: int) -> None:
         """Select these characters of a line of the file's text, counted from 1 and from 0, once the note is open."""
-        self._place = (self._path, line, start, end)
+        self._place = (self.path, line, start, end)
         if self._open_buffer() is not None:
             self._show_wanted_place()
 
     def show_field(self, name: str) -> None:
         """Give the keyboard to a property of a lorebook's entry, or to its content, once it is open."""
-        self._field = (self._path, name)
+        self._field = (self.path, name)
         if self._open_buffer() is not None:
             self._show_wanted_field()
 
     def save(self) -> None:
         """Write the unsaved text of the shown note."""
-        if self._path is not None:
-            self.store.save(self._path)
-            self.save_button.setEnabled(not self.store.saving(self._path))
+        if self.path is not None:
+            self.store.save(self.path)
+            self.save_button.setEnabled(not self.store.saving(self.path))
 
     def save_all(self, finished: Callable[[list[str]], None]) -> None:
         """Write every unsaved text; `finished` gets a sentence for each that could not be written."""
@@ -271,9 +267,9 @@ class EntryPane(Pane):
 
     def revert(self) -> None:
         """Throw the unsaved text of the shown note away and read the file again."""
-        if self._path is not None:
+        if self.path is not None:
             self._say_nothing()
-            self.store.reopen(self._path)
+            self.store.reopen(self.path)
 
     # ---- connecting -------------------------------------------------------------------------------------------------
 
@@ -349,7 +345,7 @@ class EntryPane(Pane):
         self._say_nothing()
         self._clash = None
         note = self._selection.note_of(self._session)
-        self._path = self._session.note_path(note) if note is not None else None
+        self.path = self._session.note_path(note) if note is not None else None
         self._show_dirty()
         if note is None:
             self.note_changed.emit("")
@@ -365,7 +361,7 @@ class EntryPane(Pane):
         self.note_changed.emit(note.filename)
         self._show_facts(note)
         self.pages.setCurrentWidget(self._shown_page)
-        if self._path is None:
+        if self.path is None:
             self.editor.show_nothing()
             project = self._session.project
             if project is not None and project.read_only:
@@ -377,7 +373,7 @@ class EntryPane(Pane):
             return
         if self._session.project is not None:
             self._read_names(self._session.project)
-        buffer = self.store.open(self._path)
+        buffer = self.store.open(self.path)
         if buffer is not None:
             self._show_buffer(buffer)
             self._check_timer.start()
@@ -402,7 +398,7 @@ class EntryPane(Pane):
     def _show_entry(self, entry: Entry) -> None:
         self.heading.setText(entry.title)
         kind = entry_kind(entry)
-        of_book = self._path is not None and is_book_entry(self._path)
+        of_book = self.path is not None and is_book_entry(self.path)
         words = "order {priority}" if of_book else "priority {priority}"
         estimate = "" if self._session.project is None or self._session.project.counter.exact else "≈ "
         chips = [
@@ -441,7 +437,7 @@ class EntryPane(Pane):
         self.finder.renew()
         self._show_wanted_place()
         self._show_wanted_field()
-        if self._begun is not None and self._begun == self._path:
+        if self._begun is not None and self._begun == self.path:
             self._begun = None
             self.tabs.setCurrentIndex(WRITE)
             self.editor.body.begin()
@@ -464,14 +460,14 @@ class EntryPane(Pane):
 
     def _show_wanted_place(self) -> None:
         wanted, self._place = self._place, None
-        if wanted is not None and wanted[0] == self._path:
+        if wanted is not None and wanted[0] == self.path:
             if self.tabs.currentIndex() == TEXT or not self.editor.shows_line(wanted[1]):
                 self.tabs.setCurrentIndex(SOURCE)
             self.editor.select_in_line(*wanted[1:])
 
     def _show_wanted_field(self) -> None:
         wanted, self._field = self._field, None
-        if wanted is not None and wanted[0] == self._path:
+        if wanted is not None and wanted[0] == self.path:
             self.tabs.setCurrentIndex(WRITE)
             if wanted[1] == "content":
                 self.editor.body.setFocus()
@@ -484,7 +480,7 @@ class EntryPane(Pane):
 
     def _open_buffer(self) -> NoteBuffer | None:
         buffer = self.editor.buffer
-        return buffer if buffer is not None and buffer.path == self._path else None
+        return buffer if buffer is not None and buffer.path == self.path else None
 
     # ---- following what happens -------------------------------------------------------------------------------------
 
@@ -509,7 +505,7 @@ class EntryPane(Pane):
         return parse_note(buffer.text, self._filename, self._vault, self._rules, project.counter)
 
     def _settled(self, buffer: NoteBuffer) -> None:
-        if buffer.path == self._path:
+        if buffer.path == self.path:
             self.store.note_typed(buffer)
             parsed = self.editor.parsed
             if parsed is not None:
@@ -518,16 +514,16 @@ class EntryPane(Pane):
                     self._say_nothing()
 
     def _opened(self, buffer: NoteBuffer) -> None:
-        if buffer.path == self._path:
+        if buffer.path == self.path:
             self._show_buffer(buffer)
 
     def _drafts_changed(self, path: object) -> None:
-        if path == self._path:
+        if path == self.path:
             self._show_dirty()
 
     def _check(self) -> None:
-        if self._path is not None and self._open_buffer() is not None:
-            self.store.check(self._path)
+        if self.path is not None and self._open_buffer() is not None:
+            self.store.check(self.path)
 
     def changeEvent(self, event: QEvent) -> None:
         """Qt: somebody who comes back to the window may have changed files elsewhere."""
@@ -539,21 +535,21 @@ class EntryPane(Pane):
 
     def _was_saved(self, buffer: NoteBuffer) -> None:
         self.save_button.setEnabled(True)
-        if buffer.path == self._path:
+        if buffer.path == self.path:
             self._clash = None
             self._say_nothing()
             self._show_dirty()
         self.saved.emit(buffer.path)
 
     def _reloaded(self, buffer: NoteBuffer) -> None:
-        if buffer.path == self._path:
+        if buffer.path == self.path:
             self._clash = None
             self._say_nothing()
             self.editor.settle()
 
     def _clashed(self, buffer: NoteBuffer, found: OnDisk) -> None:
         self.save_button.setEnabled(True)
-        if buffer.path != self._path:
+        if buffer.path != self.path:
             return
         self._clash = found
         name = buffer.path.name
@@ -567,19 +563,19 @@ class EntryPane(Pane):
 
     def _agreed(self, buffer: NoteBuffer) -> None:
         """What was said of the file on disk is not true any more."""
-        if buffer.path == self._path and self._clash is not None:
+        if buffer.path == self.path and self._clash is not None:
             self._clash = None
             self._say_nothing()
 
     def _read_failed(self, path: object, error: object) -> None:
-        if path == self._path and isinstance(path, Path):
+        if path == self.path and isinstance(path, Path):
             self._say(str(error), "neutral" if is_book_entry(path) else "error")
             if self._session.entry(self._selection.entry) is not None:
                 self.tabs.setCurrentIndex(TEXT)
 
     def _save_failed(self, buffer: NoteBuffer, error: object) -> None:
         self.save_button.setEnabled(True)
-        if buffer.path == self._path:
+        if buffer.path == self.path:
             self._say(tr("{error} Your text is kept here.", error=error), "error", (("again", tr("Try again")),))
 
     def _answer(self, button: str) -> None:

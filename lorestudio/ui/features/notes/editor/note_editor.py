@@ -259,8 +259,10 @@ class NoteEditor(QWidget):
     def __init__(self, theme: Theme, parse: Parse, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._parse = theme, parse
-        self._context = FieldContext()
-        self._buffer: NoteBuffer | None = None
+        self.context = FieldContext()
+        """Settings, fields and titles in use."""
+        self.buffer: NoteBuffer | None = None
+        """The note that is shown."""
         self._highlighters: dict[int, MarkdownHighlighter] = {}
         self._source = False
         self._read_only = True
@@ -270,7 +272,7 @@ class NoteEditor(QWidget):
         self.form = PropertyForm(theme, self)
         self.body = BodyEdit(self)
         self.body.preview = self._preview
-        self.completer = LinkCompleter(self.body, lambda: self._context.book)
+        self.completer = LinkCompleter(self.body, lambda: self.context.book)
         self.timer = later(self, self.settle)
         self._cost = 0.0
         self._sharing = later(self, self._share)  # heights are known only after the layouts have done their work
@@ -306,29 +308,19 @@ class NoteEditor(QWidget):
 
     # ---- what is shown ----------------------------------------------------------------------------------------------
 
-    @property
-    def buffer(self) -> NoteBuffer | None:
-        """The note that is shown."""
-        return self._buffer
-
-    @property
-    def context(self) -> FieldContext:
-        """Settings, fields and titles in use."""
-        return self._context
-
     def show_nothing(self) -> None:
         """Show an empty text that cannot be edited, as for a file that cannot be read."""
         self.timer.stop()
-        if self._buffer is not None:
-            self._buffer.document.contentsChanged.disconnect(self._changed)
-        self._buffer = self.parsed = None
+        if self.buffer is not None:
+            self.buffer.document.contentsChanged.disconnect(self._changed)
+        self.buffer = self.parsed = None
         self._read_only = True
         self.form.show_note(NoteDocument(""), None, {}, read_only=True)
         self.body.show_nothing()
 
     def set_context(self, context: FieldContext) -> None:
         """Other settings, fields or titles."""
-        self._context = context
+        self.context = context
         self.form.set_context(context)
         for highlighter in self._highlighters.values():
             highlighter.recolour()
@@ -336,12 +328,12 @@ class NoteEditor(QWidget):
     def show_buffer(self, buffer: NoteBuffer, *, read_only: bool) -> None:
         """Show a note."""
         self.timer.stop()
-        fresh = self._buffer is not buffer
+        fresh = self.buffer is not buffer
         if fresh:
-            if self._buffer is not None:
-                self._buffer.document.contentsChanged.disconnect(self._changed)
+            if self.buffer is not None:
+                self.buffer.document.contentsChanged.disconnect(self._changed)
             buffer.document.contentsChanged.connect(self._changed)
-        self._buffer, self._read_only = buffer, read_only
+        self.buffer, self._read_only = buffer, read_only
         self._highlight(buffer)
         if fresh:
             self.form.set_fields(of_book=is_book_entry(buffer.path))
@@ -391,19 +383,19 @@ class NoteEditor(QWidget):
 
     def undo(self) -> None:
         """Take back the last change, wherever it was made."""
-        if self._buffer is not None and not self._read_only:
-            self._buffer.document.undo()
+        if self.buffer is not None and not self._read_only:
+            self.buffer.document.undo()
             self.settle()
 
     def redo(self) -> None:
         """Make the last change again that was taken back."""
-        if self._buffer is not None and not self._read_only:
-            self._buffer.document.redo()
+        if self.buffer is not None and not self._read_only:
+            self.buffer.document.redo()
             self.settle()
 
     def settle(self) -> None:
         """Read the text again, now, and show in the form what it says."""
-        buffer = self._buffer
+        buffer = self.buffer
         if buffer is None:
             return
         self.timer.stop()
@@ -424,7 +416,7 @@ class NoteEditor(QWidget):
     def forget(self, buffer: object) -> None:
         """A buffer goes away: show it no more."""
         self._highlighters.pop(id(buffer), None)
-        if self._buffer is buffer:
+        if self.buffer is buffer:
             self.show_nothing()
 
     # ---- inner ------------------------------------------------------------------------------------------------------
@@ -437,14 +429,14 @@ class NoteEditor(QWidget):
             buffer.destroyed.connect(lambda: self._highlighters.pop(key, None))
 
     def _exists(self, target: str) -> bool:
-        return self._context.book.find(target) is not None
+        return self.context.book.find(target) is not None
 
     def _preview(self, target: str) -> str:
-        note = self._context.book.find(target)
+        note = self.context.book.find(target)
         if note is None:
             return tr("No note is called “{target}”. Ctrl+Click makes it.", target=target)
         if isinstance(note, Entry):
-            followed = "" if self._context.book.is_title(target) else tr("DeepLore follows links by title only.")
+            followed = "" if self.context.book.is_title(target) else tr("DeepLore follows links by title only.")
             text = shorten(note.content, 400) or tr("(The note has no text.)")
             return "\n\n".join(part for part in (note.title, text, followed) if part)
         return f"{note.filename}\n\n{note.message}"
@@ -454,8 +446,8 @@ class NoteEditor(QWidget):
             self.timer.start(0 if self._cost <= CHEAP_SECONDS else PAUSE_MS)
 
     def _apply(self, edits: object) -> None:
-        if self._buffer is not None and isinstance(edits, tuple) and not self._read_only:
-            self._buffer.apply(*edits)
+        if self.buffer is not None and isinstance(edits, tuple) and not self._read_only:
+            self.buffer.apply(*edits)
             self.settle()
 
     def _fold(self, shown: bool) -> None:

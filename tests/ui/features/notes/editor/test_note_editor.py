@@ -70,7 +70,7 @@ def test_undo_and_redo_leave_what_may_not_be_changed(make_editor: Make) -> None:
     assert "Old." not in editor.body.toPlainText()
     editor.redo()
     assert "Old." in editor.body.toPlainText()
-    buffer = editor._buffer
+    buffer = editor.buffer
     editor.show_buffer(buffer, read_only=True)
     editor.undo()
     assert "Old." in editor.body.toPlainText()
@@ -82,7 +82,7 @@ def test_undo_and_redo_leave_what_may_not_be_changed(make_editor: Make) -> None:
 
 def test_another_note_takes_the_place_of_the_one_before(make_editor: Make) -> None:
     editor = make_editor(PLAIN)
-    first = editor._buffer
+    first = editor.buffer
     second = NoteBuffer(Path("Bell.md"), "It rings.\n", "d", editor)
     editor.show_buffer(second, read_only=False)
     assert editor.toggle.text() == "Properties · 0"
@@ -96,9 +96,9 @@ def test_another_note_takes_the_place_of_the_one_before(make_editor: Make) -> No
     drain()
     assert settled == [second]
     editor.forget(first)
-    assert editor._buffer is second
+    assert editor.buffer is second
     editor.forget(second)
-    assert editor._buffer is None
+    assert editor.buffer is None
 
 
 # ---- colours --------------------------------------------------------------------------------------------------------
