@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
@@ -281,16 +280,13 @@ class ProposalsDialog(Dialog):
             action.setCheckable(True)
             action.setChecked(source == chosen)
             action.setToolTip(source_help(source))
-            action.triggered.connect(partial(self._source_picked, source))
+            action.triggered.connect(lambda _on, source=source: self.choose_source(source))
             self._sources.addAction(action)
         title = source_title(chosen)
         self.source.setText(shorten(title, LONGEST_SOURCE))
         self.source.setIcon(self._theme.icon(_ICONS[chosen.kind]))
         said = tr("Answers: {source}", source=title)
         named(self.source, said, said)
-
-    def _source_picked(self, source: Source, _checked: bool = False) -> None:
-        self.choose_source(source)
 
     def _update(self) -> None:
         work = self.work

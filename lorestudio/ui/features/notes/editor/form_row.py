@@ -266,7 +266,7 @@ class _RemarkLine(Wrapping):
         self._buttons: list[QPushButton] = []
         for title, act in ((remark.button, remark.act), (remark.other_button, remark.other_act)):
             if title and act is not None:
-                button = small_button(self, title, clicked=partial(_press, act))
+                button = small_button(self, title, clicked=lambda _on, act=act: act())
                 button.setAccessibleDescription(remark.text)
                 self._buttons.append(button)
 
@@ -319,7 +319,3 @@ class FieldRow(QWidget):
         for remark in remarks:
             self.below.addWidget(_RemarkLine(self._theme, remark, self))
         self.field.setAccessibleDescription(" ".join(remark.text for remark in remarks))
-
-
-def _press(act: Callable[[], object], _checked: bool = False) -> None:
-    act()
