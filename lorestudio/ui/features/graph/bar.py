@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QSizePolicy, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QSlider, QToolButton, QWidget
 
 from lorestudio.studio.graph.graph import EdgeKind
 from lorestudio.ui.features.graph.looks import (
@@ -35,7 +35,7 @@ from lorestudio.ui.features.graph.looks import (
 from lorestudio.ui.shell.qt import HORIZONTAL, plain
 from lorestudio.ui.shell.theme import Theme, drawn, scaled
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.layouts import SearchField, Slot, combo, iconed, label, named, row, tool
+from lorestudio.ui.widgets.layouts import SearchField, Slot, Wrapping, combo, iconed, label, named, row, tool
 from lorestudio.ui.widgets.paint import draw_glyph, draw_words, hairline
 
 DEEPEST = 3
@@ -244,7 +244,7 @@ class EdgeLegend(QWidget):
         draw_heads(painter, [(line, Stroke(0, 1, kind, True, False, 0))], kind, pen.color(), [whole])
 
 
-class ColourLegend(QWidget):
+class ColourLegend(Wrapping):
     """A sample, a word and a number for each sort of node, in two lines at most; the tooltip has all."""
 
     HEIGHT, GAP, SWATCH, LINES = 18, 10, 13, 2
@@ -253,7 +253,6 @@ class ColourLegend(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._items: tuple[tuple[NodeLook, str], ...] = ()
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 
     def set_legend(self, legend: tuple[tuple[NodeLook, int], ...]) -> None:
@@ -261,17 +260,13 @@ class ColourLegend(QWidget):
         self._items = tuple((look, f"{look.word} · {number(amount)}") for look, amount in legend)
         self.setToolTip(plain("\n".join(text for _look, text in self._items)))
         self.setAccessibleName(tr("Colours: {legend}", legend=", ".join(text for _look, text in self._items)))
-        self._settle()
+        self.settle()
         self.update()
 
-    def sizeHint(self) -> QSize:
-        """Qt: one line at least."""
-        return QSize(120, self.minimumHeight())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: a narrower legend needs more lines."""
-        super().resizeEvent(event)
-        self._settle()
+    def arrange(self, width: int, *, move: bool) -> int:
+        """See `Wrapping`; the items are drawn where they belong."""
+        boxes = self._boxes(width)
+        return boxes[-1].bottom() + 5 if boxes else 0
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt: draw the legend."""
@@ -296,12 +291,6 @@ class ColourLegend(QWidget):
             painter.setFont(font)
             painter.setPen(self._theme.color("text_muted"))
             draw_words(painter, QRectF(box).adjusted(self.SWATCH + 5, 0, 1, 0), text)
-
-    def _settle(self) -> None:
-        boxes = self._boxes(self.width())
-        height = boxes[-1].bottom() + 5 if boxes else 0
-        if height != self.minimumHeight():
-            self.setFixedHeight(height)
 
     def _items_for(self, room: int) -> tuple[tuple[NodeLook, str], ...]:
         """The items that have room; the last says how many have not."""
