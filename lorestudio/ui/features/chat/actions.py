@@ -22,7 +22,7 @@ from lorestudio.ui.features.chat.composer import Composer
 from lorestudio.ui.features.chat.files import ChatFiles
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.chat.prompt_setup import PromptSetups
-from lorestudio.ui.features.chat.reply import ReplyCost, ReplyWork, StreamingReply, local_now
+from lorestudio.ui.features.chat.reply import ReplyWork, StreamingReply, local_now
 from lorestudio.ui.features.chat.session_note import SessionNoteWork
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
@@ -93,7 +93,7 @@ class ChatFeature(Feature):
         self.replies.shortened.connect(
             lambda text: context.say(Notice(text, "warning", actions=("chat.setup",), key="reply"))
         )
-        self.replies.cost_known.connect(self._ask_cost)
+        self.replies.cost_known.connect(lambda cost: cost.ask(context.window))
         self._unwritten = False
         self.pane.delegate.edited.connect(self._edited)
         self.pane.delegate.given_up.connect(self._given_up)
@@ -528,12 +528,6 @@ class ChatFeature(Feature):
         text = tr("There is no reply. {sentence}", sentence=sentence)
         once_more = "reply.again" if another else "reply.get"
         self.context.say(Notice(text, "error", actions=(once_more, "profiles.edit"), key="reply"))
-
-    def _ask_cost(self, cost: ReplyCost) -> None:
-        more = tr("The request holds card, persona, lore and chat. You are not asked again until the window is closed.")
-        dialogs.ask_model(
-            self.context.window, cost.profile, cost.sentence, more, lambda yes: self.replies.agree(cost.profile, yes)
-        )
 
     # ---- the window's side ------------------------------------------------------------------------------------------
 

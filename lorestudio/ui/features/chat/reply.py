@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
@@ -48,13 +49,7 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.undo import Adjustment
-
-
-class ReplyCost(Struct, frozen=True):
-    """What a person has to agree to before a provider is asked for the first time."""
-
-    profile: str
-    sentence: str
+from lorestudio.ui.widgets.dialogs import ModelCost
 
 
 class _ReplyAsking(Struct, eq=False):
@@ -107,7 +102,7 @@ class ReplyWork(QObject):
     `said` carries what is going on, `heard` a piece of text, `failed` a sentence while nothing had come and whether it
     was to be another swipe, `shortened` a sentence about a reply that is in the chat and ends in the middle,
     `undecided` a sentence where the person has to decide about what came, `placed` the source of a reply that is in
-    the chat now, `cost_known` a ReplyCost that `agree` answers.
+    the chat now, `cost_known` a `ModelCost` before a provider is asked for the first time.
     """
 
     began = Signal()
@@ -196,10 +191,10 @@ class ReplyWork(QObject):
         asking.asked = True
         self.said.emit(tr("Asking for the reply…"))
 
-        async def work(job: Job) -> tuple[ChatReply, str] | ReplyCost:
+        async def work(job: Job) -> tuple[ChatReply, str] | ModelCost:
             """Assemble, say what it costs where nobody knows yet, ask; the reply comes with who speaks."""
             prepared = await asyncio.to_thread(self._prepare, asking, project, trace, job)
-            if isinstance(prepared, ReplyCost):
+            if isinstance(prepared, ModelCost):
                 return prepared
             answers, request, speaker = prepared
             return await answers.answer(request), speaker
@@ -214,7 +209,7 @@ class ReplyWork(QObject):
 
     def _prepare(
         self, asking: _ReplyAsking, project: Project, trace: Trace, report: Callable[[object], None]
-    ) -> tuple[AnswerSource, ChatRequest, str] | ReplyCost:
+    ) -> tuple[AnswerSource, ChatRequest, str] | ModelCost:
         chat, setup, source, fresh = project.chat or Chat(), project.reply_setup, asking.source, asking.own_swipe
         prompt = assemble(trace, chat, setup, project.bills)
         connections = self._session.connections
@@ -224,9 +219,13 @@ class ReplyWork(QObject):
             recorded = load_recorded(project.chat_path) if project.chat_path and not fresh else None
             cost = reply_cost(request, project.bills, recorded)
             if cost.calls:
-                more = tr("After each reply one more call takes notes from it.")
-                sentence = f"{cost.sentence} {more}" if asks_for_notes(project.settings) else cost.sentence
-                return ReplyCost(source.profile, sentence)
+                notes = tr("After each reply one more call takes notes from it.")
+                sentence = f"{cost.sentence} {notes}" if asks_for_notes(project.settings) else cost.sentence
+                more = tr(
+                    "The request holds card, persona, lore and chat. You are not asked again until the window is "
+                    "closed."
+                )
+                return ModelCost(source.profile, sentence, more, partial(self.agree, source.profile))
         return answers, request, prompt.speaker
 
     def _heard(self, asking: _ReplyAsking, piece: object) -> None:
@@ -236,10 +235,10 @@ class ReplyWork(QObject):
             asking.text += piece
             self.heard.emit(piece)
 
-    def _done(self, asking: _ReplyAsking, result: tuple[ChatReply, str] | ReplyCost) -> None:
+    def _done(self, asking: _ReplyAsking, result: tuple[ChatReply, str] | ModelCost) -> None:
         if asking is not self._asking:
             return
-        if isinstance(result, ReplyCost):
+        if isinstance(result, ModelCost):
             self.cost_known.emit(result)
             return
         reply, asking.speaker = result

@@ -18,9 +18,10 @@ from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.studio.chat import editing
 from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source, answers_path
 from lorestudio.ui.features.chat import reply as reply_work
-from lorestudio.ui.features.chat.reply import ReplyCost, ReplyWork, _has_room
+from lorestudio.ui.features.chat.reply import ReplyWork, _has_room
 from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.dialogs import ModelCost
 from tests.ui.worlds import make_chat, make_project
 
 RECORDED = Source(AnswerKind.RECORDED)
@@ -424,8 +425,8 @@ def test_a_provider_is_asked_once_the_person_agreed_and_then_without_a_question(
     work.start(HOME, None)
     qtbot.waitUntil(lambda: named(told, "cost_known") != [], timeout=20_000)
     (cost,) = named(told, "cost_known")
-    assert isinstance(cost, ReplyCost)
-    assert cost.profile == "Home"
+    assert isinstance(cost, ModelCost)
+    assert cost.name == "Home"
     assert ("takes notes" in cost.sentence) is takes_notes
     assert writer.asked == []
     idle(session, qtbot)
