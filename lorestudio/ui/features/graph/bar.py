@@ -268,6 +268,10 @@ class ColourLegend(Wrapping):
         boxes = self._boxes(width)
         return boxes[-1].bottom() + 5 if boxes else 0
 
+    def sizeHint(self) -> QSize:
+        """Qt: one line at least, and narrower than others."""
+        return QSize(120, self.minimumHeight())
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt: draw the legend."""
         painter = QPainter(self)
