@@ -75,7 +75,7 @@ class GraphView(QGraphicsView):
         self._press: QPoint | None = None
         self._dragged: int | None = None
         self._panning = False
-        self._fit_when_shown = True
+        self._whole = True  # nobody has looked closer or elsewhere since all was brought into sight
         self._upon: QWidget | None = None
         scene = QGraphicsScene(self)
         scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
@@ -166,7 +166,7 @@ class GraphView(QGraphicsView):
             if entry in self.drawing.rows:
                 point = self.drawing.points[entry]
                 seen = self.mapToScene(self.viewport().rect().adjusted(30, 30, -30, -40)).boundingRect()
-                if not seen.contains(point):
+                if not self._whole and not seen.contains(point):
                     self.centerOn(point)
             self._tell()
             self.redraw()
@@ -184,8 +184,8 @@ class GraphView(QGraphicsView):
     # ---- where one looks --------------------------------------------------------------------------------------------
 
     def fit(self) -> None:
-        """Bring all nodes into sight."""
-        self._fit_when_shown = not self.isVisible()
+        """Bring all nodes into sight, also in the room that the view has later, until somebody looks elsewhere."""
+        self._whole = True
         self._look_at(self.drawing.bounds(), 1.4)
 
     def zoom(self, factor: float, around: QPointF | None = None) -> None:
@@ -193,6 +193,7 @@ class GraphView(QGraphicsView):
         scale = min(max(self.transform().m11() * factor, FARTHEST), CLOSEST) / self.transform().m11()
         if abs(scale - 1) < 1e-6:
             return
+        self._whole = False
         point = around or QPointF(self.viewport().rect().center())
         before = self.mapToScene(point.toPoint())
         self.scale(scale, scale)
@@ -201,6 +202,7 @@ class GraphView(QGraphicsView):
 
     def pan(self, dx: int, dy: int) -> None:
         """Look further to the right and down, in pixels."""
+        self._whole = False
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + dx)
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() + dy)
 
@@ -278,6 +280,7 @@ class GraphView(QGraphicsView):
         for entry in entries:
             point, room = self.drawing.points[entry], self.drawing.radius[entry] + 60
             area |= QRectF(point.x() - room, point.y() - room, 2 * room, 2 * room)
+        self._whole = False
         self._look_at(area, 1.2)
 
     def _tell(self) -> None:
@@ -449,8 +452,10 @@ class GraphView(QGraphicsView):
             self.drawing.exposed = ()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: what lies upon it stays in its corner."""
+        """Qt: what lies upon it stays in its corner, and all in sight that was."""
         super().resizeEvent(event)
+        if self._whole:
+            self.fit()
         if self._upon is not None:
             box = QRect(QPoint(), self._upon.sizeHint())
             box.moveBottomRight(self.rect().bottomRight() - QPoint(8, 8))
@@ -459,7 +464,7 @@ class GraphView(QGraphicsView):
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: what could not be brought into sight before has its room now."""
         super().showEvent(event)
-        if self._fit_when_shown:
+        if self._whole:
             self.fit()
 
 

@@ -613,6 +613,29 @@ def test_a_node_out_of_sight_is_brought_there_and_one_in_sight_moves_nothing(
     assert view.accessibleDescription() == "No entry is chosen"
 
 
+def test_the_whole_fits_the_room_that_there_is_until_somebody_looks_closer(seen: GraphPane) -> None:
+    view = seen.view
+    view.choose(SKARN)
+
+    def share() -> float:
+        sight, nodes = view.mapToScene(view.viewport().rect()).boundingRect(), view.drawing.bounds()
+        assert sight.contains(nodes)
+        return max(nodes.width() / sight.width(), nodes.height() / sight.height())
+
+    view.fit()
+    for size in ((400, 120), (700, 500), (300, 300)):
+        view.resize(*size)
+        assert share() > 0.5
+        view.choose(BELL if view.drawing.chosen == SKARN else SKARN)
+        assert share() > 0.5
+    for look in (lambda: view.zoom(1.2), lambda: view.pan(3, 0), lambda: view._bring({BELL})):
+        view.fit()
+        look()
+        near = view.transform().m11()
+        view.resize(view.width() + 60, view.height() + 60)
+        assert view.transform().m11() == near
+
+
 @pytest.mark.own_window
 def test_whatever_changes_is_drawn_again(seen: GraphPane, monkeypatch: pytest.MonkeyPatch) -> None:
     view, drawn_again = seen.view, [0]
