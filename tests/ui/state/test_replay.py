@@ -295,6 +295,18 @@ def test_texts_go_away_for_their_vectors_once_somebody_agreed(
     assert (asked, told) == ([], []), "all are there now"
 
 
+def test_only_a_replay_that_somebody_asked_for_is_announced(session: Session, qtbot: QtBot) -> None:
+    told = heard(session, "replayed")
+    session.replays.automatic = True
+    session.replays.run_unasked()
+    ready(session, qtbot)
+    assert set(session.runs.traces) == set(session.generations)
+    assert told == []
+    session.replays.run_all(fresh=True)
+    ready(session, qtbot)
+    assert [name for name, _tally in told] == ["replayed"]
+
+
 def test_while_a_vault_is_read_nothing_is_run(session: Session) -> None:
     session.set_activity("Reading…")
     session.replays.run_all()
