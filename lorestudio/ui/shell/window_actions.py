@@ -118,7 +118,7 @@ class WindowFeature(Feature):
         self._palette.clicked.connect(partial(context.run, "go.command"))
         flip = tr("Switch between light and dark")
         named(self._switch, flip, flip)
-        self._switch.clicked.connect(lambda: self.choose_theme("light" if self.context.theme.palette.dark else "dark"))
+        self._switch.clicked.connect(self._flip_theme)
         for button, icon in ((self._workspace, "columns"), (self._palette, "search"), (self._switch, "contrast")):
             iconed(context.theme, button, icon)
         self._name_workspace()
@@ -221,6 +221,9 @@ class WindowFeature(Feature):
     def _toggle_full_screen(self) -> None:
         window = self.context.window
         window.setWindowState(window.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def _flip_theme(self) -> None:
+        self.choose_theme("light" if self.context.theme.palette.dark else "dark")
 
     # ---- help -------------------------------------------------------------------------------------------------------
 

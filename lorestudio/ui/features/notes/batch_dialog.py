@@ -116,8 +116,7 @@ class BatchDialog(PlanDialog):
         for signal in (self.operation.currentIndexChanged, self.kind.currentIndexChanged, self.value.textChanged):
             signal.connect(self._other)
         self.name.setFocus()
-        paths = self._paths
-        self.work.ask(lambda _vaults: summarise(paths), self._show_summary, self.state.setText)
+        self._read()
         self._settle()
         self.view.say(self.nothing_yet())
 
@@ -210,6 +209,10 @@ class BatchDialog(PlanDialog):
         return text.strip()
 
     # ---- what there is ----------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        paths = self._paths
+        self.work.ask(lambda _vaults: summarise(paths), self._show_summary, self.state.setText)
 
     def _show_summary(self, found: NotesSummary) -> None:
         self._summary = found
