@@ -343,6 +343,21 @@ def test_runs_that_cannot_be_kept_are_told(make_session: Callable[..., Session],
     assert session.runs.finished() is not None
 
 
+def test_why_nothing_at_all_could_be_kept_is_told(
+    make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def save(_simulator: object) -> None:
+        raise MemoryError("no room for the runs")
+
+    session = make_session(replay=False, make_simulator=Simulator, keep_in=tmp_path / "runs")
+    monkeypatch.setattr(session.replays._replayer, "save", save)
+    said = notices(session)
+    session.replays.automatic = True
+    session.set_project(make_project(tmp_path / "vault"))
+    ready(session, qtbot)
+    assert any("o room for the runs" in text for text in said), said
+
+
 def test_while_a_replay_runs_its_run_is_looked_at_and_none_afterwards(session: Session, qtbot: QtBot) -> None:
     told = heard(session, "live_changed")
     session.replays.run_all()
