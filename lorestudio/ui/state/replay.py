@@ -16,7 +16,7 @@ from lorestudio.studio.project.answering import Question
 from lorestudio.studio.replay.ranges import MessageRange, Superseded
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.ui.shell.qt import later
-from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.state.choices import ChoiceChanges, RunChoice, system_title
 from lorestudio.ui.state.replay_worker import (
     Finished,
@@ -281,7 +281,6 @@ class Replays(QObject):
                 tr("Keeping the runs"),
                 lambda _report: self._replayer.save(simulator),
                 done=self._tell,
-                failed=lambda error: self._tell((sentence_of(error),)),
             )
 
     def _tell(self, problems: Iterable[str]) -> None:
