@@ -25,7 +25,7 @@ _CITATION = re.compile(rf"\b[Rr]ules: (?P<body>(?:{_PARTS}|(?<=\([Rr]ules: )[a-z
 _OLD = re.compile(
     r"\bspec:? (?:errata|\d|deeplore|recap|fact|context|hybrid|offline|anchors)|\(spec:?$"
     r"|deeplore-(?:engine|ai-and-tools)|\banchors-[a-z]|golden[ /]format|\berrata\b|\bthe specification",
-    re.IGNORECASE,
+    re.IGNORECASE | re.MULTILINE,
 )
 _HEADING = re.compile(rf"(?P<level>#{{1,6}}) (?:(?P<number>{_NUMBER})\.? )?(?P<name>.+)")
 
@@ -136,7 +136,8 @@ def test_nothing_else_is_cited() -> None:
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for path in (*SOURCES, *TEXTS)
         if path != Path(__file__).resolve()
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if _OLD.search(text := path.read_text("utf-8"))
+        for number, line in enumerate(text.splitlines(), 1)
         if _OLD.search(line)
     ] == []
 

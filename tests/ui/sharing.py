@@ -50,11 +50,11 @@ Look = tuple[object, ...]
 Held = dict[QObject, dict[str, object]]
 
 _PLAIN = (bool, int, str, enum.Enum, Generation, type(None))
-_PASSING = frozenset({"_asked", "_first", "_known", "_most", "_number", "_texts", "_tone"})
+_PASSING = frozenset({"_asked", "_first", "_known", "_most", "_number", "_texts", "_tone", "_whole"})
 """What nobody looks at again.
 
-Numbers that only grow, what was found out about entries, their texts in small letters, a height to the pixel, and the
-tone of a message that is gone.
+Numbers that only grow, what was found out about entries, their texts in small letters, a height to the pixel, the tone
+of a message that is gone, and whether a graph fits its room.
 """
 
 

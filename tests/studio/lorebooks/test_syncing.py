@@ -40,7 +40,7 @@ from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import SaveError
 from lorestudio.vault.writer import save_note
-from tests.examples import examples
+from tests.examples import examples, some_at_once
 from tests.exchange.test_character_card import V2
 from tests.studio.lorebooks.test_exporting import MADE_NEW, a_vault, export, imported
 from tests.studio.lorebooks.test_importing import MINE, book, files, vault
@@ -543,7 +543,7 @@ class Placed:
         return [path.read_text(encoding="utf-8").partition("\nIt is")[2] for path in self.notes]
 
 
-@pytest.mark.parametrize("form", SYNCED)
+@pytest.mark.parametrize("form", some_at_once(SYNCED, str))
 @given(
     titles=st.lists(st.sampled_from(["Bell", "Quay", "Fog"]), min_size=2, max_size=4),
     priorities=st.lists(st.sampled_from([None, 500, 899, 901, 950]), min_size=4, max_size=4),
