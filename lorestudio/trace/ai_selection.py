@@ -110,7 +110,7 @@ def failure_of(trace: Trace) -> str:
 
 def commonest(failures: Sequence[str]) -> str:
     """What most of these say, in one line, for the end of a sentence."""
-    return one_line(max(failures, key=failures.count)).rstrip(".")
+    return one_line(Counter(failures).most_common(1)[0][0]).rstrip(".")
 
 
 class AiLine(Struct, frozen=True):
