@@ -102,6 +102,12 @@ def test_no_key_is_kept_in_what_is_said_of_an_exchange(header: tuple[str, str], 
     assert ODD_KEY.casefold() not in shown
 
 
+def test_a_parameter_of_any_name_has_a_key_where_its_value_looks_like_one() -> None:
+    key = "9f86d081884c7d659a2feaa0c55ad015"
+    asked = Exchange("POST", "/v1/completions", query=f"model=claude-3-5-sonnet-20241022&upstream={key}")
+    assert set(asked.keys) == {key}
+
+
 @pytest.mark.parametrize(
     ("name", "value", "keys"),
     [

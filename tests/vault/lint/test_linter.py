@@ -169,6 +169,12 @@ def test_of_a_long_chain_that_contradicts_itself_the_beginning_is_told() -> None
     assert "“N11” requires “N12” and 7 more, but “N19” excludes “N0”. So “N0” never comes in." in told
 
 
+def test_two_keys_that_contain_one_are_not_told_as_one() -> None:
+    files = {"A.md": note("keys: [magic]"), "B.md": note("keys: [magic lamp]"), "C.md": note("keys: [magic wand]")}
+    (told,) = (item.message for item in findings(files, "K54"))
+    assert told == "The key “magic” is part of keys of “B” and “C”."
+
+
 def test_a_key_that_half_a_vault_has_takes_no_longer_for_each_note() -> None:
     files = {
         f"N{number:04}.md": note(f"keys: [magic, n{number:04}{', magic lamp' * (number % 2)}]")

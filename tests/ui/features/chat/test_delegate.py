@@ -236,7 +236,11 @@ def test_of_a_message_as_long_as_a_book_the_lines_in_sight_are_drawn(qtbot: QtBo
     tall, body = delegate._line_height(), delegate._body(rect_of(view, 0)).top() + delegate._header_height() + 3
     for scrolled in (0, bar.maximum() // 2, bar.maximum()):
         bar.setValue(scrolled)
-        words = [each for each in words_drawn(view) if each.startswith("line ")]
+        lines = [each for each in drawn(view) if each.kind == "text" and each.words.startswith("line ")]
+        words = [each.words for each in lines]
+        for each in lines:
+            place = int(each.words.removeprefix("line "))
+            assert each.box.center().y() == pytest.approx(body - scrolled + (place + 0.5) * tall, abs=tall / 2)
         first = max(0, int((scrolled - body) / tall))
         last = min(4999, int((scrolled + view.viewport().height() - body) / tall))
         assert {f"line {place}" for place in range(first, last + 1)} <= set(words)
