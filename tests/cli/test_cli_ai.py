@@ -305,6 +305,16 @@ def test_a_provider_that_fails_leaves_what_the_keys_match(
     assert says in traces.stderr
 
 
+def test_a_failure_without_a_reason_is_counted(
+    lorestudio: Run, vault: Path, chat: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a system from elsewhere may have it."""
+    monkeypatch.setattr("lorestudio.cli.runs.tables.failure_of", lambda _trace: "")
+    with_profile(lorestudio, UNUSED_PORT)
+    command = ("replay", vault, "--chat", chat, *TWO_STAGE, "--answers", "Local", "--yes")
+    assert "the AI gave no usable answer in 4 of 4 generations." in lorestudio(*command, "--json").stderr
+
+
 def test_nobody_listens(lorestudio: Run, vault: Path, chat: Path) -> None:
     with_profile(lorestudio, UNUSED_PORT)
     result = lorestudio("replay", vault, "--chat", chat, *TWO_STAGE, "--answers", "Local", "--yes")

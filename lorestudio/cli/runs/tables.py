@@ -73,8 +73,8 @@ class ReplayReport:
     def failures(self) -> str:
         """How often a model gave no usable answer, and why most often; "" for never."""
         totals, whys = ai_totals(self._kept), [*filter(None, map(failure_of, self._kept))]
-        told = f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations, most often: "
-        return f"{told}{commonest(whys)}." if totals.failed else ""
+        told = f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations"
+        return f"{told}{f', most often: {commonest(whys)}' if whys else ''}." if totals.failed else ""
 
 
 def _questions(trace: Trace) -> Trace:
