@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, Any, Final
@@ -66,21 +67,26 @@ class _Loaded(Mapping[str, Any]):
     """The commands by name, each loaded when it is looked up."""
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401  # a command is of click's kind in older versions of typer
-        module, _, place = COMMANDS[name].rpartition(".")
-        from lorestudio.cli.command import command  # noqa: PLC0415  # the version is told without it
-
-        found: typer.Typer | Callable[..., None] = getattr(import_module(f"lorestudio.cli.{module}"), place)
-        if isinstance(found, typer.Typer):
-            return get_command(found)
-        one = typer.Typer(add_completion=False, rich_markup_mode=None)
-        command(one, name)(found)
-        return get_command(one)
+        return _loaded(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)
 
     def __len__(self) -> int:
         return len(COMMANDS)
+
+
+@cache
+def _loaded(name: str) -> Any:  # noqa: ANN401  # the same
+    module, _, place = COMMANDS[name].rpartition(".")
+    from lorestudio.cli.command import command  # noqa: PLC0415  # the version is told without it
+
+    found: typer.Typer | Callable[..., None] = getattr(import_module(f"lorestudio.cli.{module}"), place)
+    if isinstance(found, typer.Typer):
+        return get_command(found)
+    one = typer.Typer(add_completion=False, rich_markup_mode=None)
+    command(one, name)(found)
+    return get_command(one)
 
 
 class _Group(TyperGroup):
