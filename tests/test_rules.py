@@ -23,10 +23,11 @@ _PART = rf"{_NUMBER}(?: to {_NUMBER})?(?: {_DETAIL})*"
 _PARTS = rf"[a-z][a-z-]* {_PART}(?:, {_PART})*"
 _CITATION = re.compile(rf"\b[Rr]ules: (?P<body>(?:{_PARTS}|(?<=\([Rr]ules: )[a-z][a-z-]*(?=\)))(?:; {_PARTS})*)")
 _OLD = re.compile(
-    r"\bspec:? (?:errata|\d|deeplore|recap|fact|context|hybrid|offline|anchors)|\(spec:?$"
-    r"|deeplore-(?:engine|ai-and-tools)|\banchors-[a-z]|golden[ /]format|\berrata\b|\bthe specification",
-    re.IGNORECASE | re.MULTILINE,
+    r"spec:? (?:errata|\d|deeplore|recap|fact|context|hybrid|offline|anchors)|\(spec:?$"
+    r"|deeplore-(?:engine|ai-and-tools)|anchors-[a-z]|golden[ /]format|errata\b|the specification",
+    re.MULTILINE,
 )
+"""In small letters: a search that takes no notice of them is six times slower."""
 _HEADING = re.compile(rf"(?P<level>#{{1,6}}) (?:(?P<number>{_NUMBER})\.? )?(?P<name>.+)")
 
 
@@ -114,6 +115,8 @@ def faults(body: str) -> Iterator[str]:
 def citations(path: Path) -> Iterator[tuple[int, str]]:
     """Line and body of each citation of a file; one may go on in the next line."""
     text = path.read_text("utf-8")
+    if "ules: " not in text:  # of most files nothing is looked at letter by letter
+        return
     flat = re.sub(r"\n[ \t]*(?:# )?", lambda broken: " " + "\0" * (len(broken[0]) - 1), text)
     places = [place for place, sign in enumerate(flat) if sign != "\0"]
     for found in _CITATION.finditer(flat.replace("\0", "")):
@@ -136,7 +139,7 @@ def test_nothing_else_is_cited() -> None:
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for path in (*SOURCES, *TEXTS)
         if path != Path(__file__).resolve()
-        if _OLD.search(text := path.read_text("utf-8"))
+        if _OLD.search(text := path.read_text("utf-8").lower())
         for number, line in enumerate(text.splitlines(), 1)
         if _OLD.search(line)
     ] == []
