@@ -322,8 +322,10 @@ def test_what_was_run_is_kept_when_the_window_is_closed_in_the_middle(
     monkeypatch.setattr(Slow, "more", more := threading.Event())
     session.replays.run_all()
     qtbot.waitUntil(lambda: len(session.runs.traces) > 0)
+    timer = threading.Timer(0.1, more.set)  # while the close waits for the thread
+    timer.start()
     session.replays.close()
-    more.set()
+    timer.join()
     assert saved == [session.runs.chosen]
     ready(session, qtbot)
     session.replays.close()
