@@ -120,7 +120,7 @@ class LiveCapture(QObject):
         folder = self._folder
         if folder is not None:
             self._newest.start(
-                tr("Reading captures"), lambda _job: _look(folder), done=self._take, failed=self.failed.emit, owner=self
+                tr("Reading captures"), lambda _job: _look(folder), done=self._take, failed=self.failed.emit
             )
 
     def listen(self, provider: str, *, renew: bool = False) -> None:

@@ -237,7 +237,6 @@ class BooksDialog(Dialog):
                 lambda _report: scanned.in_play(settings, scene),
                 done=self._found,
                 failed=lambda error: self._found(((), (sentence_of(error),))),
-                owner=self,
             )
 
     def _found(self, found: tuple[tuple[Lorebook, ...], tuple[str, ...]]) -> None:

@@ -434,7 +434,6 @@ class TuningFeature(Feature):
             work,
             done=partial(self.scores.show_scores, seed=project.seed),
             failed=self.context.failing("scores", "warning"),
-            owner=self.scores,
         )
 
     def _can_try(self) -> bool:

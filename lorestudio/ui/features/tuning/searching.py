@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from PySide6.QtWidgets import QWidget
 
-from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Declaration, declared
 from lorestudio.settings.store import SettingsProfile
@@ -403,6 +402,4 @@ def _trial(simulator: Simulator, lines: tuple[str, ...]) -> TuningTrial:
         raise InputError("Tuning", "nothing is expected yet. Say of entries that they should be in, or should not.")
     if not lines:
         raise InputError("Tuning", "say what may be turned, one a line, as in scanDepth=1..8.")
-    return TuningTrial(
-        (replace(project, problems=()),), kind.name, settings, expected, space_of(lines, project, kind, settings)
-    )
+    return TuningTrial((project,), kind.name, settings, expected, space_of(lines, project, kind, settings))

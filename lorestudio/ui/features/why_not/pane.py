@@ -101,7 +101,6 @@ class ScorePage(QWidget):
                 lambda _job: run.system.explain_score(run.moment, run.state, trace, entry),
                 done=partial(self._scored, trace, entry),
                 failed=self._failed,
-                owner=self,
             )
 
     def focus_target(self) -> QWidget:
