@@ -5,7 +5,6 @@ Small labels tell the facts about the entry at a glance, a sentence tells what i
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -134,8 +133,6 @@ class ChipRow(Wrapping):
             (min(wide, most) for wide in wanted), width, QPoint(), height=max(20, round(metrics.height()) + 6), gap=5
         )
 
-
-logger = logging.getLogger(__name__)
 
 WRITE, TEXT, SOURCE = range(3)
 
@@ -337,7 +334,6 @@ class EntryPane(Pane):
             tr("Reading aliases"),
             work,
             done=done,
-            failed=lambda error: logger.warning("the aliases were not read: %s", error),
             reported=take,
         )
 

@@ -5,7 +5,6 @@ The switcher has notes by title or alias, those looked at last first, and a new 
 
 from __future__ import annotations
 
-import logging
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -54,8 +53,6 @@ from lorestudio.vault.lint.fixes import Repair
 if TYPE_CHECKING:
     from lorestudio.ui.features.notes.links import LinksPane
     from lorestudio.ui.features.notes.search import SearchPane
-
-logger = logging.getLogger(__name__)
 
 
 def note_items(session: Session, notes: Sequence[Note], recent: Sequence[Path]) -> list[Choice]:
@@ -299,7 +296,6 @@ class VaultFeature(Feature):
             tr("Reading aliases"),
             lambda _report: read_aliases(project),
             done=lambda found: picker.add(_aliases(notes, found)) if alive else None,
-            failed=lambda error: logger.warning("the aliases were not read: %s", error),
         )
         picker.open_over(context.window)
 
