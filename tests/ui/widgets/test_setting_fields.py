@@ -80,6 +80,8 @@ def test_a_number_is_shown_kept_in_its_range_and_given_as_it_is_typed(qtbot: QtB
     QTest.keyClicks(field.box, field.box.locale().toString(typed))
     assert told[-1] == typed
     assert type(told[-1]) is declaration.type
+    QTest.keyClicks(field.box, field.box.locale().decimalPoint() + "5")
+    assert field.box.valueFromText(field.box.text()) == told[-1]  # nothing behind a whole number
     assert field.row.count() >= 2  # box and slider, or box and room; a unit between
 
 

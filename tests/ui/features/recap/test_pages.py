@@ -373,6 +373,10 @@ def test_steps_that_wait_stand_before_those_that_are_over(theme: Theme, qtbot: Q
     assert column(page, 0) == ["Under way", "Waits", "Waits", "Failed", "Done"]
     assert column(page, 2)[4] == ""
     assert re.fullmatch(r"\d\d:\d\d:20 too slow", column(page, 2)[3])
+    for place in (0, 1, 2):  # what failed stands out whole, what is over stands back
+        assert [page.model.index(row, place).data(Qt.ItemDataRole.ForegroundRole) for row in (2, 3, 4)] == [
+            None, theme.color("error"), theme.color("text_muted"),
+        ]  # fmt: skip
     can = []
     for row in page.model.rows:
         page.view.choose(row.key)

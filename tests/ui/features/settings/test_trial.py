@@ -10,18 +10,21 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from lorestudio.domain.records import replace
+from lorestudio.settings.declaration import declared
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.budget import budget_view
 from lorestudio.trace.diff import compare
-from lorestudio.ui.features.settings.trial import diff_lines
+from lorestudio.ui.features.settings.trial import SettingTrial, Trial, diff_lines
+from lorestudio.ui.state.drafts import Drafts, LivePreview
+from lorestudio.ui.state.selection import Selection
 from tests.ui.conftest import drain
 
 
-@pytest.fixture
-def window(make_window, qtbot, tmp_path):
-    """Two notes of which World Info brings one in."""
+def two_notes(tmp_path):
+    """Of which World Info brings one in."""
     folder = tmp_path / "vault"
     folder.mkdir()
     for title, key in (("Gate", "gate"), ("Tower", "spire")):
@@ -36,9 +39,14 @@ def window(make_window, qtbot, tmp_path):
         {"name": "Bo", "mes": "Yes."},
     ]
     chat.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    return open_project([folder], chat)
+
+
+@pytest.fixture
+def window(make_window, qtbot, tmp_path):
     window = make_window(make_simulator=Simulator)
     window.session.replays.configure({"world-info": WorldInfoSettings(depth=1)})
-    window.session.set_project(open_project([folder], chat))
+    window.session.set_project(two_notes(tmp_path))
     settle(window, qtbot)
     window.run("system.world-info")
     settle(window, qtbot)
@@ -145,6 +153,30 @@ def test_the_bench_asks_the_chosen_system(window, qtbot) -> None:
     window.run("system.deeplore")
     qtbot.waitUntil(lambda: pane.result is not None and pane.result.trace.system == "deeplore")
     settle(window, qtbot)
+
+
+def test_why_nothing_is_known_of_a_setting_yet(make_session, qtbot, tmp_path) -> None:
+    session = make_session(two_notes(tmp_path), replay=False, make_simulator=Simulator)
+    selection, run = Selection(), session.runs
+    depth = next(each for each in declared(DeepLoreSettings) if each.name == "scan_depth")
+    live = LivePreview(Drafts(), session.jobs, lambda: session.project, lambda: run.previewer(selection.generation))
+    trial, elsewhere = SettingTrial(session, selection, live), Trial(session, selection, live, "world-info")
+
+    def first() -> str:
+        """Of the reply; the whole chat is told of below."""
+        return trial.words.splitlines()[0]
+
+    assert elsewhere.words == "The chat runs with DeepLore, so these settings are not tried out on it."
+    assert first() == "Choose a reply in the chat to see what this would do to it."
+    selection.choose_message(3, session.generations[1])
+    trial.move(depth, 1)
+    assert first() == "This reply has not been run, so nothing can be tried out on it."
+    session.replays.run_all()
+    assert first() == "The chat is being replayed; what this would do is shown when that is done."
+    qtbot.waitUntil(lambda: not run.replaying)
+    assert first() == "Trying it out…"
+    qtbot.waitUntil(lambda: session.jobs.idle and trial.is_current)
+    assert first().endswith(" tokens in the prompt")
 
 
 def opened_dialog(window):
