@@ -664,9 +664,16 @@ def test_nothing_is_saved_of_no_turns(make_window: MakeWindow, monkeypatch: pyte
 
 @pytest.mark.always
 def test_without_a_chat_it_says_what_it_needs(make_window: MakeWindow, qtbot: QtBot) -> None:
-    pane = pane_of(opened(make_window, qtbot, None))
+    window = opened(make_window, qtbot, None)
+    pane = pane_of(window)
     assert pane.empty.isVisible()
     assert pane.empty.title.text() == "No chat yet"
+    window.docks["timeline"].hide()
+    window.session.set_project(project_with(long_chat(2)))
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+    window.show_pane("timeline")
+    QApplication.processEvents()
+    assert pane.empty.title.text() == "Looking at the turns"  # at once, not what was so when it was seen last
 
 
 def test_before_a_replay_it_offers_one(make_window: MakeWindow, qtbot: QtBot) -> None:
