@@ -201,9 +201,6 @@ class MessageList(QListView):
                 wanted = value + rect.bottom() + 1 - view
             else:
                 return
-            if self._measure(range(max(0, index.row() - 1), min(index.row() + 2, len(self._heights)))):
-                self._place()  # what was measured here is not asked for again
-                self._scroll(wanted)
             self.verticalScrollBar().setValue(wanted)
             self._settle()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -201,9 +202,10 @@ class Painted(QStyledItemDelegate):
     def __init__(self, view: MessageList) -> None:
         super().__init__(view)
         self.states: dict[int, QStyle.StateFlag] = {}
+        self.heights: list[int] = []
 
-    def sizeHint(self, _option: object, _index: object) -> QSize:  # noqa: N802 (Qt's name)
-        return QSize(100, 30)
+    def sizeHint(self, _option: object, index: QModelIndex) -> QSize:  # noqa: N802 (Qt's name)
+        return QSize(100, self.heights[index.row()] if self.heights else 30)
 
     def paint(
         self, _painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -325,6 +327,28 @@ def test_a_row_comes_into_sight_where_it_is_wanted(
     view.verticalScrollBar().setValue(start)
     view.scrollTo(view.model().index(row, 0), hint)
     assert view.verticalScrollBar().value() == value
+
+
+@pytest.mark.parametrize("seed", [1, 32, 34, 92])
+def test_rows_of_other_heights_than_guessed_come_where_they_are_wanted(qtbot: QtBot, seed: int) -> None:
+    rnd, hints = random.Random(seed), MessageList.ScrollHint
+    view, delegate = short_list(qtbot, 60)
+    delegate.heights = [rnd.choice([20, 30, 60, 150, 290, 20, 90]) for _ in range(60)]
+    view.set_guess(lambda: [1] * 60, lambda _length, _width: rnd.choice([30, 100]))
+    view.reset()
+    for _ in range(20):
+        row, hint = rnd.randrange(60), rnd.choice([*hints])
+        view.scrollTo(view.model().index(row, 0), hint)
+        rect, value = view.visualRect(view.model().index(row, 0)), view.verticalScrollBar().value()
+        assert rect.height() == delegate.heights[row]
+        assert view.viewport().rect().contains(rect)
+        wanted = {
+            hints.PositionAtTop: rect.top(),
+            hints.PositionAtBottom: rect.bottom() - 299,
+            hints.PositionAtCenter: rect.center().y() - 150,
+        }
+        at_an_end = value in (0, view.verticalScrollBar().maximum())
+        assert at_an_end or hint not in wanted or wanted[hint] == 0 or rect.top() == 0
 
 
 def test_rows_that_come_and_go_have_their_place(qtbot: QtBot) -> None:
