@@ -17,7 +17,6 @@ from lorestudio.studio.project.answering import AnswerKind, Asked, CostEstimate,
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.judging import AcceptedProposals, Judge, write_accepted
 from lorestudio.studio.proposals.model import (
-    Material,
     NoteLocks,
     Proposal,
     ProposalKind,
@@ -454,8 +453,6 @@ class Proposing(QObject):
 
 
 def _filename(project: Project, task: ProposalTask) -> str:
-    if isinstance(task.about, Material):
-        return task.about.entry.filename
     for folder in project.vault_folders:
         if folder is not None and task.place.is_relative_to(folder):
             return task.place.relative_to(folder).as_posix()

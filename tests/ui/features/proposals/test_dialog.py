@@ -847,6 +847,8 @@ def test_keys_of_a_lorebooks_entry_are_proposed_written_and_taken_back(window, w
     wait()
     assert not dialog.mode.isVisible()  # the keys alone decide
     assert states(dialog) == {"Bell": "proposed"}
+    (row,) = dialog.work.rows
+    assert row.filename == window.session.project.index.entries[0].filename
     dialog.accept_current()
     wait()
     keys = json.loads(book.read_text("utf-8"))["entries"]["3"]["key"]
