@@ -72,6 +72,7 @@ def test_a_number_is_shown_kept_in_its_range_and_given_as_it_is_typed(qtbot: QtB
         field.set_value(value)
         assert field.box.value() == pytest.approx(shown)
         assert field.box.valueFromText(field.box.text()) == pytest.approx(shown)
+    assert (field.slider is None) == (declaration.low is None or declaration.high is None)
     assert field.slider is None or field.slider.value() == field.slider.maximum()
     assert told == []
     field.set_value(low)
@@ -82,7 +83,9 @@ def test_a_number_is_shown_kept_in_its_range_and_given_as_it_is_typed(qtbot: QtB
     assert type(told[-1]) is declaration.type
     QTest.keyClicks(field.box, field.box.locale().decimalPoint() + "5")
     assert field.box.valueFromText(field.box.text()) == told[-1]  # nothing behind a whole number
-    assert field.row.count() >= 2  # box and slider, or box and room; a unit between
+    if declaration.type is float:
+        field.set_value(low + 0.125)
+        assert field.box.valueFromText(field.box.text()) == low + 0.125
 
 
 def test_the_unit_stands_behind_the_number(qtbot: QtBot) -> None:
@@ -90,6 +93,7 @@ def test_the_unit_stands_behind_the_number(qtbot: QtBot) -> None:
         field = make_field(declaration)
         qtbot.addWidget(field)
         units = [each.text() for each in field.findChildren(QLabel) if each.text()]
+        assert field.row.indexOf(field.unit) == field.row.indexOf(field.box) + 1
         assert units == ([declaration.unit] if declaration.unit else []), declaration.alias
 
 
@@ -98,6 +102,9 @@ def test_large_numbers_are_written_in_groups(qtbot: QtBot) -> None:
     qtbot.addWidget(field)
     field.set_value(12_500)
     assert field.box.text() == "12,500"
+    without_end = make_field(replace(field.declaration, high=None))
+    qtbot.addWidget(without_end)
+    assert without_end.slider is None  # it would have no end
 
 
 @pytest.mark.parametrize(("high", "step"), [(400, 1), (401, 10), (20_000, 10), (20_001, 100)])
