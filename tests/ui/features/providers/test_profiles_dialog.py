@@ -105,7 +105,6 @@ def test_the_presets_are_the_servers_that_people_use(open_dialog) -> None:
 def test_a_profile_is_made_and_its_key_goes_into_the_keyring_only(open_dialog, connections, keyring, qtbot) -> None:
     dialog = open_dialog()
     add(dialog, "OpenRouter")
-    assert dialog.key.echoMode() is QLineEdit.EchoMode.Password
     dialog.model.setText("mistral/large")
     dialog.timeout.setText("30")
     dialog.tokens.setText("2000")
@@ -131,6 +130,7 @@ def test_a_profile_is_made_and_its_key_goes_into_the_keyring_only(open_dialog, c
 def test_another_name_takes_the_key_along(open_dialog, keyring, connections, qtbot) -> None:
     keyring.kept["lorestudio", "Remote"] = SECRET
     dialog = open_dialog(REMOTE, Profile("Second", url="http://127.0.0.1:1/v1"))
+    assert dialog.key.echoMode() is QLineEdit.EchoMode.Password
     dialog.name.setText("Elsewhere")
     dialog.save.click()
     settle(dialog, qtbot)

@@ -365,6 +365,7 @@ def test_scores_that_cannot_be_explained_stay_with_what_is_known(window: MainWin
     window.why.scores_button.click()
     settle(window)
     assert [node.title for node in scores.nodes] == ["Match", "Priority", "Budget"]
+    assert window.why.answers_button.text() == "What would keep it out?"  # it goes in
     scores._failed(ValueError("no such run"))
     assert [(node.title, node.description) for node in scores.nodes[3:]] == [
         ("The score could not be explained", "no such run")
