@@ -442,6 +442,8 @@ def test_a_profile_is_told_in_full(theme: Theme, qtbot: QtBot) -> None:
 def test_the_pane_says_that_it_reads_or_why_it_cannot(theme: Theme, qtbot: QtBot) -> None:
     pane = MemoriesPane(theme)
     qtbot.addWidget(pane)
+    tabs = pane.tabs
+    assert all(tabs.widget(place).accessibleName() == tabs.tabText(place) for place in range(tabs.count()))
     said = []
     for problem in ("", "It is torn.", ""):
         pane.show_picture(None, problem, chat=True, chat_known=True)
