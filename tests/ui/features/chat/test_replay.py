@@ -216,6 +216,7 @@ def test_what_runs_is_gone_to_and_stopped_with_word_of_it(window, monkeypatch) -
     assert stopped == ["said", "cancel"]
 
 
+@pytest.mark.always
 def test_what_a_replay_costs_is_said_before_it_begins(window, qtbot, monkeypatch) -> None:
     begun = []
     monkeypatch.setattr(window.session.replays, "begin", begun.append)
@@ -228,9 +229,6 @@ def test_what_a_replay_costs_is_said_before_it_begins(window, qtbot, monkeypatch
         next(each for each in box.buttons() if each.text() == button).click()
         drain()
     assert begun == [finished]
-
-
-def test_asking_everything_again_does_not_say_that_what_is_recorded_is_spared(window) -> None:
     choice = replace(window.session.choice, mode=Mode.TWO_STAGE, source=Source(AnswerKind.PROVIDER, "Home"))
     told = []
     for fresh in (False, True):

@@ -777,6 +777,7 @@ def test_a_message_without_a_chat_is_nothing_to_make_a_recap_of(opened: MainWind
     feature.recap_message()
     feature.toggle_break()
     assert asked == []
+    assert opened.commands.actions["recap.break"].text().endswith("cene break after this message")
     amount = len(opened.session.project.chat.messages)
     opened.selection.choose_message(amount, None)  # the reply to come
     feature.recap_message()

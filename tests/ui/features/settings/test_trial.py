@@ -177,6 +177,11 @@ def test_why_nothing_is_known_of_a_setting_yet(make_session, qtbot, tmp_path) ->
     assert first() == "Trying it out…"
     qtbot.waitUntil(lambda: session.jobs.idle and trial.is_current)
     assert first().endswith(" tokens in the prompt")
+    before = session.project
+    assert trial.known is before.settings
+    trial.end()
+    trial.keep()  # Enter in a field that was not moved
+    assert session.project is before
 
 
 def opened_dialog(window):

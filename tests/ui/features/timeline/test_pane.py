@@ -321,6 +321,7 @@ def test_zooming_keeps_the_chosen_turn_where_it_is(theme: Theme, qtbot: QtBot) -
 
 def test_a_chosen_turn_comes_into_sight(theme: Theme, qtbot: QtBot) -> None:
     view = make_map(theme, qtbot, 5000)
+    assert view.content.column_of(None) == -1  # before one is chosen
     view.choose(-1, 4999)
     at = view.geometry_now()
     assert at.grid.left() <= at.left_of(4999) <= at.grid.right()
