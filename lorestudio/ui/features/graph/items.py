@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QTransform
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QPixmap, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from lorestudio.domain.texts import shorten
@@ -28,6 +28,12 @@ SMALLEST_SEEN: Final = 3.0
 
 _GLYPH_FROM: Final = 6.5
 """Nodes with at least this radius on the screen show their glyph or number."""
+
+_STAMPED_FROM: Final = 200
+_STAMPED_BELOW: Final = 12.0
+"""With more nodes than the first in sight those of a smaller radius than the second are drawn from pictures."""
+
+_STAMPS_KEPT: Final = 3000
 
 _TITLES_CONSIDERED: Final = 500
 _FEWEST_TITLES: Final = 3
@@ -215,33 +221,75 @@ class EdgeLayer(_Layer):
 class NodeLayer(_Layer):
     """All nodes: a disc in the colour of its sort with a glyph or number, and rings for what is special about it."""
 
+    def __init__(self, drawing: Drawing, theme: Theme) -> None:
+        super().__init__(drawing, theme)
+        self._stamps: dict[tuple[object, ...], QPixmap] = {}
+        theme.changed.connect(self._stamps.clear)
+
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         """Qt: draw the exposed nodes."""
         drawing, theme = self.drawing, self.theme
         scale = painter.worldTransform().m11()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        edge = hairline(theme.color("fill_edge"))
         alone = set(drawing.gaps.orphans) if drawing.gaps is not None else set()
         plain = NodeLook(theme.palette.raised, theme.palette.text, "")
-        for row in drawing.inside(drawing.areas(option, 10 / scale)):
+        rows = drawing.inside(drawing.areas(option, 10 / scale))
+        if widget is not None and len(rows) > _STAMPED_FROM:  # exported pictures are drawn exactly
+            special = {*alone, *drawing.hits, *drawing.pinned, drawing.chosen}
+            small = [row for row in rows if drawing.wide[row] * scale < _STAMPED_BELOW]
+            usual = [row for row in small if drawing.ids[row] not in special]
+            self._stamp(painter, usual, plain, widget.devicePixelRatio())
+            rows = [row for row in small if drawing.ids[row] in special] + rows[len(small) :]
+        for row in rows:
             entry = drawing.ids[row]
             look = drawing.looks.get(entry, plain)
             point, radius = drawing.points[entry], max(drawing.radius[entry], SMALLEST_SEEN / scale)
             if drawing.light is not None:
                 painter.setOpacity(float(drawing.light[row]))
             self._rings(painter, entry, point, radius, scale, alone)
-            painter.setPen(edge)
-            painter.setBrush(QColor(look.fill))
-            painter.drawEllipse(point, radius, radius)
-            if look.hatched:
-                painter.setBrush(QBrush(QColor(look.ink), Qt.BrushStyle.BDiagPattern))
-                painter.drawEllipse(point, radius, radius)
+            self._disc(painter, look, point, radius)
             if radius * scale >= _GLYPH_FROM:
                 self._sign(painter, look, point, radius)
             if entry in drawing.pinned:
                 self._pin(painter, point, radius, scale)
         painter.setOpacity(1.0)
+
+    def _disc(self, painter: QPainter, look: NodeLook, point: QPointF, radius: float) -> None:
+        painter.setPen(hairline(self.theme.color("fill_edge")))
+        painter.setBrush(QColor(look.fill))
+        painter.drawEllipse(point, radius, radius)
+        if look.hatched:
+            painter.setBrush(QBrush(QColor(look.ink), Qt.BrushStyle.BDiagPattern))
+            painter.drawEllipse(point, radius, radius)
+
+    def _stamp(self, painter: QPainter, rows: Sequence[int], plain: NodeLook, ratio: float) -> None:
+        """Draw nodes from pictures of their discs, a quarter of a pixel exact; thousands of circles take too long."""
+        drawing, transform = self.drawing, painter.worldTransform()
+        scale = transform.m11()
+        at = drawing.at[rows] * scale + (transform.dx(), transform.dy())
+        wide = np.maximum(drawing.wide[rows] * scale, SMALLEST_SEEN)
+        quarters = np.rint(4 * np.column_stack([at, wide])).astype(np.int64).tolist()
+        if len(self._stamps) > _STAMPS_KEPT:
+            self._stamps.clear()
+        painter.setWorldTransform(QTransform())
+        for row, (x, y, size) in zip(rows, quarters, strict=True):
+            look = drawing.looks.get(drawing.ids[row], plain)
+            key = (look.fill, look.ink, look.hatched, size, x & 3, y & 3, ratio)
+            stamp, middle = self._stamps.get(key), size // 4 + 3
+            if stamp is None:
+                stamp = self._stamps[key] = QPixmap(round(2 * middle * ratio), round(2 * middle * ratio))
+                stamp.setDevicePixelRatio(ratio)
+                stamp.fill(Qt.GlobalColor.transparent)
+                with QPainter(stamp) as into:
+                    into.setRenderHint(QPainter.RenderHint.Antialiasing)
+                    self._disc(into, look, QPointF(middle + (x & 3) / 4, middle + (y & 3) / 4), size / 4)
+            if drawing.light is not None:
+                painter.setOpacity(float(drawing.light[row]))
+            painter.drawPixmap((x >> 2) - middle, (y >> 2) - middle, stamp)
+            if size >= 4 * _GLYPH_FROM:
+                self._sign(painter, look, QPointF(x / 4, y / 4), size / 4)
+        painter.setWorldTransform(transform)
 
     def _rings(
         self, painter: QPainter, entry: int, point: QPointF, radius: float, scale: float, alone: Collection[int]
@@ -270,10 +318,11 @@ class NodeLayer(_Layer):
             pixmap = glyph(look.icon, look.ink, 32)
             painter.drawPixmap(box, pixmap, QRectF(pixmap.rect()))
         elif look.text:
-            font = QFont(painter.font())
-            font.setPixelSize(max(5, round(radius * (1.1 if len(look.text) < 3 else 0.8))))
-            font.setWeight(QFont.Weight.DemiBold)
-            painter.setFont(font)
+            font, pixels = painter.font(), max(5, round(radius * (1.1 if len(look.text) < 3 else 0.8)))
+            if font.pixelSize() != pixels:
+                font.setPixelSize(pixels)
+                font.setWeight(QFont.Weight.DemiBold)
+                painter.setFont(font)
             painter.setPen(QColor(look.ink))
             painter.drawText(box.adjusted(-side, -side, side, side), Qt.AlignmentFlag.AlignCenter, look.text)
 

@@ -256,7 +256,7 @@ _MAKERS: Final[Mapping[ColourBy, Callable[[GraphStudy, Mapping[int, int], Palett
 HEADS_UP_TO: Final = 1500
 """So many edges at a time have heads; with more, or from far away, they would be a smear."""
 
-SMOOTH_UP_TO: Final = 1200
+SMOOTH_UP_TO: Final = 800
 """More lines at a time are drawn without smoothing, which takes most of the time and cannot be seen in a throng."""
 
 HEADS_FROM: Final = 0.4
@@ -393,9 +393,12 @@ def draw_strokes(
         color = QColor(pen.color())
         color.setAlpha(max(_FAINTEST, round(255 * math.sqrt(few / len(places)))))
         pen.setColor(color)
+    smooth = len(places) <= SMOOTH_UP_TO
+    if not smooth:
+        pen.setWidthF(max(pen.widthF(), 1.01))  # above 1 Qt fills rows of pixels, which takes two thirds of the time
     painter.setPen(pen)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(places) <= SMOOTH_UP_TO)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, smooth)
     painter.drawLines([made.lines[at] for at in places])
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if painter.worldTransform().m11() >= HEADS_FROM and len(places) <= HEADS_UP_TO:

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QColor,
@@ -25,7 +26,9 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.domain.records import replace
-from lorestudio.studio.graph.graph import Edge, EdgeKind
+from lorestudio.studio.graph.analysis import GraphStudy
+from lorestudio.studio.graph.graph import Edge, EdgeKind, GraphNode, NodeKind, NoteGraph
+from lorestudio.ui.features.graph import items
 from lorestudio.ui.features.graph.bar import SAMPLE, ColourLegend, EdgeLegend
 from lorestudio.ui.features.graph.looks import (
     HEADS_FROM,
@@ -37,7 +40,7 @@ from lorestudio.ui.features.graph.looks import (
     strokes,
 )
 from lorestudio.ui.features.graph.pane import GraphPane
-from lorestudio.ui.features.graph.view import CLOSEST, FARTHEST, FIT_MARGIN, LARGEST_PICTURE, ZOOM_STEP
+from lorestudio.ui.features.graph.view import CLOSEST, FARTHEST, FIT_MARGIN, LARGEST_PICTURE, ZOOM_STEP, GraphView
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme, glyph, scaled
 from tests.ui.drawing import Drawn, drawn, image_of, words_drawn
@@ -795,3 +798,36 @@ def test_pins_are_kept_and_let_go(seen: GraphPane) -> None:
     seen._pin(BELL, on=False)
     assert (BELL in seen._prepared.pinned, BELL in seen.view.drawing.pinned) == (False, False)
     seen._keeper.later.stop()
+
+
+def test_a_throng_of_small_nodes_looks_as_a_few_do(theme: Theme, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Discs in crowds are drawn from pictures: in place, in colour, dimmed and marked as those that are drawn alone."""
+    nodes = {entry: GraphNode(entry, str(entry), "", NodeKind.REGULAR, 50) for entry in range(300)}
+    view = GraphView(theme)
+    qtbot.addWidget(view)
+    view.resize(600, 500)
+    view.show()
+    places = {entry: (30.4 * (entry % 20), 30.7 * (entry // 20)) for entry in nodes}
+    view.show_graph(GraphStudy(NoteGraph(nodes)), places, fit=True)
+    sorts = [NodeLook("#e07010", "#000000", "A", text="1"), NodeLook("#2060c0", "#ffffff", "B", hatched=True)]
+    view.show_looks({entry: sorts[entry % 7 == 0] for entry in list(nodes)[:-1]}, {})
+    view.show_pinned({67})
+    view.drawing.titles = False
+    view.drawing.chosen, view.drawing.hits = 21, frozenset({44})
+
+    def shown(few: int) -> NDArray[np.int16]:
+        """The picture as from afar, where hatchings are shades: from pictures where more than `few` are in sight."""
+        monkeypatch.setattr(items, "_STAMPED_FROM", few)
+        image = view.viewport().grab().toImage()
+        small = image.scaled(image.size() / 6, mode=Qt.TransformationMode.SmoothTransformation)
+        return np.array(small.convertToFormat(QImage.Format.Format_RGB32).constBits(), dtype=np.int16)
+
+    for name in ("light", "dark"):
+        theme.choose(name)
+        for light, scale in ((None, 1.0), (None, 0.6), ({21: 1.0, 22: 0.5}, 1.0)):
+            view.drawing.shine(light, 0.2)
+            view.zoom(scale)
+            apart = np.abs(shown(1000) - shown(200))
+            assert apart.any()  # pictures they are
+            assert apart.mean() < 0.85
+            assert apart.max() < 60
