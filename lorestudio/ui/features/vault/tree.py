@@ -165,15 +165,7 @@ class VaultTree(RecordTree[Node]):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Qt: every row can be chosen, so that the keyboard reaches it; notes are dragged, folders take them."""
-        if not index.isValid():
-            return Qt.ItemFlag.ItemIsDropEnabled
-        node = self.node(index)
-        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        if node.item is not None:
-            flags |= Qt.ItemFlag.ItemIsDragEnabled
-        if node.entry is not None:
-            flags |= Qt.ItemFlag.ItemIsEditable
-        return flags | Qt.ItemFlag.ItemIsDropEnabled if node.place is not None else flags
+        return _FLAGS[self.node(index).kind] if index.isValid() else Qt.ItemFlag.ItemIsDropEnabled
 
     def supportedDropActions(self) -> Qt.DropAction:
         """Qt: notes are moved."""
@@ -302,6 +294,16 @@ class VaultTree(RecordTree[Node]):
             group.add(*(Node(Branch.LEFT_OUT, name, note) for name, note in zip(names, shown, strict=True)))
             self.root.add(group)
 
+
+_GROUP: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+_NOTE: Final = _GROUP | Qt.ItemFlag.ItemIsDragEnabled | Qt.ItemFlag.ItemNeverHasChildren
+_FLAGS: Final = {
+    Branch.FOLDER: _GROUP | Qt.ItemFlag.ItemIsDropEnabled,
+    Branch.GROUP: _GROUP,
+    Branch.ENTRY: _NOTE | Qt.ItemFlag.ItemIsEditable,
+    Branch.LEFT_OUT: _NOTE,
+}
+"""Made once: Qt asks for those of each row of a folder when it is opened, and Python is slow to put flags together."""
 
 _ORDER = {Branch.FOLDER: 0, Branch.ENTRY: 1, Branch.LEFT_OUT: 1, Branch.GROUP: 2}
 
