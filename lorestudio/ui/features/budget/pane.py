@@ -7,7 +7,8 @@ so many entries were in has another hatching than what found no room.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
@@ -55,6 +56,8 @@ CUT_SHARE: Final = 0.34
 
 _EMPTY: Final = BudgetView((), 0, None, 0, None)
 _SIDE, _TOP, _BAR = 12.0, 17.0, 24.0
+_NARROW: Final = 3.0
+"""Edges and hatching need so many pixels."""
 _CENTRE: Final = int(Qt.AlignmentFlag.AlignCenter)
 
 
@@ -69,6 +72,18 @@ def _in_line(bar: QRectF, segments: Iterable[Segment], left: float, scale: float
         wide = scale * segment.tokens
         yield _Placed(segment, QRectF(left, bar.top(), wide, bar.height()))
         left += wide
+
+
+def _drawn(placed: Sequence[_Placed]) -> Iterator[_Placed]:
+    """Segments as they are drawn: those cut side by side that are too narrow to be told apart are one hatching."""
+
+    def alike(item: _Placed) -> tuple[bool, float]:
+        narrow = item.segment.cut and item.box.width() < _NARROW
+        return narrow, item.segment.over_count if narrow else item.box.left()
+
+    for _, found in groupby(placed, alike):
+        first, *others = found
+        yield _Placed(first.segment, first.box | others[-1].box) if others else first
 
 
 class BudgetBar(Picture):
@@ -168,7 +183,7 @@ class BudgetBar(Picture):
         painter.setBrush(theme.color("sunken"))
         painter.drawRoundedRect(budget.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         placed = self._placed()
-        for item in placed:
+        for item in _drawn(placed):
             self._draw_segment(painter, item)
         self._draw_labels(painter, budget, placed)
         self._draw_legend(painter, bar.bottom() + 7)

@@ -204,6 +204,19 @@ def test_segments_have_the_height_of_the_bar_and_what_was_cut_an_edge(bar: Budge
     )]  # fmt: skip
 
 
+def test_hundreds_that_were_cut_are_two_hatchings_and_not_one_dark_surface(bar: BudgetBar) -> None:
+    """Edges of segments narrower than themselves covered the hatching, which says why they are out."""
+    cut = [Segment(10 + place, "Cut", 2, KEYWORD, cut=True, over_count=place >= 150) for place in range(450)]
+    bar.set_view(BudgetView((RULES, SKARN, *cut, BELL), 450, 600, 2, None))
+    boxes = [each.box for each in drawn(bar) if each.kind == "rect" and each.box.height() == 23][2::2]
+    # a third of 600 pixels less the line of the limit; 300 and 600 of 1,050 tokens, and the 150 of one that is wide
+    left, token = 12 + 600 * 0.66 + 3, (600 * 0.34 - 3) / 1050
+    ends = [0, 300, 900, 1050]
+    assert [box.left() for box in boxes] == [pytest.approx(left + token * end + 0.5) for end in ends[:-1]]
+    assert [box.right() for box in boxes] == [pytest.approx(left + token * end - 0.5) for end in ends[1:]]
+    assert bar.words_at(at(left + 1)) == cut[0].describe(600)  # each is found as before
+
+
 def test_the_ring_goes_around_the_segment_that_the_keyboard_is_on(bar: BudgetBar, theme: Theme, qtbot: QtBot) -> None:
     ink = theme.color("focus").name()
     assert ink not in {each.edge for each in drawn(bar)}
