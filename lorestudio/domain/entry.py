@@ -91,7 +91,7 @@ OFF: Final = "wi_disable"
 """The property by which World Info leaves an entry out."""
 
 
-class Entry(Struct, frozen=True, eq=False):
+class Entry(Struct, frozen=True, eq=False, gc=False):  # no part of a cycle, and there are thousands of them
     """One note of lore that takes part in retrieval; compared by identity (rules: deeplore 0.3).
 
     `id` is the position in the index. Numbers keep JavaScript's reading (fractions and infinities are possible).

@@ -7,7 +7,7 @@ one of them would disprove.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -311,15 +311,16 @@ class Holders:
     """
 
     def __init__(self) -> None:
-        self._entries: dict[NoteKey, tuple[Entry, list[str]]] = {}
-        self._notes: Counter[str] = Counter()
+        self._entries: dict[NoteKey, tuple[Entry, tuple[str, ...]]] = {}
+        self._notes: dict[str, int] = {}  # one for each key of a vault: the garbage collector goes through no such dict
 
     def add(self, entry: Entry, key: str) -> None:
         """An entry has this key."""
-        keys = self._entries.setdefault((entry.vault, entry.filename), (entry, []))[1]
+        note = entry.vault, entry.filename
+        first, keys = self._entries.get(note, (entry, ()))
         if key not in keys:
-            keys.append(key)
-            self._notes[key] += 1
+            self._entries[note] = first, (*keys, key)
+            self._notes[key] = self._notes.get(key, 0) + 1
 
     def besides(self, note: NoteKey) -> tuple[str, str]:
         """The titles of other notes' entries, quoted, and their key, "" for several; both "" where there are none."""
