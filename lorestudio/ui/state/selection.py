@@ -116,7 +116,8 @@ def _same(one: Entry | LeftOutNote, other: Entry | LeftOutNote) -> bool:
 
 def same_numbers(before: VaultIndex, after: VaultIndex) -> bool:
     """Whether every entry has the number that it had, so that older traces and choices mean the same ones."""
-    return [_place_of(each) for each in before.entries] == [_place_of(each) for each in after.entries]
+    one, other = before.entries, after.entries
+    return one is other or [_place_of(each) for each in one] == [_place_of(each) for each in other]
 
 
 LONGEST: Final = 200

@@ -48,7 +48,8 @@ class TreeRow:
         """All rows below this one, from top to bottom."""
         for child in self.children:
             yield child
-            yield from child.below()
+            if child.children:
+                yield from child.below()
 
     @property
     def ticked(self) -> bool | None:
