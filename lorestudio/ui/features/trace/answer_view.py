@@ -99,6 +99,7 @@ class RowFonts:
         self.small = Wrapper(scaled(font, _SMALL))
         self.change = Wrapper(scaled(font, _SMALL, bold=True))
         self.reason = Wrapper(scaled(font, _REASON))
+        self._least = row_height(font)
 
     def height(self, words: RowWords) -> int:
         """The height of a row in pixels, two lines at least."""
@@ -106,7 +107,7 @@ class RowFonts:
         below = len(words.result) + len(words.change) - (words.beside and bool(words.change))
         head = len(words.title) * self.title.metrics.height() + below * small
         why = len(words.reason) * self.reason.metrics.height() + (self.button_height(words) + 2 if words.fix else 0)
-        return max(row_height(self.font), math.ceil(max(head, why)) + 6)
+        return max(self._least, math.ceil(max(head, why)) + 6)
 
     def button_height(self, words: RowWords) -> float:
         """The height of the button of a row."""
