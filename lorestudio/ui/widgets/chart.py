@@ -1,4 +1,4 @@
-"""Bars beside each other, drawn by pyqtgraph: stacked, with a limit, marks, a brush, the keyboard and words for each.
+"""Charts: bars beside each other with a limit, marks, a brush and words for each, and what other charts rest on.
 
 Whoever shows one has a table of the same numbers beside it.
 """
@@ -6,34 +6,44 @@ Whoever shows one has a table of the same numbers beside it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
-from typing import Final
+from typing import Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
-import pyqtgraph as pg
 from msgspec import Struct
 from numpy.typing import NDArray
-from pyqtgraph import exceptionHandling
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QGraphicsView, QWidget
+from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtWidgets import QWidget
 
-from lorestudio.ui.shell.qt import later
-from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.qt import V_LEFT, V_RIGHT
+from lorestudio.ui.shell.theme import Theme, drawn, scaled
 from lorestudio.ui.shell.words import number
-from lorestudio.ui.widgets.layouts import column
-from lorestudio.ui.widgets.paint import draw_focus, hairline, hatch, shows_tip, tell
-
-exceptionHandling.handler.remove()  # the window reports errors itself
+from lorestudio.ui.widgets.paint import Picture, draw_focus, hairline, hatch, tell
 
 Numbers = NDArray[np.float64]
-Places = tuple[int, int]
+Value = TypeVar("Value", float, Numbers)
+Places: TypeAlias = tuple[int, int]
 """Bars beside each other: the first, and that after the last."""
 
+Shape: TypeAlias = Literal["circle", "square", "triangle", "diamond", "cross"]
 
-_SIGN_ROOM: Final = 0.16
-"""The part of the height that the row of signs takes."""
+Signs: TypeAlias = Mapping[int, tuple[Shape, str]]
+"""Shapes and names of colours by the bars that they stand at."""
+
+_SIGN_ROOM: Final = 0.17
+"""What the row of signs takes, as a part of the highest bar."""
+MARGIN: Final = 5.0
+APART: Final = 10.0
+"""So many pixels at least are between two names."""
+STILL: Final = 5
+"""So far may the pointer move between press and release of a click (pixels), and so near is it on an edge."""
+WIDE: Final = 4.0
+"""From this width on bars have edges, and room between them (pixels)."""
 
 
 class Layer(Struct, frozen=True):
@@ -49,7 +59,7 @@ class Bars(Struct, frozen=True):
 
     The point of the `expected` bar is hollow, the others are what was recorded.
     `label` is a bar's name below it, `words` all that is said of it. `flags` are bars with a sign at the top: good ones
-    (True) and bad ones. `signs` stand in a row of their own under the bars: a symbol of pyqtgraph's and a colour each.
+    (True) and bad ones. `signs` stand in a row of their own under the bars: a shape and a colour each.
     """
 
     layers: Sequence[Layer] = ()
@@ -59,7 +69,7 @@ class Bars(Struct, frozen=True):
     label: Callable[[int], str] = str
     words: Callable[[int], str] = str
     flags: Mapping[int, bool] = {}
-    signs: Mapping[int, tuple[str, str]] = {}
+    signs: Signs = {}
 
     @property
     def amount(self) -> int:
@@ -78,279 +88,397 @@ def nice_steps(top: float, most: int = 3) -> list[float]:
     return [step * place for place in range(math.floor(top / step + 1e-9) + 1)]
 
 
-class Plot(QWidget):
-    """Axes on the left and below, and between them what is drawn; it takes the keyboard and shows that it has it."""
+class Sign(Struct, frozen=True):
+    """A small shape, some `half` pixels to each side of its middle, with an edge of a width. Colours are `#RRGGBB`."""
 
-    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName(name)
-        self._view: QGraphicsView = pg.GraphicsView(self, useOpenGL=False, background=None)
-        self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._view.setCacheMode(QGraphicsView.CacheModeFlag.CacheNone)  # a kept ground would be another theme's
-        self._view.setAccessibleName(name)
-        column(self._view, of=self, spacing=0, margins=3)
-        self._plot = pg.ViewBox(enableMenu=False, enableMouse=False)
-        self._axes = {side: pg.AxisItem(side, pen=None) for side in ("left", "bottom")}
-        self._room = pg.GraphicsWidget()  # a layout of Qt's would own a window that nobody sees
-        for item in (self._plot, *self._axes.values()):
-            item.setParentItem(self._room)
-        for axis in self._axes.values():
-            axis.linkToView(self._plot)
-        self._view.setCentralItem(self._room)
-        self._room.geometryChanged.connect(self._resized)
-        self._view.scene().sigMouseClicked.connect(self._clicked)
-        theme.changed.connect(later(self, self._draw).start)  # in a turn of its own: the window's takes long enough
+    shape: Shape
+    ground: str
+    edge: str
+    half: float = 3.5
+    wide: float = 1.0
 
-    def _draw(self) -> None:
-        """Draw everything anew."""
-        raise NotImplementedError
-
-    def _resized(self) -> None:
-        """There is more or less room."""
-        self._draw()
-
-    def _clicked(self, event: pg.GraphicsScene.mouseEvents.MouseClickEvent) -> None:
-        """A click without a drag, told by the scene."""
-        raise NotImplementedError
-
-    def _arrange(self, left: float, below: float, right: float = 4.0) -> None:
-        """The bars between their numbers and their names; `right` is what the last name takes beyond them."""
-        room = self._room.rect()
-        wide, high = max(1.0, room.width() - left - right), max(1.0, room.height() - below - 2)
-        self._plot.setGeometry(QRectF(left, 2, wide, high))
-        for side, size, box in (
-            ("left", left, QRectF(0, 2, left, high)), ("bottom", below, QRectF(left, 2 + high, wide, below)),
-        ):  # fmt: skip
-            axis = self._axes[side]
-            (axis.setWidth if side == "left" else axis.setHeight)(size)
-            axis.setGeometry(box)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Qt: what the bars leave over takes the keyboard only."""
-        self.setFocus()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        """Qt: the ring of what the keyboard is on."""
-        if self.hasFocus():
-            with QPainter(self) as painter:
-                draw_focus(painter, self.rect(), self._theme)
+    def draw(self, at: QPointF, painter: QPainter) -> None:
+        """Draw it around a point."""
+        x, y, r, more = at.x(), at.y(), self.half, self.half + 1
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(hairline(QColor(self.edge), self.wide))
+        painter.setBrush(QColor(self.ground))
+        if self.shape == "circle":
+            painter.drawEllipse(at, r, r)
+        elif self.shape == "square":
+            painter.drawRect(QRectF(x - r, y - r, 2 * r, 2 * r))
+        elif self.shape == "triangle":
+            painter.drawPolygon([QPointF(x, y - more), QPointF(x + more, y + r), QPointF(x - more, y + r)])
+        elif self.shape == "diamond":
+            ends = QPointF(x, y - more), QPointF(x + more, y), QPointF(x, y + more), QPointF(x - more, y)
+            painter.drawPolygon(ends)
+        else:
+            painter.drawLines([QLineF(x - r, y - r, x + r, y + r), QLineF(x - r, y + r, x + r, y - r)])
 
 
-class BarChart(Plot):
-    """`picked` carries a bar that a click or a key went to, `brushed` the bars that are wanted, None for all."""
+def shared(amount: int, cell: float, least: float = 1.0) -> list[range]:
+    """Runs of places that share at least so many pixels, where a place has `cell` of them."""
+    share = max(1, math.ceil(least / cell))
+    return [range(start, min(amount, start + share)) for start in range(0, amount, share)]
+
+
+class Frame(Struct, frozen=True):
+    """The room of a chart between its numbers and its names, and which values its sides stand for."""
+
+    room: QRectF
+    across: tuple[float, float]
+    up: tuple[float, float]
+    steps: Sequence[float] = ()
+    """The numbers on the left."""
+
+    def x(self, value: Value) -> Value:
+        """Where a value stands from the left."""
+        first, last = self.across
+        return self.room.left() + (value - first) * (self.room.width() / (last - first))
+
+    def y(self, value: Value) -> Value:
+        """Where a value stands from above."""
+        low, high = self.up
+        return self.room.bottom() - (value - low) * (self.room.height() / (high - low))
+
+    def point(self, across: float, up: float) -> QPointF:
+        """Where a pair of values stands."""
+        return QPointF(self.x(across), self.y(up))
+
+    def value_at(self, x: float) -> float:
+        """The value across at a place from the left."""
+        first, last = self.across
+        return first + (x - self.room.left()) * ((last - first) / self.room.width())
+
+    def boxes(self, left: Numbers, right: Numbers, low: Numbers, high: Numbers) -> list[QRectF]:
+        """Where bars stand, from their sides and ends."""
+        left, high = self.x(left), self.y(high)
+        sizes = (left, high, self.x(right) - left, self.y(low) - high)
+        return [QRectF(*each) for each in zip(*(each.tolist() for each in sizes), strict=True)]
+
+
+class Plot(Picture):
+    """A picture between numbers on the left and names below; `picked` carries what a click or a key went to."""
 
     picked = Signal(int)
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, name, parent)
+        self._pressed: QPointF | None = None
+        """Where the left button went down, while it is."""
+
+    @property
+    def small(self) -> QFont:
+        """The letters of numbers and names."""
+        return scaled(self.font(), 0.82)
+
+    @property
+    @abstractmethod
+    def frame(self) -> Frame:
+        """Where things are."""
+
+    @abstractmethod
+    def _draw(self, painter: QPainter, frame: Frame) -> None:
+        """Draw everything."""
+
+    @abstractmethod
+    def _clicked(self, point: QPointF) -> None:
+        """The left button went down and up in one place."""
+
+    def _draw_axes(self, painter: QPainter, frame: Frame) -> None:
+        painter.setPen(hairline(self._theme.color("border_strong")))
+        painter.drawPolyline([frame.room.topLeft(), frame.room.bottomLeft(), frame.room.bottomRight()])
+        painter.setPen(self._theme.color("text_muted"))
+
+    def _draw_number(self, painter: QPainter, frame: Frame, value: float, text: str) -> None:
+        """A number on the left of the room."""
+        high = QFontMetricsF(painter.font()).height()
+        box = QRectF(0, frame.y(value) - high / 2, frame.room.left() - MARGIN, high)
+        painter.drawText(box, V_RIGHT, text)
+
+    def _name_box(self, frame: Frame, value: float, text: str, line: int = 0) -> QRectF:
+        """Where a name stands under its value, whole however near that is to an end."""
+        metrics = QFontMetricsF(self.small)
+        wide, high = metrics.horizontalAdvance(text), metrics.height()
+        left = max(3.0, min(frame.x(value) - wide / 2, self.width() - 3 - wide))
+        return QRectF(left, frame.room.bottom() + 3 + line * high, wide, high)
+
+    def _draw_name(self, painter: QPainter, frame: Frame, value: float, text: str, line: int = 0) -> None:
+        painter.drawText(self._name_box(frame, value, text, line), V_LEFT, text)
+
+    def _draw_signs(self, painter: QPainter, frame: Frame, signs: Iterable[tuple[Sign, float, float]]) -> None:
+        """Signs at pairs of values; those that look alike are one picture, as there may be thousands."""
+        alike: defaultdict[Sign, list[tuple[float, float]]] = defaultdict(list)
+        for sign, across, up in signs:
+            alike[sign].append((across, up))
+        ratio = math.ceil(self.devicePixelRatioF())
+        for sign, places in alike.items():
+            picture, (x, y) = drawn(18, 18, partial(sign.draw, QPointF(9, 9)), ratio), np.array(places).T
+            spots = np.rint(ratio * np.stack((frame.x(x), frame.y(y)), axis=1))
+            for left, top in (np.unique(spots, axis=0) / ratio - 9).tolist():
+                painter.drawPixmap(QPointF(left, top), picture)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Qt: the chart, and the ring of what the keyboard is on."""
+        with QPainter(self) as painter:
+            painter.setFont(self.small)
+            self._draw(painter, self.frame)
+            if self.hasFocus():
+                draw_focus(painter, self.rect(), self._theme)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Qt: perhaps a click begins."""
+        self._pressed = event.position() if event.button() is Qt.MouseButton.LeftButton else None
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Qt: a click, where the pointer has stayed."""
+        pressed, self._pressed = self._pressed, None
+        if pressed is not None and (event.position() - pressed).manhattanLength() < STILL:
+            self._clicked(event.position())
+
+
+class PlaceChart(Plot):
+    """Places beside each other, each with a name below and words; one of them may be looked at."""
+
+    lined = False
+    """Whether lines go from the numbers through the room."""
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, name, parent)
+        self.amount, self.chosen = 0, -1
+        self.label: Callable[[int], str] = str
+        self.words: Callable[[int], str] = str
+        self._ends = 0.0, 1.0
+        """From 0, or from below it where something stands there, to the highest number."""
+
+    @abstractmethod
+    def _draw_places(self, painter: QPainter, frame: Frame) -> None:
+        """Draw what stands at the places."""
+
+    def choose(self, place: int) -> None:
+        """Look at a place, -1 for none; there is none where the places are of fewer turns as yet."""
+        place = place if 0 <= place < self.amount else -1
+        if place != self.chosen:
+            self.chosen = place
+            self.update()
+        tell(self, self.words(place) if place >= 0 else "")
+
+    def place_at(self, point: QPointF) -> int:
+        """The place nearest to a point, -1 where there is none at all."""
+        return max(0, min(self.amount - 1, self._place(point))) if self.amount else -1
+
+    def _place(self, point: QPointF) -> int:
+        return math.floor(self.frame.value_at(point.x()) + 0.5)
+
+    def point_of(self, place: int) -> QPoint:
+        """The middle of a place."""
+        return QPointF(self.frame.x(place), self.frame.room.center().y()).toPoint()
+
+    def words_at(self, point: QPoint) -> str:
+        """What is said of the place under the pointer."""
+        place = self.place_at(QPointF(point))
+        return self.words(place) if place >= 0 else ""
+
+    # ---- drawing ----------------------------------------------------------------------------------------------------
+
+    def _head(self) -> float:
+        """How much stands above the room."""
+        return MARGIN
+
+    @property
+    def frame(self) -> Frame:
+        """Where things are: the widest number has room on the left, the names below."""
+        metrics, top = QFontMetricsF(self.small), self._head()
+        line, (low, most) = metrics.height(), self._ends
+        high = max(1.0, self.height() - top - line - 8)
+        steps = nice_steps(most, max(2, min(4, int(high / line))))
+        left = max(metrics.horizontalAdvance(number(each)) for each in steps) + 11
+        room = QRectF(left, top, max(1.0, self.width() - left - 7), high)
+        return Frame(room, (-0.5, max(0.5, self.amount - 0.5)), (low, 1.08 * most), steps)
+
+    def _draw(self, painter: QPainter, frame: Frame) -> None:
+        if not self.amount:
+            return
+        theme, room = self._theme, frame.room
+        if self.chosen >= 0:
+            middle, wide = frame.x(self.chosen), max(3.0, room.width() / self.amount)
+            painter.setPen(hairline(theme.color("accent")))
+            painter.setBrush(theme.color("accent_soft"))
+            painter.drawRect(QRectF(middle - wide / 2, room.top(), wide, frame.y(0) - room.top()))
+        self._draw_axes(painter, frame)
+        for step in frame.steps:
+            if self.lined:
+                painter.setPen(hairline(theme.color("border")))
+                painter.drawLine(QLineF(room.left(), frame.y(step), room.right(), frame.y(step)))
+            painter.setPen(theme.color("text_muted"))
+            self._draw_number(painter, frame, step, number(step))
+        for place in self._named(frame):
+            painter.setPen(theme.color("accent" if place == self.chosen else "text_muted"))
+            self._draw_name(painter, frame, place, self.label(place))
+        self._draw_places(painter, frame)
+
+    def _named(self, frame: Frame) -> list[int]:
+        """The places that are named, as many as there is room for; the chosen one always is."""
+        width, cell = QFontMetricsF(self.small).horizontalAdvance, frame.room.width() / self.amount
+        places, step = {0, self.amount - 1, max(0, self.chosen)}, 0
+        while (wanted := math.ceil((max(width(self.label(place)) for place in places) + APART) / cell)) > step:
+            step, places = wanted, {*range(0, self.amount, wanted), max(0, self.chosen)}
+        named, free = list[int](), -APART
+        for place in sorted(places):
+            box = self._name_box(frame, place, self.label(place))
+            if named and box.left() < free:
+                if place != self.chosen:
+                    continue
+                named.pop()
+            named.append(place)
+            free = box.right() + APART - 0.01
+        return named
+
+    # ---- keyboard and mouse -----------------------------------------------------------------------------------------
+
+    def _clicked(self, point: QPointF) -> None:
+        place = self._place(point)
+        if 0 <= place < self.amount:
+            self.picked.emit(place)
+
+    def _next(self, event: QKeyEvent) -> int:
+        """The place that a key goes to, -1 for none."""
+        amount, key = self.amount, event.key()
+        steps: dict[int, int] = {
+            Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Home: -amount, Qt.Key.Key_End: amount,
+        }  # fmt: skip
+        return max(0, min(amount - 1, self.chosen + steps[key])) if key in steps and amount else -1
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: arrows, Home and End go from place to place."""
+        place = self._next(event)
+        if place >= 0:
+            self.picked.emit(place)
+        else:
+            super().keyPressEvent(event)
+
+
+class BarChart(PlaceChart):
+    """`picked` carries a bar that a click or a key went to, `brushed` the bars that are wanted, None for all."""
+
     brushed = Signal(object)
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None, *, brush: bool = False) -> None:
         super().__init__(theme, name, parent)
         self.bars = Bars()
-        self._chosen, self._top = -1, 1.0
         self.range: Places | None = None
         """The bars that are picked out, None for all."""
-        self._anchor = -1
-        self._chosen_bar = pg.BarGraphItem(x=[], height=[], width=1)
-        self._limit = pg.PlotCurveItem(connect="finite")
-        self._points = pg.ScatterPlotItem(symbol="d", size=7)
-        self._flags, self._signs = pg.ScatterPlotItem(size=9), pg.ScatterPlotItem(size=7)
-        self._veil = pg.BarGraphItem(x0=[], x1=[], height=[])
-        self._brush = pg.LinearRegionItem(values=(0, 1)) if brush else None
-        for depth, item in enumerate(
-            (self._chosen_bar, self._limit, self._points, self._flags, self._signs, self._veil, self._brush)
-        ):
-            if item is not None:
-                item.setZValue(-10 if item is self._chosen_bar else 10 + depth)
-                self._plot.addItem(item)
-        if self._brush is not None:
-            self._brush.sigRegionChangeFinished.connect(self._brush_left)
-        self._layers: list[pg.BarGraphItem] = []
+        self.brushable = False
+        """Whether bars can be picked out."""
+        self._brush, self._anchor = brush, -1
+        self._bottoms: list[Numbers] = []
+        """Where each layer begins."""
+        self._grip: tuple[int, ...] = ()
+        """The edges (0, 1) of what is picked out that the pointer holds, or that lie under it."""
+        self._dragged: tuple[float, float] | None = None
+        """Where the edges are while they are dragged."""
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
     def set_bars(self, bars: Bars, *, brush: bool = True) -> None:
         """Show other bars; without `brush` those of a sorted chart, of which none can be picked out side by side."""
-        if bars.amount != self.bars.amount or not brush:
-            self.range = None
-        self.bars = bars
-        if self._brush is not None:
-            self._brush.setVisible(brush and bars.amount > 1)
-        self._draw()
-        self.choose(min(self._chosen, bars.amount - 1))
-
-    def choose(self, place: int) -> None:
-        """Look at a bar, -1 for none; there is none where the bars are of fewer turns as yet."""
-        self._chosen = place = place if place < self.bars.amount else -1
-        shown = [place] if place >= 0 else []
-        self._chosen_bar.setOpts(x=shown, height=[self._top] * len(shown), width=max(1.0, 3 * self._pixel))
-        self._draw_names()
-        tell(self, self.bars.words(place) if 0 <= place < self.bars.amount else "")
+        if bars.amount != self.amount or not brush:
+            self.range = self._pressed = self._dragged = None
+        self.bars, self.amount, self.label, self.words = bars, bars.amount, bars.label, bars.words
+        self.brushable = self._brush and brush and bars.amount > 1
+        limits = bars.limits if bars.limits is not None else np.full(bars.amount, np.nan)
+        marks = bars.marked if bars.marked is not None else limits
+        self._bottoms, top = [], np.zeros(bars.amount)
+        for layer in bars.layers:  # what is beyond the limit stands not below that
+            low = np.fmax(top, np.where(layer.values > 0, limits, top)) if layer.beyond else top
+            self._bottoms.append(low)
+            top = low + layer.values
+        most = max(1.0, *(float(np.nanmax(each, initial=0)) for each in (top, limits, marks)))
+        self._ends = -_SIGN_ROOM * most if bars.signs else 0.0, most
+        self.update()
+        self.choose(min(self.chosen, bars.amount - 1))
 
     def brush(self, places: Places | None) -> None:
         """Pick these bars out, None for all; nobody is told."""
-        self.range = None if places == (0, self.bars.amount) else places
-        self._show_brush()
+        places = None if places == (0, self.amount) else places
+        if places != self.range:
+            self.range = places
+            self.update()
 
-    def place_at(self, point: QPointF) -> int:
-        """The bar at a point of the widget, -1 for none."""
-        inside = self._view.mapFrom(self, point.toPoint())
-        x = self._plot.mapSceneToView(self._view.mapToScene(inside)).x()
-        return int(max(0, min(self.bars.amount - 1, math.floor(x + 0.5)))) if self.bars.amount else -1
+    @property
+    def edges(self) -> tuple[float, float]:
+        """The sides of what is picked out, each where it is dragged to; bars are 1 wide, the first one around 0."""
+        return self._dragged or self._resting
 
-    def point_of(self, place: int) -> QPoint:
-        """The middle of a bar, as a point of the widget."""
-        scene = self._plot.mapViewToScene(QPointF(place, self._top / 2))
-        inside: QPoint = self._view.mapFromScene(scene)
-        return self._view.mapTo(self, inside)
+    @property
+    def _resting(self) -> tuple[float, float]:
+        first, after = self.range or (0, self.amount)
+        return first - 0.5, after - 0.5
 
     # ---- drawing ----------------------------------------------------------------------------------------------------
 
-    @property
-    def _pixel(self) -> float:
-        """So many bars are as wide as a pixel."""
-        width: float = self._plot.width()
-        return self.bars.amount / max(1.0, width)
+    def _draw_places(self, painter: QPainter, frame: Frame) -> None:
+        self._draw_layers(painter, frame)
+        self._draw_limit(painter, frame)
+        self._draw_signs(painter, frame, self._signs())
+        if self.brushable:
+            self._draw_brush(painter, frame)
 
-    def _draw(self) -> None:
-        bars, theme = self.bars, self._theme
-        for item in self._layers:
-            self._plot.removeItem(item)
-        nowhere = np.full(bars.amount, np.nan)
-        limits = bars.limits if bars.limits is not None else nowhere
-        marks = bars.marked if bars.marked is not None else nowhere
-        self._draw_numbers(
-            max(1.0, *(float(np.nanmax(each, initial=0)) for each in (self._tops(limits), limits, marks)))
-        )
-        drawn, centres, wide = self._drawn()
-        below = np.zeros(bars.amount)
-        self._layers = []
-        for layer in bars.layers:
-            below = self._bottom(layer, below, limits)
-            color, edge = theme.fill(layer.fill)[0], theme.color("fill_edge")
-            there = layer.values[drawn] > 0
-            shown = drawn[there]
-            item = pg.BarGraphItem(
-                x=centres[there], y0=below[shown], height=layer.values[shown], width=wide,
-                brush=hatch(color, theme) if layer.beyond else QBrush(color),
-                pen=hairline(color if layer.beyond else edge) if self._pixel < 0.25 else pg.mkPen(None),
-            )  # fmt: skip
-            below = below + layer.values
-            self._layers.append(item)
-            self._plot.addItem(item)
-        lowest = -_SIGN_ROOM * self._top if bars.signs else 0
-        self._plot.setRange(
-            xRange=(-0.5, max(0.5, bars.amount - 0.5)), yRange=(lowest, self._top), padding=0, disableAutoRange=True
-        )
-        self._draw_limit(limits)
-        seen = np.flatnonzero(~np.isnan(marks))
-        ink, hollow = QBrush(theme.color("text")), QBrush(theme.color("panel"))
-        self._points.setData(
-            x=seen, y=marks[seen], pen=hairline(theme.color("text")),
-            brush=[hollow if place == bars.expected else ink for place in seen],
-        )  # fmt: skip
-        inks = [theme.color("good" if good else "error") for good in bars.flags.values()]
-        self._flags.setData(
-            x=[*bars.flags], y=[0.95 * self._top] * len(inks), pen=[pg.mkPen(ink, width=1) for ink in inks],
-            brush=[QBrush(ink) for ink in inks], symbol=["o" if good else "x" for good in bars.flags.values()],
-        )  # fmt: skip
-        inks = [theme.color(colour) for _symbol, colour in bars.signs.values()]
-        self._signs.setData(
-            x=[*bars.signs], y=[lowest / 2] * len(inks), pen=[pg.mkPen(ink, width=1) for ink in inks],
-            brush=[QBrush(ink) for ink in inks], symbol=[symbol for symbol, _colour in bars.signs.values()],
-        )  # fmt: skip
-        self._chosen_bar.setOpts(brush=theme.color("accent_soft"), pen=hairline(theme.color("accent")))
-        self._show_brush()
+    def _draw_layers(self, painter: QPainter, frame: Frame) -> None:
+        bars, theme, cell = self.bars, self._theme, frame.room.width() / self.amount
+        runs = shared(self.amount, cell)
+        whole = np.sum([layer.values for layer in bars.layers], axis=0).tolist()
+        shown = np.array([max(run, key=whole.__getitem__) for run in runs])  # of those in one pixel the highest
+        gap = 0.09 if cell > WIDE else 0.0
+        left = np.array([run.start - 0.5 + gap for run in runs])
+        right = np.array([run.stop - 0.5 - gap for run in runs])
+        for layer, bottoms in zip(bars.layers, self._bottoms, strict=True):
+            color = theme.fill(layer.fill)[0]
+            painter.setBrush(hatch(color, theme) if layer.beyond else color)
+            painter.setPen(hairline(color if layer.beyond else theme.color("fill_edge")) if gap else Qt.PenStyle.NoPen)
+            there = layer.values[shown] > 0
+            low, high = bottoms[shown][there], layer.values[shown][there]
+            painter.drawRects(frame.boxes(left[there], right[there], low, low + high))
 
-    @staticmethod
-    def _bottom(layer: Layer, below: Numbers, limits: Numbers) -> Numbers:
-        """Where a layer begins: on those before it; what is beyond the limit not below that."""
-        return np.fmax(below, np.where(layer.values > 0, limits, below)) if layer.beyond else below
-
-    def _tops(self, limits: Numbers) -> Numbers:
-        """Where the bars end."""
-        top = np.zeros(self.bars.amount)
-        for layer in self.bars.layers:
-            top = self._bottom(layer, top, limits) + layer.values
-        return top
-
-    def _draw_numbers(self, top: float) -> None:
-        """The axes, so that `top` has room."""
-        self._top, font = 1.08 * top, scaled(self.font(), 0.82)
-        for axis in self._axes.values():
-            axis.setStyle(tickFont=font, tickLength=0, tickTextOffset=3)
-            axis.setTextPen(self._theme.color("text_muted"))
-        metrics = QFontMetricsF(font)
-        room = self._room.rect().height() - metrics.height() - 7
-        steps = nice_steps(top, max(2, min(4, int(room / metrics.height()))))
-        self._axes["left"].setTicks([[(each, number(each)) for each in steps]])
-        self._arrange(max(metrics.horizontalAdvance(number(each)) for each in steps) + 8, metrics.height() + 5)
-
-    def _drawn(self) -> tuple[NDArray[np.intp], Numbers, float]:
-        """Which bars are drawn, where, and how wide: all of them; of several that share a pixel the highest."""
-        share, amount = math.ceil(self._pixel), self.bars.amount
-        if share <= 1 or not amount:
-            places = np.arange(amount)
-            return places, places.astype(float), 0.82 if self._pixel < 0.25 else 1.0
-        starts = np.arange(0, amount, share)
-        whole = np.sum([layer.values for layer in self.bars.layers], axis=0)
-        highest = [start + int(np.argmax(whole[start : start + share])) for start in starts]
-        return np.array(highest, dtype=np.intp), np.asarray(starts + (share - 1) / 2, dtype=np.float64), float(share)
-
-    def _draw_limit(self, limits: Numbers) -> None:
+    def _draw_limit(self, painter: QPainter, frame: Frame) -> None:
         """A broken line over the bars that have the same limit."""
-        x: list[float] = []
-        y: list[float] = []
-        for limit, run in groupby(range(len(limits)), lambda place: float(limits[place])):
-            places = [*run]
-            x += [places[0] - 0.5, places[-1] + 0.5]
-            y += [limit, limit]
+        path, first, before = QPainterPath(), 0, math.nan
+        for limit, run in groupby(self.bars.limits.tolist() if self.bars.limits is not None else ()):
+            after = first + len([*run])
+            if not math.isnan(limit):
+                start = frame.point(first - 0.5, limit)
+                (path.moveTo if math.isnan(before) else path.lineTo)(start)
+                path.lineTo(frame.point(after - 0.5, limit))
+            first, before = after, limit
         pen = hairline(self._theme.color("text"), 1.5)
         pen.setStyle(Qt.PenStyle.DashLine)
-        self._limit.setData(x=x, y=y, pen=pen)
+        painter.strokePath(path, pen)
 
-    def _draw_names(self) -> None:
-        """The names of as many bars as there is room for; that of the chosen one always."""
-        bars, font = self.bars, scaled(self.font(), 0.82)
-        if not bars.amount:
-            self._axes["bottom"].setTicks([[]])
-            return
-        width, room = QFontMetricsF(font).horizontalAdvance, 0.0
-        places = {0, bars.amount - 1, max(self._chosen, 0)}
-        while (wanted := (max(width(bars.label(place)) for place in places) + 10) * self._pixel) > room:
-            room = wanted
-            places = {*range(0, bars.amount, max(1, math.ceil(room)))}
-            if self._chosen >= 0:
-                places = {place for place in places if abs(place - self._chosen) >= room} | {self._chosen}
-        self._axes["bottom"].setTicks([[(place, bars.label(place)) for place in sorted(places)]])
+    def _signs(self) -> Iterator[tuple[Sign, float, float]]:
+        """Points, flags, and what stands in the row under the bars."""
+        bars, (lowest, most), color = self.bars, self._ends, self._theme.palette.tokens()
+        recorded, expected = (Sign("diamond", color[name], color["text"], 2.5) for name in ("text", "panel"))
+        for place, height in enumerate(bars.marked.tolist() if bars.marked is not None else ()):
+            if not math.isnan(height):
+                yield expected if place == bars.expected else recorded, place, height
+        flags: Signs = {place: ("circle", "good") if good else ("cross", "error") for place, good in bars.flags.items()}
+        for signs, height in ((flags, 1.03 * most), (bars.signs, lowest / 2)):
+            for place, (shape, name) in signs.items():
+                half, wide = (2.5, 2.0) if shape == "cross" else (3.5, 1.0)
+                yield Sign(shape, color[name], color[name], half, wide), place, height
 
-    def _show_brush(self) -> None:
-        amount, region = self.bars.amount, self._brush
-        first, last = self.range or (0, amount)
-        veil = QColor(self._theme.color("panel"))
+    def _draw_brush(self, painter: QPainter, frame: Frame) -> None:
+        """A veil over what is not picked out, and the edges of what is."""
+        veil, room, bottom = self._theme.color("panel"), frame.room, frame.y(0)
         veil.setAlpha(170)
-        ends = [(-0.5, first - 0.5), (last - 0.5, amount - 0.5)] if self.range else []
-        self._veil.setOpts(
-            x0=[each[0] for each in ends], x1=[each[1] for each in ends], height=[self._top] * len(ends),
-            brush=veil, pen=pg.mkPen(None),
-        )  # fmt: skip
-        if region is not None:
-            with QSignalBlocker(region):
-                region.setBounds((-0.5, max(0.5, amount - 0.5)))
-                region.setRegion((first - 0.5, max(0.5, last - 0.5)))
-            region.setBrush(QBrush(Qt.BrushStyle.NoBrush))
-            region.setHoverBrush(QBrush(Qt.BrushStyle.NoBrush))
-            for line in region.lines:
-                line.setPen(hairline(self._theme.color("accent"), 2))
-                line.setHoverPen(hairline(self._theme.color("accent"), 4))
+        edges = [frame.x(edge) for edge in self.edges]
+        for left, right in ((room.left(), min(edges)), (max(edges), room.right())):
+            painter.fillRect(QRectF(QPointF(left, room.top()), QPointF(right, bottom)), veil)
+        for edge, x in enumerate(edges):
+            painter.setPen(hairline(self._theme.color("accent"), 4 if self._grip == (edge,) else 2))
+            painter.drawLine(QLineF(x, room.top(), x, room.bottom()))
 
     # ---- keyboard and mouse -----------------------------------------------------------------------------------------
-
-    def _brush_left(self) -> None:
-        if self._brush is not None:
-            left, right = self._brush.getRegion()
-            first = round(left + 0.5)
-            self._take((first, max(first + 1, round(right + 0.5))))
 
     def _take(self, places: Places | None) -> None:
         before = self.range
@@ -358,41 +486,72 @@ class BarChart(Plot):
         if self.range != before:
             self.brushed.emit(self.range)
 
-    def _clicked(self, event: pg.GraphicsScene.mouseEvents.MouseClickEvent) -> None:
-        """A click without a drag, told by the scene."""
-        self.setFocus()
-        place = math.floor(self._plot.mapSceneToView(event.scenePos()).x() + 0.5)
-        if 0 <= place < self.bars.amount:
-            self._anchor = -1
-            self.picked.emit(place)
+    def _clicked(self, point: QPointF) -> None:
+        self._anchor = -1
+        super()._clicked(point)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: arrows, Home and End go from bar to bar; with Shift they pick bars out, and Escape takes all again."""
-        amount, key = self.bars.amount, Qt.Key(event.key())
-        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Home: -amount, Qt.Key.Key_End: amount}
-        picks = self._brush is not None and self._brush.isVisible()
-        if key in steps and amount:
-            place = max(0, min(amount - 1, self._chosen + steps[key]))
-            if picks and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-                self._anchor = max(0, self._chosen) if self._anchor < 0 else self._anchor
-                self._take((min(self._anchor, place), max(self._anchor, place) + 1))
-            else:
-                self._anchor = -1
-            self.picked.emit(place)
-        elif key == Qt.Key.Key_Escape and self.range is not None:
+        """Qt: with Shift, keys that go from bar to bar pick bars out, and Escape takes all again."""
+        place = self._next(event)
+        if event.key() == Qt.Key.Key_Escape and self.range is not None:
             self._take(None)
+            return
+        if place >= 0 and self.brushable and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self._anchor = max(0, self.chosen) if self._anchor < 0 else self._anchor
+            self._take((min(self._anchor, place), max(self._anchor, place) + 1))
+        elif place >= 0:
+            self._anchor = -1
+        super().keyPressEvent(event)
+
+    def _grip_at(self, point: QPointF) -> tuple[int, ...]:
+        """The edges that a drag from here moves: the one that is near, both from between them."""
+        frame = self.frame
+        if not self.brushable or not frame.room.adjusted(-STILL, 0, STILL, 0).contains(point):
+            return ()
+        away = [point.x() - frame.x(edge) for edge in self.edges]
+        nearest = min((0, 1), key=lambda edge: abs(away[edge]))
+        return (nearest,) if abs(away[nearest]) <= STILL else (0, 1) if away[0] > 0 > away[1] else ()
+
+    def _hold(self, grip: tuple[int, ...]) -> None:
+        """Show which edge can be taken hold of, or is held."""
+        if grip != self._grip:
+            self._grip = grip
+            self.setCursor(Qt.CursorShape.SplitHCursor if len(grip) == 1 else Qt.CursorShape.ArrowCursor)
+            self.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Qt: perhaps a drag begins; with another button than the left one it ends where it began."""
+        super().mousePressEvent(event)
+        self._dragged = None
+        self._hold(self._grip_at(event.position()))
+        self.update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Qt: edges follow the pointer, as far as there are bars."""
+        point, pressed, frame = event.position(), self._pressed, self.frame
+        if pressed is None:
+            self._hold(self._grip_at(point))
+        elif self._grip and (self._dragged or (point - pressed).manhattanLength() >= STILL):
+            by, (low, high) = frame.value_at(point.x()) - frame.value_at(pressed.x()), frame.across
+            left, right = (
+                max(low, min(high, edge + by * (which in self._grip))) for which, edge in enumerate(self._resting)
+            )
+            self._dragged = left, right
+            self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Qt: whole bars between the edges are picked out, one at least."""
+        dragged, self._dragged = self._dragged, None
+        if dragged is None:
+            super().mouseReleaseEvent(event)
         else:
-            super().keyPressEvent(event)
+            self._pressed = None
+            first = min(self.amount - 1, math.floor(min(dragged) + 1))
+            self._take((first, max(first + 1, math.floor(max(dragged) + 1))))
+        self._hold(self._grip_at(event.position()))
+        self.update()
 
-    def event(self, event: QEvent) -> bool:
-        """Qt: what is under the pointer."""
-        return shows_tip(self, event, self._words_at) or super().event(event)
-
-    def _words_at(self, point: QPoint) -> str:
-        place = self.place_at(QPointF(point))
-        return self.bars.words(place) if place >= 0 else ""
-
-    def _resized(self) -> None:
-        """Another width holds other bars and names."""
-        self._draw()
-        self.choose(self._chosen)
+    def leaveEvent(self, event: QEvent) -> None:
+        """Qt: no edge is under the pointer any more."""
+        self._hold(())
+        super().leaveEvent(event)

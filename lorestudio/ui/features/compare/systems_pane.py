@@ -7,23 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import ceil
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QFontMetricsF,
-    QIcon,
-    QImage,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QPolygonF,
-    QShowEvent,
-)
+from PySide6.QtGui import QFontMetricsF, QIcon, QImage, QPainter, QPen, QPolygonF, QRegion, QShowEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.chat import Generation
@@ -43,14 +31,15 @@ from lorestudio.ui.features.compare.systems import (
     turn_columns,
 )
 from lorestudio.ui.shell.jobs import Job
-from lorestudio.ui.shell.qt import V_LEFT, V_RIGHT
+from lorestudio.ui.shell.qt import V_LEFT
 from lorestudio.ui.shell.theme import Theme, drawn, scaled
-from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.chart import MARGIN, Frame, PlaceChart, Shape, Sign, shared
 from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split, tabbed
-from lorestudio.ui.widgets.paint import Picture, draw_focus, hairline, png_bytes
+from lorestudio.ui.widgets.paint import png_bytes
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordView
 
@@ -58,186 +47,92 @@ FILLS: Final = ("blue", "vermilion", "green", "purple", "orange", "sky", "yellow
 """Fills of the lines in order; each line has its own shape of points besides."""
 
 _STYLES: Final = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
-_SHAPES: Final = 4
-_LEFT: Final = 48.0
-_RIGHT: Final = 12.0
-_TOP: Final = 8.0
-_BOTTOM: Final = 18.0
+_SHAPES: Final[Sequence[Shape]] = ("circle", "square", "triangle", "diamond")
+_LEFT: Final = 12.0
 _LEAST: Final = 2.0
 """So wide at least is the room of a drawn turn (pixels)."""
 
 _POINTS_FROM: Final = 9.0
 """From this width of a turn on its points are drawn."""
 
-_CENTRE: Final = int(Qt.AlignmentFlag.AlignCenter)
 
+class TokenChart(PlaceChart):
+    """A line for each run, with what they stand for above them."""
 
-class TokenChart(Picture):
-    """`moved` carries the row of the turn that somebody goes to, by a click or the arrow keys."""
-
-    moved = Signal(int)
+    lined = True
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, tr("Tokens of every turn, a line for each run"), parent)
         self._found: Comparison | None = None
-        self.row = -1
         self.setMinimumHeight(96)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def set_comparison(self, found: Comparison | None) -> None:
         """Show another comparison."""
-        self._found = found
-        self.choose(self.row)
-
-    def choose(self, row: int) -> None:
-        """Look at a turn, none with -1."""
-        turns = self._found.turns if self._found is not None else ()
-        self.row = row if 0 <= row < len(turns) else -1
-        self.setAccessibleDescription(self.describe(self.row))
+        self._found, self.amount = found, 0
+        if found is not None:
+            self.amount = len(found.turns)
+            self.label = lambda row: f"#{found.turns[row].turn.message}"
+            self.words = partial(_in_words, found)
+            self._ends = 0.0, max((share.tokens for turn in found.turns for share in turn.shares), default=0) or 1.0
         self.update()
-
-    def describe(self, row: int) -> str:
-        """A turn in words."""
-        if self._found is None or not 0 <= row < len(self._found.turns):
-            return ""
-        turn = self._found.turns[row]
-        parts = [
-            f"{label}: {count(share.tokens, 'token', 'tokens')}"
-            for label, share in zip(self._found.labels, turn.shares, strict=True)
-        ]
-        return "\n".join([turn_words(turn.turn), *parts])
+        self.choose(self.chosen)
 
     def picture(self, size: QSize) -> bytes:
-        """The chart with its legend as PNG."""
+        """The chart with its legend as PNG; nobody looks at a turn of it."""
+        made = TokenChart(self._theme)
+        made.setFont(self.font())
+        made.resize(size)
+        made.set_comparison(self._found)
         image = QImage(size, QImage.Format.Format_RGB32)
-        with QPainter(image) as painter:
-            painter.setFont(self.font())
-            painter.fillRect(image.rect(), self._theme.color("panel"))
-            self._draw(painter, QRectF(0, 0, size.width(), size.height()), chosen=False)
+        image.fill(self._theme.color("panel"))
+        made.render(image, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
         return png_bytes(image)
 
     # ---- drawing ----------------------------------------------------------------------------------------------------
 
-    def _legend(self, width: float) -> list[tuple[str, QPointF]]:
+    def _legend(self) -> list[tuple[str, QPointF]]:
         """Where each run's name stands, in as many lines as it takes."""
         metrics = QFontMetricsF(scaled(self.font(), 0.9))
-        places, x, y = [], _LEFT, _TOP
+        places, x, y = [], _LEFT, MARGIN
         for name in self._found.labels if self._found is not None else ():
             wide = 30 + metrics.horizontalAdvance(name) + 16
-            if x > _LEFT and x + wide > width:
+            if x > _LEFT and x + wide > self.width():
                 x, y = _LEFT, y + metrics.height() + 4
             places.append((name, QPointF(x, y)))
             x += wide
         return places
 
-    def _room(self, whole: QRectF) -> QRectF:
-        legend = self._legend(whole.width())
-        line = QFontMetricsF(scaled(self.font(), 0.9)).height() + 10
-        top = legend[-1][1].y() + line if legend else _TOP
-        return whole.adjusted(_LEFT, top, -_RIGHT, -_BOTTOM)
+    def _head(self) -> float:
+        return max((at.y() for _name, at in self._legend()), default=0.0) + QFontMetricsF(self.font()).height() + 8
 
-    def _draw(self, painter: QPainter, whole: QRectF, *, chosen: bool) -> None:
-        found, theme = self._found, self._theme
-        if found is None or not found.turns:
+    def _draw_places(self, painter: QPainter, frame: Frame) -> None:
+        theme, found, cell = self._theme, self._found, frame.room.width() / self.amount
+        if found is None:
             return
-        room = self._room(whole)
         painter.setFont(scaled(self.font(), 0.9))
-        line = QFontMetricsF(painter.font()).height()
-        for place, (name, at) in enumerate(self._legend(whole.width())):
-            box = QRectF(at.x(), at.y(), 24, 16)
-            painter.drawPixmap(box.topLeft(), swatch(theme, place).pixmap(24, 16))
-            painter.setPen(theme.color("text"))
-            painter.drawText(QRectF(at.x() + 30, at.y(), whole.width() - at.x() - 34, max(16, line)), V_LEFT, name)
-        cell = room.width() / len(found.turns)
-        most = max((share.tokens for turn in found.turns for share in turn.shares), default=0) or 1
-        if chosen and self.row >= 0:
-            band = QRectF(room.left() + self.row * cell, room.top(), max(2.0, cell), room.height())
-            painter.fillRect(band, theme.color("accent_soft"))
-        self._draw_scale(painter, room, most)
+        line = max(16.0, QFontMetricsF(painter.font()).height())
+        painter.setPen(theme.color("text"))
+        for place, (name, at) in enumerate(self._legend()):
+            painter.drawPixmap(at + QPointF(0, (line - 16) / 2), swatch(theme, place).pixmap(24, 16))
+            painter.drawText(QRectF(at.x() + 30, at.y(), self.width() - at.x() - 34, line), V_LEFT, name)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        runs = shared(self.amount, cell, _LEAST)  # of turns that share a few pixels the largest is drawn
         for place in range(len(found.labels)):
             tokens = [turn.shares[place].tokens for turn in found.turns]
-            share = max(1, ceil(_LEAST / cell))  # of turns that share a few pixels the largest is drawn
-            points = [
-                QPointF(
-                    room.left() + (row + 0.5 * min(share, len(tokens) - row)) * cell,
-                    room.bottom() - room.height() * max(tokens[row : row + share]) / most,
-                )
-                for row in range(0, len(tokens), share)
-            ]
+            points = [frame.point((run.start + run.stop - 1) / 2, max(tokens[run.start : run.stop])) for run in runs]
             draw_line(painter, theme, place, points, dots=cell >= _POINTS_FROM)
-        self._draw_turns(painter, room, cell, chosen=chosen)
-
-    def _draw_scale(self, painter: QPainter, room: QRectF, most: int) -> None:
-        theme = self._theme
-        painter.setFont(scaled(self.font(), 0.82))
-        for part in (0.0, 0.5, 1.0):
-            y = room.bottom() - part * room.height()
-            painter.setPen(hairline(theme.color("border")))
-            painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
-            painter.setPen(theme.color("text_muted"))
-            painter.drawText(QRectF(0, y - 8, _LEFT - 6, 16), V_RIGHT, number(round(most * part)))
-
-    def _draw_turns(self, painter: QPainter, room: QRectF, cell: float, *, chosen: bool) -> None:
-        if self._found is None:
-            return
-        theme, turns = self._theme, self._found.turns
-        step = max(1, round(34 / cell + 0.5)) if cell < 34 else 1
-        painter.setFont(scaled(self.font(), 0.82))
-        for place, turn in enumerate(turns):
-            mine = chosen and place == self.row
-            near = chosen and self.row >= 0 and abs(place - self.row) < step
-            if not mine and (place % step or near):
-                continue
-            painter.setPen(theme.color("accent" if mine else "text_muted"))
-            middle = min(max(room.left() + (place + 0.5) * cell, room.left() + 16), room.right() - 12)
-            painter.drawText(QRectF(middle - 20, room.bottom() + 2, 40, _BOTTOM - 3), _CENTRE, f"#{turn.turn.message}")
-
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
         """Qt: room for a few lines."""
         return QSize(300, 160)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Qt: the lines, with the turn that is looked at."""
-        with QPainter(self) as painter:
-            self._draw(painter, QRectF(self.rect()), chosen=True)
-            if self.hasFocus():
-                draw_focus(painter, self.rect(), self._theme)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Qt: go to the turn under the pointer."""
-        row = self._row_at(event.position().x())
-        if event.button() is Qt.MouseButton.LeftButton and row >= 0:
-            self.moved.emit(row)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: arrows, Home and End go to other turns."""
-        amount = len(self._found.turns) if self._found is not None else 0
-        last = amount - 1
-        places = {
-            Qt.Key.Key_Left: max(0, self.row - 1),
-            Qt.Key.Key_Right: min(last, self.row + 1),
-            Qt.Key.Key_Home: 0,
-            Qt.Key.Key_End: last,
-        }
-        key = Qt.Key(event.key())
-        if amount and key in places:
-            self.moved.emit(places[key])
-        else:
-            super().keyPressEvent(event)
-
-    def words_at(self, point: QPoint) -> str:
-        """What the turn at a place has."""
-        return self.describe(self._row_at(point.x()))
-
-    def _row_at(self, x: float) -> int:
-        turns = self._found.turns if self._found is not None else ()
-        room = self._room(QRectF(self.rect()))
-        if not turns or not room.left() <= x <= room.right():
-            return -1
-        return min(len(turns) - 1, int((x - room.left()) / room.width() * len(turns)))
+def _in_words(found: Comparison, row: int) -> str:
+    turn = found.turns[row]
+    tokens = [count(share.tokens, "token", "tokens") for share in turn.shares]
+    parts = [f"{label}: {each}" for label, each in zip(found.labels, tokens, strict=True)]
+    return "\n".join([turn_words(turn.turn), *parts])
 
 
 def draw_line(painter: QPainter, theme: Theme, place: int, points: Sequence[QPointF], *, dots: bool) -> None:
@@ -250,23 +145,9 @@ def draw_line(painter: QPainter, theme: Theme, place: int, points: Sequence[QPoi
     if len(points) > 1:
         painter.drawPolyline(QPolygonF(list(points)))
     if dots or len(points) == 1:
-        painter.setPen(hairline(theme.color("text_muted")))
-        painter.setBrush(color)
+        sign = Sign(_SHAPES[place % len(_SHAPES)], color.name(), theme.palette.text_muted)
         for point in points:
-            _draw_point(painter, place % _SHAPES, point)
-
-
-def _draw_point(painter: QPainter, shape: int, at: QPointF) -> None:
-    x, y, r = at.x(), at.y(), 3.5
-    if shape == 0:
-        painter.drawEllipse(at, r, r)
-    elif shape == 1:
-        painter.drawRect(QRectF(x - r, y - r, 2 * r, 2 * r))
-    elif shape == 2:
-        painter.drawPolygon(QPolygonF([QPointF(x, y - r - 1), QPointF(x + r + 1, y + r), QPointF(x - r - 1, y + r)]))
-    else:
-        corners = [QPointF(x, y - r - 1), QPointF(x + r + 1, y), QPointF(x, y + r + 1), QPointF(x - r - 1, y)]
-        painter.drawPolygon(QPolygonF(corners))
+            sign.draw(point, painter)
 
 
 def swatch(theme: Theme, place: int) -> QIcon:
@@ -353,7 +234,7 @@ class SystemsPane(Pane):
 
     def _connect(self) -> None:
         self.turns_view.picked.connect(lambda turn: self._go_to(generation_of(turn.turn)))
-        self.chart.moved.connect(lambda place: self._go_to(generation_of(self.turns.row(place).turn)))
+        self.chart.picked.connect(lambda place: self._go_to(generation_of(self.turns.row(place).turn)))
         self._session.project_changed.connect(self._project_changed)
         self._session.choice_changed.connect(self._choice_changed)
         self._session.state_changed.connect(self.look_for_kept)

@@ -29,9 +29,7 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.expected import ExpectedMark, ExpectedMarks
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-
-# With the window, and not beside it: while a thread makes types of Qt, the window's own may end the program.
-from lorestudio.ui.widgets.chart import BarChart, Bars, Layer
+from lorestudio.ui.widgets.chart import BarChart, Bars, Layer, Shape, Signs
 from lorestudio.ui.widgets.layouts import iconed, label, named, row, stack, tight, tool
 from lorestudio.ui.widgets.paint import hairline, hatch
 
@@ -50,12 +48,12 @@ class BarOrder(StrEnum):
     CHANGED = "most changed"
 
 
-AGREEMENT_SIGNS: Final = {
-    Agreement.AGREES: ("o", "good"),
-    Agreement.MAY_BE: ("t1", "text_muted"),
-    Agreement.DIFFERS: ("x", "error"),
+AGREEMENT_SIGNS: Final[Mapping[Agreement, tuple[Shape, str]]] = {
+    Agreement.AGREES: ("circle", "good"),
+    Agreement.MAY_BE: ("triangle", "text_muted"),
+    Agreement.DIFFERS: ("cross", "error"),
 }
-"""The symbol and colour, in the row under the bars, of what became of a reply beside what was recorded of it."""
+"""The shape and colour, in the row under the bars, of what became of a reply beside what was recorded of it."""
 
 ORDERS: Final = {
     BarOrder.CHAT: "As in the chat",
@@ -276,7 +274,7 @@ class ReplyStrip(QWidget):
         present: Sequence[BudgetOrigin],
         noted: Sequence[int | None],
         held: Mapping[int, ExpectedMark],
-        signs: Mapping[int, tuple[str, str]],
+        signs: Signs,
         last: int,
     ) -> None:
         """Bars of these replies, of which those that were not run are None, and what belongs to each."""
@@ -335,7 +333,7 @@ class ReplyStrip(QWidget):
             return tuple(sorted(line, key=lambda each: -turns[each].changes.amount if each in turns else 1))
         return tuple(line)
 
-    def _signs(self, line: Sequence[Generation]) -> dict[int, tuple[str, str]]:
+    def _signs(self, line: Sequence[Generation]) -> dict[int, tuple[Shape, str]]:
         """What became of replies beside their records, by the places of their bars; no sign without a record."""
         replies = self._verified.replies if self._verified is not None else ()
         known = {each.generation: AGREEMENT_SIGNS.get(each.verdict) for each in replies}

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-import pyqtgraph as pg
 from msgspec import Struct
-from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QBrush, QFontMetricsF, QKeyEvent
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import QProgressBar, QWidget
 
 from lorestudio.domain.records import replace
@@ -17,10 +16,10 @@ from lorestudio.studio.tuning.scores import METRICS, Scores
 from lorestudio.studio.tuning.scoring import metric_words, value_words
 from lorestudio.studio.tuning.search import SearchOutcome, SearchWay, TriedPoint, between, change_words
 from lorestudio.studio.tuning.space import point_words
-from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import FIT, Column
-from lorestudio.ui.widgets.chart import Plot
+from lorestudio.ui.widgets.chart import MARGIN, Frame, Plot, Sign
 from lorestudio.ui.widgets.layouts import (
     button,
     combo,
@@ -38,11 +37,8 @@ from lorestudio.ui.widgets.paint import hairline, tell
 from lorestudio.ui.widgets.pane import FoldingRow, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
-_SIZE: Final = 8
 _NEAR: Final = 14.0
 """So many pixels beside a point a click still means it."""
-_BESIDE: Final = 60
-"""So many pixels may a number stand out beyond its axis."""
 
 
 class Points(Struct, frozen=True):
@@ -62,78 +58,77 @@ class Points(Struct, frozen=True):
 class PointChart(Plot):
     """`picked` carries the number of a point that a click or a key went to. Arrows go along the front."""
 
-    picked = Signal(int)
-
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
-        self.points = Points()
-        self._chosen: int | None = None
         super().__init__(theme, name, parent)
-        self._line, self._dots = pg.PlotCurveItem(), pg.ScatterPlotItem(size=_SIZE)
-        for item in (self._line, self._dots):
-            self._plot.addItem(item)
+        self.points, self._front = Points(), set[int]()
+        self._chosen: int | None = None
 
     def set_points(self, points: Points) -> None:
         """Show these."""
-        on_top = sorted(points.places, key=lambda each: each in points.front)  # what equals them hides none of them
+        self._front = {*points.front}
+        on_top = sorted(points.places, key=lambda each: each in self._front)  # what equals them hides none of them
         self.points = replace(points, places={each: points.places[each] for each in on_top})
-        self._draw()
+        self.update()
 
     def choose(self, chosen: int | None) -> None:
         """Look at a point, None for none."""
-        self._chosen = chosen
+        if chosen != self._chosen:
+            self._chosen = chosen
+            self.update()
         tell(self, "" if chosen is None else self.points.words(chosen))
-        self._draw()
 
-    def _draw(self) -> None:
-        places, theme = self.points.places, self._theme
-        xs, ys = [each[0] for each in places.values()] or [0.0], [each[1] for each in places.values()] or [0.0]
-        ends = [(min(each), max(each)) for each in (xs, ys)]
+    @property
+    def _ends(self) -> list[tuple[float, float]]:
+        """The least and the most across, and upwards."""
+        return [(min(each), max(each)) for each in zip(*self.points.places.values(), strict=True)] or [(0, 0)] * 2
+
+    @property
+    def frame(self) -> Frame:
+        """Where things are: points stand a little apart from the sides, and below them are two lines of words."""
+        ends, metrics = self._ends, QFontMetricsF(self.small)
         margins = [0.06 * (high - low or abs(high) or 1) for low, high in ends]
-        (left, right), (low, high) = [(a - more, b + more) for (a, b), more in zip(ends, margins, strict=True)]
-        self._plot.setRange(xRange=(left, right), yRange=(low, high), padding=0, disableAutoRange=True)
-        self._draw_axes(ends)
-        along = [places[each] for each in self.points.front if each in places]
-        self._line.setData(
-            x=[each[0] for each in along], y=[each[1] for each in along], pen=hairline(theme.color("accent"), 1.5)
-        )
-        front, plain = set(self.points.front), QBrush(theme.fill("grey")[0])
-        best, hollow = QBrush(theme.fill("blue")[0]), QBrush(theme.color("panel"))
-        self._dots.setData(
-            x=[*xs] if places else [], y=[*ys] if places else [],
-            brush=[hollow if each < 0 else best if each in front else plain for each in places],
-            pen=[hairline(theme.color("accent"), 3) if each == self._chosen
-                 else hairline(theme.color("text" if each < 0 else "fill_edge")) for each in places],
-            size=[_SIZE + 5 if each == self._chosen else _SIZE for each in places],
-        )  # fmt: skip
+        across, up = [(low - more, high + more) for (low, high), more in zip(ends, margins, strict=True)]
+        left = max(metrics.horizontalAdvance(self.points.up(each)) for each in ends[1]) + 11
+        high = self.height() - MARGIN - 2 * metrics.height() - 12
+        return Frame(QRectF(left, MARGIN, max(1.0, self.width() - left - 7), max(1.0, high)), across, up)
 
-    def _draw_axes(self, ends: list[tuple[float, float]]) -> None:
-        font = scaled(self.font(), 0.82)
-        metrics, points = QFontMetricsF(font), self.points
-        names = [
-            [tell_it(each) for each in pair] for tell_it, pair in zip((points.across, points.up), ends, strict=True)
-        ]
-        for side, (low, high), told in zip(("bottom", "left"), ends, names, strict=True):
-            axis = self._axes[side]
-            axis.setStyle(tickFont=font, tickLength=0, tickTextOffset=3, hideOverlappingLabels=_BESIDE)
-            axis.setTextPen(self._theme.color("text_muted"))
-            ticks = [(low, told[0])] + ([(high, told[1])] if high > low else [])
-            if side == "bottom":
-                ticks.append(((low + high) / 2, f"\n{points.name}"))  # below the numbers, which may need all the room
-            axis.setTicks([ticks if points.places else []])
-        beyond = metrics.horizontalAdvance(names[0][1]) / 2 + 4 - 0.04 * self._room.rect().width()
-        left = max(map(metrics.horizontalAdvance, names[1])) + 8
-        self._arrange(left, 2 * metrics.height() + 9, max(4.0, beyond))
+    def _draw(self, painter: QPainter, frame: Frame) -> None:
+        points, places, theme = self.points, self.points.places, self._theme
+        if not places:
+            return
+        across, up = self._ends
+        self._draw_axes(painter, frame)
+        for value in {*up}:
+            self._draw_number(painter, frame, value, points.up(value))
+        for value in {*across}:
+            self._draw_name(painter, frame, value, points.across(value))
+        self._draw_name(painter, frame, sum(across) / 2, points.name, line=1)  # numbers may need all the room above
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(hairline(theme.color("accent"), 1.5))
+        painter.drawPolyline([frame.point(*places[each]) for each in points.front if each in places])
+        self._draw_signs(painter, frame, ((self._sign(each), *place) for each, place in places.items()))
 
-    def _clicked(self, event: pg.GraphicsScene.mouseEvents.MouseClickEvent) -> None:
-        self.setFocus()
-        near = {each: self._distance(place, event.scenePos()) for each, place in self.points.places.items()}
-        nearest = min(reversed(near), key=lambda each: near[each], default=None)
-        if nearest is not None and near[nearest] <= _NEAR:
+    def _sign(self, each: int) -> Sign:
+        palette, chosen = self._theme.palette, each == self._chosen
+        ground = palette.panel if each < 0 else palette.fill("blue" if each in self._front else "grey")[0]
+        edge = palette.accent if chosen else palette.text if each < 0 else palette.fill_edge
+        return Sign("circle", ground, edge, *((6.5, 3) if chosen else (4, 1)))
+
+    def _near(self, point: QPointF) -> int | None:
+        """The nearest point that is near, of equals the one on top, which can be seen."""
+        places, frame = self.points.places, self.frame
+        away = {each: (frame.point(*places[each]) - point).manhattanLength() for each in reversed([*places])}
+        return min((each for each in away if away[each] <= _NEAR), key=lambda each: away[each], default=None)
+
+    def _clicked(self, point: QPointF) -> None:
+        nearest = self._near(point)
+        if nearest is not None:
             self.picked.emit(nearest)
 
-    def _distance(self, place: tuple[float, float], point: QPointF) -> float:
-        there = self._plot.mapViewToScene(QPointF(*place))
-        return float((there - point).manhattanLength())
+    def words_at(self, point: QPoint) -> str:
+        """What is said of the point under the pointer."""
+        nearest = self._near(QPointF(point))
+        return "" if nearest is None else self.points.words(nearest)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: left and right go along the front."""

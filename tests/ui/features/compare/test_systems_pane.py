@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import threading
 from contextvars import ContextVar
 from functools import partial
@@ -314,7 +315,7 @@ def test_going_to_a_turn_goes_to_its_message_and_back(compared: MainWindow) -> N
     assert compared.selection.generation == Generation(5)
     compared.chat.show_generation(Generation(2, 0))
     assert pane.turns_view.currentIndex().row() == pane.turns.place_of(Generation(2, 0))
-    assert pane.chart.row == pane.turns.place_of(Generation(2, 0))
+    assert pane.chart.chosen == pane.turns.place_of(Generation(2, 0))
 
 
 @pytest.mark.long
@@ -629,12 +630,16 @@ def comparison(tokens: tuple[tuple[int, ...], ...] = TOKENS) -> Comparison:
     return Comparison(("Old", "New"), tuple(turns), (), {}, ())
 
 
+WIDE = 460
+
+
 @pytest.fixture
 def chart(theme: Theme, qtbot: QtBot) -> TokenChart:
     made = TokenChart(theme)
     qtbot.addWidget(made)
-    made.resize(460, 200)  # 400 pixels for four turns
     made.set_comparison(comparison())
+    made.resize(WIDE, 200)
+    made.resize(WIDE + 400 - round(made.frame.room.width()), 200)  # 400 pixels for four turns
     made.show()
     return made
 
@@ -648,10 +653,10 @@ def lines(chart: TokenChart, theme: Theme, place: int) -> list[float]:
 
 def test_each_run_has_a_line_to_scale_and_a_name(chart: TokenChart, theme: Theme) -> None:
     words = words_drawn(chart)
-    assert words[:5] == ["Old", "New", "0", "100", "200"]
-    assert words[5:] == ["#0", "#2", "#4", "#6"]
+    assert words == ["0", "50", "100", "150", "200", "#0", "#2", "#4", "#6", "Old", "New"]
     old, new = (lines(chart, theme, place) for place in range(2))
-    assert old[:2] == new[:2] == [98, 398]
+    left = chart.frame.room.left()
+    assert old[:2] == new[:2] == [round(left + 50), round(left + 350)]
     assert new[2] == pytest.approx(2 * old[2], abs=1)
     dots = [each for each in drawn(chart) if each.fill in {theme.fill(FILLS[place])[0].name() for place in range(2)}]
     assert len(dots) == 8
@@ -669,12 +674,12 @@ def test_the_turn_that_is_looked_at_is_marked_and_told(chart: TokenChart, theme:
     ink = {each.words: each.fill for each in drawn(chart) if each.kind == "text"}
     assert (ink["#2"], ink["#4"]) == (theme.color("accent").name(), theme.color("text_muted").name())
     band = next(each for each in drawn(chart) if each.fill == theme.color("accent_soft").name())
-    assert (round(band.box.left()), round(band.box.width())) == (148, 100)
+    assert (round(band.box.left()), round(band.box.width())) == (round(chart.frame.room.left() + 100), 100)
     chart.choose(9)
-    assert (chart.row, chart.accessibleDescription()) == (-1, "")
+    assert (chart.chosen, chart.accessibleDescription()) == (-1, "")
     chart.choose(3)
     chart.set_comparison(comparison(TOKENS[:2]))
-    assert chart.row == -1
+    assert chart.chosen == -1
     chart.set_comparison(None)
     assert words_drawn(chart) == []
 
@@ -708,7 +713,7 @@ def test_no_turn_is_written_over_the_one_that_is_looked_at(chart: TokenChart) ->
 
 def test_keys_and_clicks_go_to_turns(chart: TokenChart, qtbot: QtBot) -> None:
     told: list[int] = []
-    chart.moved.connect(told.append)
+    chart.picked.connect(told.append)
     key = Qt.Key
     for row, pressed in ((0, key.Key_Left), (0, key.Key_Right), (3, key.Key_Right), (3, key.Key_Left),
                          (2, key.Key_Home), (1, key.Key_End), (-1, key.Key_Right), (1, key.Key_A)):  # fmt: skip
@@ -717,13 +722,15 @@ def test_keys_and_clicks_go_to_turns(chart: TokenChart, qtbot: QtBot) -> None:
     assert told == [0, 1, 3, 2, 0, 3, 0]
     told.clear()
     left = Qt.MouseButton.LeftButton
-    for x in (50, 147, 149, 447, 30, 455):
-        qtbot.mouseClick(chart, left, pos=QPoint(x, 100))
-    qtbot.mouseClick(chart, Qt.MouseButton.RightButton, pos=QPoint(50, 100))
+    room = chart.frame.room
+    for x in (2, 99, 101, 398, -18, 402):
+        qtbot.mouseClick(chart, left, pos=QPoint(round(room.left()) + x, 100))
+    qtbot.mouseClick(chart, Qt.MouseButton.RightButton, pos=QPoint(round(room.left()) + 2, 100))
     assert told == [0, 0, 1, 3]
-    assert chart.words_at(QPoint(300, 90)).endswith("New: 10 tokens")
-    assert chart.words_at(QPoint(20, 90)) == ""
+    for x, words in ((250, "New: 10 tokens"), (-20, "New: 0 tokens"), (404, "New: 20 tokens")):  # beside them the next
+        assert chart.words_at(QPoint(round(room.left()) + x, 90)).endswith(words)
     chart.set_comparison(None)
+    assert chart.words_at(QPoint(150, 100)) == ""
     qtbot.keyClick(chart, key.Key_Right)
     qtbot.mouseClick(chart, left, pos=QPoint(150, 100))
     assert len(told) == 4
@@ -757,37 +764,42 @@ def test_each_of_four_runs_has_a_point_of_its_own(theme: Theme, qtbot: QtBot) ->
     assert [each.box.width() for each in found] == [7, 7, 9, 9]
 
 
-ROOM_LEFT, ROOM_RIGHT, ROOM_BOTTOM = 48, 448, 182
-"""The lines' room in the chart of 460 by 200 pixels."""
-
-
-def room_top(chart: TokenChart) -> float:
-    return 8 + QFontMetricsF(scaled(chart.font(), 0.9)).height() + 10
+def test_the_lines_room_is_what_numbers_names_and_the_legend_leave(chart: TokenChart) -> None:
+    small = QFontMetricsF(scaled(chart.font(), 0.82))
+    room, legend = chart.frame.room, QFontMetricsF(scaled(chart.font(), 0.9)).height()
+    assert room.left() == pytest.approx(small.horizontalAdvance("200") + 11)
+    assert room.right() == pytest.approx(chart.width() - 7)
+    assert room.bottom() == pytest.approx(200 - small.height() - 8)
+    assert 5 + legend < room.top() < 5 + legend + 16
+    chart.set_comparison(comparison(((20_000, 1),)))
+    assert chart.frame.room.left() == pytest.approx(small.horizontalAdvance("20,000") + 11)
 
 
 def test_numbers_stand_at_lines_through_the_whole_room(chart: TokenChart, theme: Theme) -> None:
-    top, ink = room_top(chart), theme.color("border").name()
+    frame, ink = chart.frame, theme.color("border").name()
+    room, values = frame.room, (0, 50, 100, 150, 200)
     found = [each.box for each in drawn(chart) if each.edge == ink]
-    heights = [ROOM_BOTTOM, (ROOM_BOTTOM + top) / 2, top]
-    assert [(box.left(), box.right()) for box in found] == [(ROOM_LEFT, ROOM_RIGHT)] * 3
+    heights = [room.bottom() - value / 216 * room.height() for value in values]  # with a little room above 200
+    ends = pytest.approx((room.left(), room.right()), abs=0.01)
+    assert [(box.left(), box.right()) for box in found] == [ends] * 5
     assert [box.top() for box in found] == [pytest.approx(each, abs=0.01) for each in heights]
-    numbers = [each for each in drawn(chart) if each.words in {"0", "100", "200"}]
-    assert [each.words for each in numbers] == ["0", "100", "200"]
+    numbers = [each for each in drawn(chart) if each.words in {str(value) for value in values}]
+    assert [each.words for each in numbers] == [str(value) for value in values]
     assert {each.fill for each in numbers} == {theme.color("text_muted").name()}
     for each, height in zip(numbers, heights, strict=True):
-        assert each.box.left() < ROOM_LEFT - 6
+        assert each.box.left() < room.left() - 6
         assert height - 8 < each.box.top() < height + 8
 
 
 def test_points_stand_in_the_middle_of_their_turns_and_to_scale(chart: TokenChart, theme: Theme) -> None:
-    top = room_top(chart)
+    room = chart.frame.room
     for place in range(2):
         color = theme.fill(FILLS[place])[0].name()
         dots = [each for each in drawn(chart) if each.fill == color]
         assert {each.edge for each in dots} == {theme.color("text_muted").name()}
         for row, dot in enumerate(dots):
-            height = ROOM_BOTTOM - (ROOM_BOTTOM - top) * TOKENS[row][place] / 200
-            assert dot.box.center().x() == pytest.approx(ROOM_LEFT + 100 * row + 50, abs=0.01)
+            height = room.bottom() - room.height() * TOKENS[row][place] / 216
+            assert dot.box.center().x() == pytest.approx(room.left() + (row + 0.5) * room.width() / 4, abs=0.01)
             assert dot.box.center().y() == pytest.approx(height, abs=0.01)
     old, new = (next(each for each in drawn(chart) if each.edge == theme.fill(FILLS[place])[0].name())
                 for place in range(2))  # fmt: skip
@@ -796,7 +808,8 @@ def test_points_stand_in_the_middle_of_their_turns_and_to_scale(chart: TokenChar
 
 def test_points_are_left_out_where_turns_are_narrow(chart: TokenChart, theme: Theme) -> None:
     fills = {theme.fill(FILLS[place])[0].name() for place in range(2)}
-    for turns, seen in ((44, True), (45, False)):  # 400 pixels: a turn of 9 and one of less
+    chart.resize(chart.width() + 1, 200)
+    for turns, seen in ((44, True), (45, False)):  # some 401 pixels: a turn of 9 and one of less
         chart.set_comparison(comparison((TOKENS * 12)[:turns]))
         assert bool([each for each in drawn(chart) if each.fill in fills]) == seen
     chart.set_comparison(comparison(TOKENS[:1]))
@@ -809,51 +822,62 @@ def test_of_turns_that_share_pixels_the_largest_stands_in_their_middle(chart: To
     chart.set_comparison(comparison(tuple(tokens)))  # three turns share what is two pixels wide at least
     color = theme.fill(FILLS[0])[0].name()
     line = next(each for each in drawn(chart) if each.kind == "polyline" and each.edge == color)
-    cell = 400 / 401
-    assert line.box.left() == pytest.approx(ROOM_LEFT + 1.5 * cell, abs=0.01)
-    assert line.box.right() == pytest.approx(ROOM_LEFT + 400 * cell, abs=0.01)  # two turns are left for the last one
-    assert line.box.height() == pytest.approx((ROOM_BOTTOM - room_top(chart)) * 190 / 200, abs=0.01)
+    room = chart.frame.room
+    cell = room.width() / 401
+    assert line.box.left() == pytest.approx(room.left() + 1.5 * cell, abs=0.01)
+    assert line.box.right() == pytest.approx(room.left() + 400 * cell, abs=0.01)  # two turns are left for the last one
+    assert line.box.height() == pytest.approx(room.height() * 190 / 216, abs=0.01)
 
 
-def test_the_band_of_the_chosen_turn_is_two_pixels_wide_at_least(chart: TokenChart, theme: Theme) -> None:
-    def band() -> QRectF:
-        return next(each.box for each in drawn(chart) if each.fill == theme.color("accent_soft").name())
+def test_the_band_of_the_chosen_turn_is_three_pixels_wide_at_least(chart: TokenChart, theme: Theme) -> None:
+    def band() -> list[float]:
+        return [*next(each.box for each in drawn(chart) if each.fill == theme.color("accent_soft").name()).getRect()]
 
     chart.choose(0)
-    assert (band().left(), band().width()) == (ROOM_LEFT, 100)
-    assert band().bottom() == pytest.approx(ROOM_BOTTOM, abs=0.01)
-    assert band().top() == pytest.approx(room_top(chart), abs=0.01)
+    room = chart.frame.room
+    wanted = (room.left(), room.top(), room.width() / 4, room.height())
+    assert band() == [pytest.approx(each, abs=0.01) for each in wanted]
     chart.set_comparison(comparison(TOKENS * 200))
     chart.choose(400)
-    assert (band().left(), band().width()) == (ROOM_LEFT + 200, 2)
+    middle = room.left() + 400.5 * room.width() / 800
+    assert (band()[0], band()[2]) == (pytest.approx(middle - 1.5, abs=0.01), 3)
+    chart.setFocus()
     picture = QImage.fromData(chart.picture(QSize(460, 200)))
     assert (picture.width(), picture.height()) == (460, 200)
-    assert picture.pixelColor(ROOM_LEFT + 200, 100) != theme.color("accent_soft")  # nobody looks at a turn of a file
-    assert picture.pixelColor(1, 1) == theme.color("panel")
+    seen = {picture.pixelColor(x, y).name() for x in range(460) for y in range(0, 200, 2)}
+    assert theme.color("accent_soft").name() not in seen  # nobody looks at a turn of a file
+    assert {theme.fill(FILLS[1])[0].name(), theme.color("border").name()} <= seen
+    assert picture.pixelColor(1, 1) == picture.pixelColor(1, 100) == theme.color("panel")  # nor has it the keyboard
+
+
+LEFT = 12
+"""Where the legend begins, as other lines of the pane do."""
 
 
 def test_names_of_runs_stand_beside_their_lines(chart: TokenChart, theme: Theme) -> None:
     wide = QFontMetricsF(scaled(chart.font(), 0.9)).horizontalAdvance("Old")
     names = {each.words: each for each in drawn(chart) if each.words in {"Old", "New"}}
-    assert names["Old"].box.left() == ROOM_LEFT + 30
-    assert names["New"].box.left() == pytest.approx(ROOM_LEFT + 30 + 30 + wide + 16, abs=0.01)
+    assert names["Old"].box.left() == LEFT + 30
+    assert names["New"].box.left() == pytest.approx(LEFT + 30 + 30 + wide + 16, abs=0.01)
     assert {each.fill for each in names.values()} == {theme.color("text").name()}
     signs = [each for each in drawn(chart) if each.image]
-    assert [each.box.left() for each in signs] == [pytest.approx(each.box.left() - 30) for each in names.values()]
+    beside = [each.box.left() - 30 for each in names.values()]
+    assert [each.box.left() for each in signs] == pytest.approx(beside, abs=0.01)
     assert [each.image for each in signs] == [image_of(swatch(theme, place).pixmap(24, 16)) for place in range(2)]
     assert signs[0].image != signs[1].image
 
 
 def test_turns_are_named_below_the_middle_of_them(chart: TokenChart) -> None:
-    names = [each.box.left() for each in drawn(chart) if each.words.startswith("#")]
-    for row, left in enumerate(names):
-        assert ROOM_LEFT + 100 * row + 30 < left < ROOM_LEFT + 100 * row + 50
-    chart.set_comparison(comparison(TOKENS * 10))  # ten pixels each: a name needs more than three of them
-    names = [int(each.words[1:]) // 2 for each in drawn(chart) if each.words.startswith("#")]
-    assert names == [*range(0, 40, 4)]
-    first = next(each.box.left() for each in drawn(chart) if each.words == "#0")
-    assert first > ROOM_LEFT  # it does not stand under the numbers
-    assert max(each.box.left() for each in drawn(chart) if each.words.startswith("#")) < ROOM_RIGHT
+    room, wide = chart.frame.room, QFontMetricsF(scaled(chart.font(), 0.82)).horizontalAdvance
+    names = {each.words: each.box.left() for each in drawn(chart) if each.words.startswith("#")}
+    for row, (name, left) in enumerate(names.items()):
+        assert left + wide(name) / 2 == pytest.approx(room.left() + (row + 0.5) * room.width() / 4, abs=0.05)
+    chart.set_comparison(comparison(TOKENS * 10))  # ten pixels each
+    names = {each.words: each.box.left() for each in drawn(chart) if each.words.startswith("#")}
+    step = math.ceil((wide("#78") + 10) / (room.width() / 40))
+    assert [int(name[1:]) // 2 for name in names] == [*range(0, 40, step)]
+    assert min(names.values()) >= 3  # whole at both ends
+    assert max(left + wide(name) for name, left in names.items()) <= chart.width() - 2.9
 
 
 def test_the_ring_says_that_the_chart_has_the_keyboard(chart: TokenChart, theme: Theme, qtbot: QtBot) -> None:
@@ -865,7 +889,7 @@ def test_the_ring_says_that_the_chart_has_the_keyboard(chart: TokenChart, theme:
     assert rings() == []
     chart.setFocus()
     qtbot.waitUntil(chart.hasFocus)
-    assert rings() == [QRectF(1, 1, 458, 198)]
+    assert rings() == [QRectF(1, 1, chart.width() - 2, 198)]
 
 
 # ---- the tables of a comparison -------------------------------------------------------------------------------------

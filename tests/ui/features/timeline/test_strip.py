@@ -93,9 +93,7 @@ def test_what_the_chat_has_noted_and_what_is_expected_next_is_marked(window: Mai
 
 def test_a_click_goes_to_the_reply_everywhere(window: MainWindow, strip: ReplyStrip, qtbot: QtBot) -> None:
     chart = strip.chart
-    child = chart.childAt(chart.point_of(3))
-    assert child is not None
-    QTest.mouseClick(child, Qt.MouseButton.LeftButton, pos=child.mapFrom(chart, chart.point_of(3)))
+    QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=chart.point_of(3))
     assert window.selection.generation == strip.generations[3]
     assert window.features.chat.pane.view.currentIndex().row() == strip.generations[3].message
     assert QApplication.focusWidget() is chart
@@ -299,7 +297,7 @@ def test_the_chosen_reply_keeps_its_bar_in_every_order(window: MainWindow, strip
         strip.order_by(order)
         place = strip.generations.index(chosen)
         assert strip.chart.accessibleDescription() == strip.chart.bars.words(place)
-        assert strip.chart._chosen == place
+        assert strip.chart.chosen == place
 
 
 def test_replies_that_were_not_counted_yet_stand_at_the_end(window: MainWindow, strip: ReplyStrip) -> None:

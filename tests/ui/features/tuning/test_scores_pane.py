@@ -111,7 +111,7 @@ def test_steps_that_win_come_before_those_that_lose_in_bars_of_two_colours(pane:
     pane.show_steps([wins], "done")
     assert len(pane.chart.bars.layers) == 2
     pane.steps.view.choose(pane.steps.model.key_of(wins))
-    assert pane.chart._chosen == 0
+    assert pane.chart.chosen == 0
 
 
 def test_an_effect_in_words(pane: ScoresPane) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF
 from pytestqt.qtbot import QtBot
 
@@ -70,8 +70,15 @@ def chart(theme: Theme, qtbot: QtBot) -> PointChart:
 
 def at(chart: PointChart, number: int, aside: int = 0) -> QPoint:
     """Where a point is drawn, or so many pixels to the left of it."""
-    scene = chart._plot.mapViewToScene(QPointF(*chart.points.places[number]))
-    return chart._view.mapTo(chart, chart._view.mapFromScene(scene)) - QPoint(aside, 0)
+    return chart.frame.point(*chart.points.places[number]).toPoint() - QPoint(aside, 0)
+
+
+def looks(chart: PointChart, number: int) -> tuple[str, int]:
+    """The colour in the middle of a point, and how many pixels wide it is with its edge."""
+    image, middle = chart.grab().toImage(), at(chart, number)
+    ground = image.pixelColor(at(chart, number) - QPoint(0, 14))
+    wide = [image.pixelColor(middle + QPoint(x, 0)) != ground for x in range(-10, 11)].count(True)
+    return image.pixelColor(middle).name(), wide
 
 
 @pytest.mark.parametrize("wide", [300, 420, 700])
@@ -87,22 +94,41 @@ def test_the_numbers_at_both_ends_are_whole_however_narrow_it_is(chart: PointCha
 
 
 def test_points_have_all_the_room_and_their_ends_are_told(chart: PointChart, theme: Theme) -> None:
-    (left, right), (low, high) = chart._plot.viewRange()
-    assert (left, right) == pytest.approx((-1.2, 21.2))
-    assert (low, high) == pytest.approx((-0.06, 1.06))
+    frame = chart.frame
+    assert frame.across == pytest.approx((-1.2, 21.2))
+    assert frame.up == pytest.approx((-0.06, 1.06))
     words = words_drawn(chart)
     assert sorted(words) == ["0 tokens", "0% of all", "100% of all", "20 tokens", "met and tokens"]
-    wide = QFontMetricsF(scaled(chart.font(), 0.82)).horizontalAdvance("100% of all")
-    assert wide < chart._axes["left"].width() < wide + 20
-    kinds = {name: theme.fill(name)[0].name() for name in ("grey", "blue")}
-    brushes = [spot.brush().color().name() for spot in chart._dots.points()]
-    assert brushes == [theme.color("panel").name(), kinds["grey"], kinds["blue"], kinds["blue"]]
+    metrics = QFontMetricsF(scaled(chart.font(), 0.82))
+    wide = metrics.horizontalAdvance("100% of all")
+    assert wide < frame.room.left() < wide + 20
+    assert frame.room.bottom() < 200 - 2 * metrics.height()
+    told = {each.words: each.box for each in drawn(chart) if each.kind == "text"}
+    for name, x in (("0 tokens", 0), ("20 tokens", 20), ("met and tokens", 10)):
+        middle = told[name].left() + metrics.horizontalAdvance(name) / 2
+        assert middle == pytest.approx(frame.x(x), abs=0.01), "under what it names"
+    for name, y in (("0% of all", 0), ("100% of all", 1)):
+        assert told[name].top() == pytest.approx(frame.y(y) - metrics.height() / 2 + metrics.ascent(), abs=1)
+        assert told[name].left() + metrics.horizontalAdvance(name) <= frame.room.left() - 4.9
+    grey, blue, panel = (color.name() for color in (theme.fill("grey")[0], theme.fill("blue")[0], theme.color("panel")))
+    assert [looks(chart, number)[0] for number in (-1, 0, 1, 2)] == [panel, blue, grey, blue]
+    assert {looks(chart, number)[1] for number in (-1, 1)} <= {9, 10}
     assert list(chart.points.places) == [-1, 1, 0, 2], "the front lies above the others"
-    assert [tuple(each) for each in zip(*chart._line.getData(), strict=True)] == [(10, 1), (20, 1)]
+    middles = sorted(each.box.center().toTuple() for each in drawn(chart) if each.image)
+    points = sorted(frame.point(*place).toTuple() for place in POINTS.places.values())
+    for middle, point in zip(middles, points, strict=True):
+        assert middle == pytest.approx(point, abs=0.51)
+    (front,) = (each for each in drawn(chart) if each.kind == "polyline" and each.edge == theme.color("accent").name())
+    ends = (frame.point(10, 1), frame.point(20, 1))
+    assert [*front.box.getRect()] == pytest.approx([*QRectF(*ends).getRect()], abs=0.01)
+    before = chart.grab().toImage()
     chart.choose(1)
     assert chart.accessibleDescription() == "point 1"
-    sizes = [spot.size() for spot in chart._dots.points()]
-    assert [size > min(sizes) for size in sizes] == [False, True, False, False]
+    assert chart.grab().toImage() != before
+    assert looks(chart, 1)[0] == grey
+    assert 15 <= looks(chart, 1)[1] <= 17, "with a wide edge"
+    beside = chart.grab().toImage().pixelColor(at(chart, 1, 7))
+    assert beside == theme.color("accent")
     chart.choose(None)
     assert chart.accessibleDescription() == ""
     chart.set_points(Points())
@@ -116,17 +142,15 @@ def test_clicks_near_a_point_mean_it_and_keys_go_along_the_front(chart: PointCha
     told: list[int] = []
     chart.picked.connect(told.append)
     for number, aside in ((1, 0), (0, 10), (0, 30), (-1, 0)):
-        where = at(chart, number, aside)
-        child = chart.childAt(where)
-        assert child is not None
-        qtbot.mouseClick(child, Qt.MouseButton.LeftButton, pos=child.mapFrom(chart, where))
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=at(chart, number, aside))
+    qtbot.mouseClick(chart, Qt.MouseButton.RightButton, pos=at(chart, 1))
     assert told == [1, 0, -1]
+    tips = [chart.words_at(at(chart, *place)) for place in ((1, 0), (0, 13), (0, 16), (-1, 0))]
+    assert tips == ["point 1", "point 0", "", "point -1"]
     assert chart.hasFocus()
     equal = {0: (10.0, 1.0), 1: (20.0, 0.5), 2: (20.0, 0.5), 3: (20.0, 0.5)}
     chart.set_points(replace(POINTS, places=equal, front=(0, 2)))
-    where = at(chart, 2)
-    child = chart.childAt(where)
-    qtbot.mouseClick(child, Qt.MouseButton.LeftButton, pos=child.mapFrom(chart, where))
+    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=at(chart, 2))
     assert told[-1] == 2, "the one on top, which can be seen"
     chart.set_points(POINTS)
     told.clear()

@@ -65,7 +65,7 @@ def test_replies_have_badges_the_answers_a_column_and_a_cause_can_be_taken_over(
     strip = window.features.timeline.strip
     qtbot.waitUntil(lambda: len(strip.chart.bars.signs) == 3)  # it follows a while after the replies
     assert [strip.chart.bars.signs[strip.generations.index(Generation(place))] for place in (2, 4, 6)] == [
-        ("o", "good"), ("x", "error"), ("o", "good"),
+        ("circle", "good"), ("cross", "error"), ("circle", "good"),
     ]  # fmt: skip
     answers = window.trace.model
     window.chat.show_generation(Generation(2))
@@ -83,7 +83,7 @@ def test_replies_have_badges_the_answers_a_column_and_a_cause_can_be_taken_over(
     assert pane.take.isEnabled()
     window.run("verify.take")
     assert verdicts(compared(window, qtbot)) == [Agreement.AGREES] * 3
-    qtbot.waitUntil(lambda: {sign for sign, _colour in strip.chart.bars.signs.values()} == {"o"})
+    qtbot.waitUntil(lambda: {sign for sign, _colour in strip.chart.bars.signs.values()} == {"circle"})
     assert pane.causes.rows == ()
     window.run("adjust.undo")
     assert verdicts(compared(window, qtbot))[1] is Agreement.DIFFERS
