@@ -174,6 +174,9 @@ def test_bars_stand_upon_each_other_and_what_is_beyond_above_the_limit(theme: Th
     assert made.frame.up == (0, pytest.approx(1.08 * 15))
     made.set_bars(Bars([Layer("green", np.array([12.0, 1.0])), layers[2]], np.array([10.0, 10.0])))
     assert heights(made, "purple") == [(12, 17), (10, 16)]  # not below what is over the limit already
+    none = Layer("purple", np.zeros(2), beyond=True)
+    made.set_bars(Bars([layers[0], none, Layer("sky", np.ones(2))], np.full(2, 10.0)))
+    assert heights(made, "sky") == [(4, 5), (2, 3)]  # where nothing is beyond, what follows does not hang up there
 
 
 def test_all_that_is_drawn_has_room_below_the_top(theme: Theme, qtbot: QtBot) -> None:
@@ -307,6 +310,9 @@ def test_the_limit_is_a_line_as_wide_as_the_bars_that_share_it(theme: Theme, qtb
     image, y = made.grab().toImage(), round(frame.y(20))
     ink = theme.color("text")
     over = [place for place in range(5) if near(image, QPointF(frame.x(place), y), ink, 12)]
+    step = [image.pixelColor(round(frame.x(1.5)) + x, at) == ink for at in range(y + 4, round(frame.y(10)) - 3)
+            for x in (-1, 0, 1)]  # fmt: skip
+    assert step.count(True) > 5, "it goes from one to the other"
     assert over == [2, 4], "none over the bar without a limit, and that of others is lower"
     made.set_bars(Bars([Layer("green", np.ones(5))], np.full(5, np.nan)))
     assert lines() == []
@@ -441,6 +447,11 @@ def test_what_is_not_picked_out_lies_under_a_veil(theme: Theme, qtbot: QtBot) ->
     assert inside == [x for x in green if 4 <= made.place_at(QPointF(x, 40)) < 9] != []
     paler = made.grab().toImage().pixelColor(made.point_of(13).x(), round(made.frame.y(1)))
     assert paler.name() not in {theme.fill("green")[0].name(), theme.color("panel").name()}, "it can be seen through"
+    made.set_bars(Bars(made.bars.layers, signs={1: ("circle", "good"), 6: ("circle", "good")}))
+    made.choose(6)
+    assert veils(made) == [(-0.5, 3.5), (8.5, 23.5)]  # signs stand below it
+    (band,) = (each.box for each in drawn(made) if each.fill == theme.color("accent_soft").name())
+    assert (band.top(), band.bottom()) == (made.frame.room.top(), pytest.approx(made.frame.y(0), abs=0.01))
     made.brush((0, 24))  # all of them
     assert (made.range, veils(made)) == (None, [])
     assert told == []
@@ -483,7 +494,9 @@ def test_dragging_an_edge_takes_whole_bars_and_at_least_one(theme: Theme, qtbot:
     assert told[2:] == [(8, 9)]
     drag(made, 8.5, 7.7)
     assert told[3:] == []  # one is the least
-    drag(made, 8.5, 5.0)  # edges may pass each other
+    drag(made, 8.5, 5.0, release=False)  # edges may pass each other
+    assert [round(each, 1) for veil in veils(made) for each in veil] == [-0.5, 5.0, 7.5, 23.5]
+    QTest.mouseRelease(made, Qt.MouseButton.LeftButton, pos=made.frame.point(5.0, 3).toPoint())
     assert told[3:] == [(5, 8)]
     drag(made, 7.5, 80.0)  # no further than there are bars
     drag(made, 4.5, -80.0)
@@ -519,13 +532,14 @@ def test_a_drag_of_a_few_pixels_is_a_click(theme: Theme, qtbot: QtBot) -> None:
     made.brushed.connect(told.append)
     made.picked.connect(picked.append)
     made.brush((4, 9))
-    at, left, none = made.point_of(6), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    for away in (4, 5):
+    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    for place, away, moves in ((6, 4, False), (6, 5, True), (15, 4, False), (15, 5, False)):
+        at = made.point_of(place)
         QTest.mousePress(made, left, none, at)
         move(made, at + QPoint(away, 0), left)
-        assert (made.edges == (3.5, 8.5)) == (away < 5)
+        assert (made.edges != (3.5, 8.5)) == moves
         QTest.mouseRelease(made, left, none, at + QPoint(away, 0))
-    assert picked == [6]
+    assert picked == [6, 15]
 
 
 def test_another_button_puts_back_what_is_dragged(theme: Theme, qtbot: QtBot) -> None:

@@ -745,6 +745,12 @@ def test_names_that_do_not_fit_take_another_line(chart: TokenChart) -> None:
     assert chart.picture(QSize(300, 200)).startswith(b"\x89PNG")
 
 
+def test_runs_that_bring_nothing_in_have_lines_at_the_bottom(chart: TokenChart, theme: Theme) -> None:
+    chart.set_comparison(comparison(((0, 0), (0, 0))))
+    assert words_drawn(chart) == ["0", "1", "#0", "#2", "Old", "New"]
+    assert lines(chart, theme, 0)[2] == 0
+
+
 def test_each_of_four_runs_has_a_point_of_its_own(theme: Theme, qtbot: QtBot) -> None:
     class Points(QWidget):
         def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 (Qt)

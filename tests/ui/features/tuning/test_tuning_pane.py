@@ -102,11 +102,12 @@ def test_points_have_all_the_room_and_their_ends_are_told(chart: PointChart, the
     metrics = QFontMetricsF(scaled(chart.font(), 0.82))
     wide = metrics.horizontalAdvance("100% of all")
     assert wide < frame.room.left() < wide + 20
-    assert frame.room.bottom() < 200 - 2 * metrics.height()
     told = {each.words: each.box for each in drawn(chart) if each.kind == "text"}
     for name, x in (("0 tokens", 0), ("20 tokens", 20), ("met and tokens", 10)):
         middle = told[name].left() + metrics.horizontalAdvance(name) / 2
         assert middle == pytest.approx(frame.x(x), abs=0.01), "under what it names"
+    assert frame.room.bottom() < told["0 tokens"].top() - metrics.ascent()
+    assert told["met and tokens"].top() + metrics.descent() <= 200 - 3
     for name, y in (("0% of all", 0), ("100% of all", 1)):
         assert told[name].top() == pytest.approx(frame.y(y) - metrics.height() / 2 + metrics.ascent(), abs=1)
         assert told[name].left() + metrics.horizontalAdvance(name) <= frame.room.left() - 4.9
