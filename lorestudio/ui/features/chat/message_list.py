@@ -277,7 +277,7 @@ class MessageList(QListView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: another width breaks the lines anew; the chosen message stays in sight if it was."""
         rect, old = self.visualRect(self.currentIndex()), event.oldSize().height()
-        seen = rect.isValid() and rect.top() <= old and rect.bottom() >= 0
+        seen = rect.top() < old and rect.bottom() >= 0
         QAbstractItemView.resizeEvent(self, event)
         if event.size().width() != event.oldSize().width():
             self._forget()

@@ -329,6 +329,18 @@ def test_a_row_comes_into_sight_where_it_is_wanted(
     assert view.verticalScrollBar().value() == value
 
 
+@pytest.mark.parametrize(("row", "start", "value"), [(0, 29, 0), (0, 30, 30), (10, 0, 0), (10, 1, 30), (-1, 7, 7)])
+def test_another_width_brings_the_chosen_row_back_where_any_of_it_was_in_sight(
+    qtbot: QtBot, row: int, start: int, value: int
+) -> None:
+    view, _delegate = short_list(qtbot, 50)
+    view.setCurrentIndex(view.model().index(row, 0))
+    view.verticalScrollBar().setValue(start)
+    view.resize(view.width() + 40, view.height())
+    drain()
+    assert view.verticalScrollBar().value() == value
+
+
 @pytest.mark.parametrize("seed", [1, 32, 34, 92])
 def test_rows_of_other_heights_than_guessed_come_where_they_are_wanted(qtbot: QtBot, seed: int) -> None:
     rnd, hints = random.Random(seed), MessageList.ScrollHint
