@@ -440,7 +440,6 @@ class SettingsView(QWidget):
         tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header.setStretchLastSection(False)  # the names take what the values leave
         header.setSectionResizeMode(SETTING, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Interactive)
         header.resizeSection(VALUE, 150)
         self._pages = stack(tree, self.nothing)
         top = FoldingRow(self.search, holding(self.choices), self)
