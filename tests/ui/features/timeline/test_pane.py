@@ -202,8 +202,10 @@ def test_swipes_are_turns_of_their_own_when_wanted(window: MainWindow) -> None:
     assert len(pane.content.columns) == 12
     assert "#4 ‹2›" in [pane.content.label(at) for at in range(12)]
     assert window.commands.actions["timeline.swipes"].isChecked()
+    assert pane.swipes.isChecked()
     window.run("timeline.swipes")
     assert len(pane.content.columns) == 11
+    assert not pane.swipes.isChecked()
 
 
 @pytest.mark.own_window
@@ -229,7 +231,9 @@ def test_rows_are_sorted_and_filtered(window: MainWindow) -> None:
     pane = pane_of(window)
     pane.show_as(replace(pane.shown, order=RowOrder.TITLE))
     assert list(pane.content.titles) == sorted(pane.content.titles, key=str.casefold)
+    assert pane.order.currentText() == "By title"
     pane.show_as(replace(pane.shown, only_injected=True))
+    assert pane.injected.isChecked()
     content = pane.content
     for row in range(len(content.rows)):
         endings = [content.ending(row, at) for at in range(len(content.columns))]
