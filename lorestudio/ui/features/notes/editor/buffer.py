@@ -217,10 +217,8 @@ def _insert(cursor: QTextCursor, text: str) -> None:
         return
     start = cursor.selectionStart()
     cursor.insertText("|" + text)
-    end = cursor.position()
     cursor.setPosition(start)
     cursor.deleteChar()
-    cursor.setPosition(end - 1)
 
 
 class Buffers(QObject):
