@@ -679,6 +679,7 @@ def test_without_a_chat_it_says_what_it_needs(make_window: MakeWindow, qtbot: Qt
     window.show_pane("timeline")
     QApplication.processEvents()
     assert pane.empty.title.text() == "Looking at the turns"  # at once, not what was so when it was seen last
+    qtbot.waitUntil(lambda: pane.empty.isHidden() and len(pane.content.columns) == 3)  # then by itself
 
 
 def test_before_a_replay_it_offers_one(make_window: MakeWindow, qtbot: QtBot) -> None:
