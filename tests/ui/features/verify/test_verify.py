@@ -216,3 +216,6 @@ def test_of_another_chat_nothing_is_told_that_was_compared_before(window: MainWi
     assert feature.found is None
     assert feature.pane.pages.currentWidget() is feature.pane.empty
     assert window.chat.model.index(2, 0).data(ITEM).badge is None
+    window.session.set_project(replace(window.session.project, chat=None))
+    compared(window, qtbot)
+    assert feature.pane.empty.title.text() == "No chat"

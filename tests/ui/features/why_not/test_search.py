@@ -378,6 +378,7 @@ def test_scores_that_cannot_be_explained_stay_with_what_is_known(window: MainWin
     assert not scores.tree.isExpanded(scores.model.index(0, 0, scores.model.index(0, 0)))
     window.why.scores_button.click()
     settle(window)
+    assert "budget" in told(window)  # the way through the stages is back
     window.why.scores_button.click()
     settle(window)
     assert len(scores.nodes) == 3
