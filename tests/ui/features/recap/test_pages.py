@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -72,6 +73,14 @@ def told_by(*signals: Any) -> list[object]:
     for signal in signals:
         signal.connect(lambda *news: told.append(news))
     return told
+
+
+def stand_in_a_row(page: RowsPage, *buttons: QPushButton) -> bool:
+    page.resize(900, 600)
+    page.show()
+    lefts = [each.mapTo(page, each.rect().topLeft()).x() for each in buttons]
+    page.hide()
+    return all(one < other for one, other in pairwise(lefts))
 
 
 def column(page: RowsPage, place: int) -> list[str]:
@@ -164,6 +173,8 @@ def test_what_can_be_done_with_each_scene(theme: Theme, qtbot: QtBot) -> None:
     page.show_picture(PICTURE)
     assert column(page, 0) == ["#0 to #2", "#3 to #5", "#6 to #7", "#8 to #9"]
     assert column(page, 1) == ["Recap", "No recap yet", "In running", "Locked"]
+    assert column(page, 3) == ["Arrival", "Road", "Inn", "Morning"]
+    assert stand_in_a_row(page, *buttons[3:])
     can, said = [], []
     for row in SCENES:
         page.view.choose(row.index)
@@ -372,6 +383,7 @@ def test_steps_that_wait_stand_before_those_that_are_over(theme: Theme, qtbot: Q
     assert [row.key.split()[-1] for row in page.model.rows] == ["now", "high", "low", "bad", "old"]
     assert column(page, 0) == ["Under way", "Waits", "Waits", "Failed", "Done"]
     assert column(page, 2)[4] == ""
+    assert stand_in_a_row(page, *buttons)
     assert re.fullmatch(r"\d\d:\d\d:20 too slow", column(page, 2)[3])
     for place in (0, 1, 2):  # what failed stands out whole, what is over stands back
         assert [page.model.index(row, place).data(Qt.ItemDataRole.ForegroundRole) for row in (2, 3, 4)] == [
