@@ -560,11 +560,15 @@ def test_the_state_of_the_queue_is_said_while_there_is_something_to_say(pane: Re
 
 def test_the_keyboard_that_came_early_goes_to_the_rows_when_they_come(pane: RecapPane) -> None:
     pane.activateWindow()
+    pane.show_recaps(PICTURE, None, "", unsaved=False)
+    assert pane.window().focusWidget() is not pane.messages.view  # nobody has come yet
     pane.show_recaps(None, None, "", unsaved=False)
     assert pane.focus_target() is pane
     pane.setFocus()
     pane.show_recaps(PICTURE, None, "", unsaved=False)
     assert pane.window().focusWidget() is pane.messages.view
+    pane.tabs.setCurrentWidget(pane.queue)
+    assert pane.focus_target() is pane.tabs.tabBar()  # there are no rows to go to
     pane.buttons["recap.settings"].setFocus()
     pane.show_recaps(PICTURE, None, "", unsaved=False)  # it is taken once
     assert pane.window().focusWidget() is pane.buttons["recap.settings"]
