@@ -6,6 +6,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -84,13 +85,14 @@ class ScenarioBook(BaseModel):
         if self.entries is None and self.document is None:
             raise ValueError("a lorebook has “entries”, or the “document” of a file")
         try:
-            self.book()
+            _ = self.lorebook
         except BookError as error:
             raise ValueError(str(error)) from None
         return self
 
-    def book(self) -> Lorebook:
-        """The lorebook. Raises BookError."""
+    @cached_property
+    def lorebook(self) -> Lorebook:
+        """What it holds. Raises BookError."""
         document = {"entries": self.entries} if self.document is None else self.document
         if self.form == "card":
             document = {"character_book": document}

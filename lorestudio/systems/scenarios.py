@@ -173,7 +173,7 @@ def scene_of(scenario: Scenario, index: VaultIndex, counter: TokenCounter) -> Sc
         persona=scenario.persona,
         names=scenario.names or None,
         tags=None if scenario.tags is None else tuple(scenario.tags),
-        books=tuple(book.book() for book in scenario.books),
+        books=tuple(book.lorebook for book in scenario.books),
         user_name=user,
         character_name=scenario.character,
         reply_tokens=scenario.reply_tokens,

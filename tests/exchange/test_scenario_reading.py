@@ -8,8 +8,13 @@ from typing import Any
 
 import pytest
 
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.tokens import CHARS_4
+from lorestudio.exchange import scenario_file
+from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.exchange.problems import Belongs, InputError
 from lorestudio.exchange.scenario_file import read_records
+from lorestudio.systems.scenarios import scene_of
 
 SCENARIO: dict[str, Any] = {
     "id": "one",
@@ -72,6 +77,16 @@ def test_what_a_scenario_need_not_say(tmp_path: Path) -> None:
     assert (read.rng_seed, read.tokenizer, read.character, read.settings) == (0, "chars4", "", {})
     generation = read.generations[0]
     assert (generation.type, generation.context_size, generation.character) == ("normal", 8192, None)
+
+
+def test_a_lorebook_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(scenario_file, "read_lorebook", lambda *given: read.append(given[1]) or read_lorebook(*given))
+    books = [{"name": "b", "entries": [{"key": ["lamp"], "content": "Light."}]}]
+    (record,) = read_records(written(tmp_path, json.dumps(scenario(books=books))))
+    (book,) = scene_of(record.scenario, VaultIndex(()), CHARS_4).books
+    assert [entry.content for entry in book.entries] == ["Light."]
+    assert read == ["b"]
 
 
 def test_records_know_where_they_stood(tmp_path: Path) -> None:
