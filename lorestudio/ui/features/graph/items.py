@@ -15,7 +15,7 @@ from lorestudio.domain.texts import shorten
 from lorestudio.studio.graph.analysis import Gaps, GraphStudy
 from lorestudio.studio.graph.graph import ALL_KINDS, EdgeKind, NoteGraph, Point, pair
 from lorestudio.studio.graph.layout import radii
-from lorestudio.ui.features.graph.looks import NodeLook, StrokeSet, draw_strokes, strokes
+from lorestudio.ui.features.graph.looks import NodeLook, StrokeSet, draw_strokes
 from lorestudio.ui.shell.theme import Theme, glyph, scaled
 from lorestudio.ui.widgets.paint import hairline
 
@@ -52,8 +52,7 @@ class Drawing:
         self.at: NDArray[np.float64] = np.zeros((0, 2))
         self.wide: NDArray[np.float64] = np.zeros(0)
         self.radius: dict[int, float] = {}
-        self.strokes = StrokeSet((), {})
-        self._drawn: tuple[object, ...] = ()
+        self.strokes = StrokeSet(self.graph, {})
         self.looks: Mapping[int, NodeLook] = {}
         self.light: NDArray[np.float64] | None = None
         self.chosen: int | None = None
@@ -65,8 +64,11 @@ class Drawing:
         self.gaps: Gaps | None = None
         self.exposed: tuple[QRectF, ...] = ()
 
-    def take(self, found: GraphStudy, positions: Mapping[int, Point]) -> None:
-        """Other nodes and places; only nodes that have a place are drawn, with the edges between them."""
+    def take(self, found: GraphStudy, positions: Mapping[int, Point], ready: StrokeSet | None = None) -> None:
+        """Other nodes and places; only nodes that have a place are drawn, with the edges between them.
+
+        The strokes of a large graph take a while: where `ready` ones are of these nodes, they are used.
+        """
         self.found, self.graph = found, found.graph
         self.ids = tuple(entry for entry in found.graph.nodes if entry in positions)
         self.rows = {entry: row for row, entry in enumerate(self.ids)}
@@ -76,11 +78,9 @@ class Drawing:
         every = dict(zip(found.graph.nodes, sizes, strict=True))
         self.radius = {entry: every[entry] for entry in self.ids}
         self.wide = np.array([every[entry] for entry in self.ids], dtype=np.float64)
-        if self._drawn != (id(found), self.ids):
-            self._drawn = (id(found), self.ids)
-            rows = self.rows
-            inner = (edge for edge in found.graph.edges if edge.source in rows and edge.target in rows)
-            self.strokes = StrokeSet(strokes(inner), rows)
+        known = (each for each in (self.strokes, ready) if each is not None and each.graph is found.graph)
+        fitting = (each for each in known if each.row_of == self.rows)
+        self.strokes = next(fitting, None) or StrokeSet(found.graph, self.rows)
         self.strokes.place(self.at, self.wide)
         self.light = None
 

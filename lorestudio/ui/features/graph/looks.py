@@ -19,7 +19,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
-from lorestudio.studio.graph.graph import Edge, EdgeKind, GraphNode, NodeKind
+from lorestudio.studio.graph.graph import Edge, EdgeKind, GraphNode, NodeKind, NoteGraph
 from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.ui.shell.theme import Palette, Theme, contrast
 from lorestudio.ui.shell.words import count, number, tr
@@ -317,13 +317,14 @@ def pen_of(kind: EdgeKind, theme: Theme, *, strong: bool = False) -> QPen:
 
 
 class StrokeSet:
-    """All strokes with their places; `which` asks for those that cross a rectangle.
+    """The strokes of a graph with their places; `which` asks for those that cross a rectangle.
 
-    `rows` says in which row of the nodes' arrays the ends of each stroke are.
+    `row_of` says in which row of the nodes' arrays each node is; edges of others are left out.
     """
 
-    def __init__(self, made: Sequence[Stroke], row_of: Mapping[int, int]) -> None:
-        self.strokes = tuple(made)
+    def __init__(self, graph: NoteGraph, row_of: Mapping[int, int]) -> None:
+        self.graph, self.row_of = graph, row_of
+        self.strokes = made = strokes(each for each in graph.edges if each.source in row_of and each.target in row_of)
         self.rows = np.array([(row_of[one.first], row_of[one.second]) for one in made], dtype=np.int64).reshape(-1, 2)
         self.kinds = np.array([_PLACES[one.kind] for one in made], dtype=np.int64)
         self.lines: list[QLineF] = []

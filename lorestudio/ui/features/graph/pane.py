@@ -22,7 +22,7 @@ from lorestudio.studio.project.files import write_bytes
 from lorestudio.ui.features.graph.bar import ColourLegend, EdgeLegend, GraphBar
 from lorestudio.ui.features.graph.items import shown_graph
 from lorestudio.ui.features.graph.lists import GapList, GraphLists
-from lorestudio.ui.features.graph.looks import graph_looks, node_sentence
+from lorestudio.ui.features.graph.looks import StrokeSet, graph_looks, node_sentence
 from lorestudio.ui.features.graph.view import ZOOM_STEP, GraphKeeper, GraphView, graph_bytes
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
@@ -61,6 +61,7 @@ class GraphPane(Pane):
         self._index: VaultIndex | None = None
         self._places: tuple[str, ...] = ()
         self._prepared: PreparedGraph | None = None
+        self._strokes: StrokeSet | None = None
         self._shown = NoteGraph()
         self._centre: int | None = None
         self._fired: Mapping[int, int] = {}
@@ -181,7 +182,13 @@ class GraphPane(Pane):
         store = self._store
 
         def work(report: Callable[[object], None]) -> PreparedGraph:
-            made = prepare(project, store, wish, report, cancel)
+            def tell(news: PreparedGraph | Progress) -> None:
+                if isinstance(news, PreparedGraph):  # so many strokes take longer than the window may stand still
+                    graph = news.found.graph
+                    report(StrokeSet(graph, {entry: row for row, entry in enumerate(graph.nodes)}))
+                report(news)
+
+            made = prepare(project, store, wish, tell, cancel)
             if made.positions is not None:
                 store.save(project.places, made.layout())
             return made
@@ -213,6 +220,8 @@ class GraphPane(Pane):
             self.strip.bar.setRange(0, news.total)
             self.strip.bar.setValue(news.done)
             self.strip.label.setText(tr("Laying out the graph…"))
+        elif isinstance(news, StrokeSet):
+            self._strokes = news
         elif isinstance(news, PreparedGraph):
             if news.problem:
                 self._session.notice.emit(Notice(news.problem, "warning", key="graph"))
@@ -310,7 +319,7 @@ class GraphPane(Pane):
         self._draw(prepared, positions, text, fit=True)
 
     def _draw(self, prepared: PreparedGraph, positions: Mapping[int, Point], below: str, *, fit: bool) -> None:
-        self.view.show_graph(prepared.found, positions, fit=fit)
+        self.view.show_graph(prepared.found, positions, self._strokes, fit=fit)
         self.view.show_edges(self._shown, self.edges.shown(), remarkable=self.bar.option("remarkable"))
         self.view.choose(self._selection.entry)
         self.pages.setCurrentWidget(self.view)

@@ -30,7 +30,7 @@ from lorestudio.studio.graph.analysis import Gaps, GraphStudy, graph_json, local
 from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, Point
 from lorestudio.studio.graph.layout import LayoutStore, PreparedGraph, SavedLayout
 from lorestudio.ui.features.graph.items import MARGIN, Drawing, EdgeLayer, NodeLayer, TitleLayer
-from lorestudio.ui.features.graph.looks import NodeLook, node_sentence
+from lorestudio.ui.features.graph.looks import NodeLook, StrokeSet, node_sentence
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
@@ -107,10 +107,12 @@ class GraphView(QGraphicsView):
 
     # ---- what is shown ----------------------------------------------------------------------------------------------
 
-    def show_graph(self, found: GraphStudy, positions: Mapping[int, Point], *, fit: bool) -> None:
-        """Show nodes at their places; `fit` brings all of them into sight."""
+    def show_graph(
+        self, found: GraphStudy, positions: Mapping[int, Point], ready: StrokeSet | None = None, *, fit: bool
+    ) -> None:
+        """Show nodes at their places, perhaps with strokes that are ready; `fit` brings all nodes into sight."""
         self.drawing.hovered = None
-        self.drawing.take(found, positions)
+        self.drawing.take(found, positions, ready)
         self.drawing.path = tuple(entry for entry in self.drawing.path if entry in positions)
         self._settle()
         if fit:

@@ -37,7 +37,6 @@ from lorestudio.ui.features.graph.looks import (
     draw_strokes,
     node_sentence,
     pen_of,
-    strokes,
 )
 from lorestudio.ui.features.graph.pane import GraphPane
 from lorestudio.ui.features.graph.view import CLOSEST, FARTHEST, FIT_MARGIN, LARGEST_PICTURE, ZOOM_STEP, GraphView
@@ -342,8 +341,8 @@ def test_many_links_are_faint_and_far_ones_have_no_heads(theme: Theme) -> None:
     """More than a hundred of them would make one dark surface."""
     amount = 400
     rows = {place: place for place in range(amount + 1)}
-    edges = [Edge(0, place, EdgeKind.LINK) for place in range(1, amount + 1)]
-    lines = StrokeSet(strokes(edges), rows)
+    edges = tuple(Edge(0, place, EdgeKind.LINK) for place in range(1, amount + 1))
+    lines = StrokeSet(NoteGraph(edges=edges), rows)
     at = np.array([[0.0, 0.0], *([100.0, float(place)] for place in range(amount))])
     lines.place(at, np.ones(amount + 1))
     area = [QRectF(-500, -500, 2000, 2000)]

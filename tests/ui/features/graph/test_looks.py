@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.studio.graph.analysis import Gaps, GraphStudy, study
-from lorestudio.studio.graph.graph import Edge, EdgeKind, build_graph
+from lorestudio.studio.graph.graph import Edge, EdgeKind, NoteGraph, build_graph
 from lorestudio.ui.features.graph.bar import EdgeLegend
 from lorestudio.ui.features.graph.lists import GapList
 from lorestudio.ui.features.graph.looks import (
@@ -127,7 +127,8 @@ def ends(line: QLineF) -> tuple[float, ...]:
 
 
 def test_lines_end_before_the_nodes_and_are_drawn_where_they_are_seen() -> None:
-    lines = StrokeSet(strokes([Edge(0, 1, LINK), Edge(1, 2, LINK), Edge(0, 1, REQUIRES)]), {0: 0, 1: 1, 2: 2})
+    edges = Edge(0, 1, LINK), Edge(1, 2, LINK), Edge(0, 1, REQUIRES), Edge(2, 3, LINK)
+    lines = StrokeSet(NoteGraph(edges=edges), {0: 0, 1: 1, 2: 2})
     at, wide = np.array([[0.0, 0.0], [100.0, 0.0], [100.0, 200.0]]), np.array([10.0, 20.0, 5.0])
     lines.place(at, wide)
     kinds = [(stroke.first, stroke.second, stroke.kind) for stroke in lines.strokes]

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from threading import Event
+from threading import Event, current_thread, main_thread
 from typing import Any
 
 import pytest
@@ -18,11 +18,12 @@ from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.graph import layout
-from lorestudio.studio.graph.graph import EdgeKind
+from lorestudio.studio.graph.graph import Edge, EdgeKind
 from lorestudio.studio.project.project import open_project
+from lorestudio.ui.features.graph import looks
 from lorestudio.ui.features.graph import pane as graph_pane
 from lorestudio.ui.features.graph.lists import GapList
-from lorestudio.ui.features.graph.looks import ColourBy, graph_looks, pen_of, strokes
+from lorestudio.ui.features.graph.looks import ColourBy, Stroke, graph_looks, pen_of, strokes
 from lorestudio.ui.features.graph.pane import GAPS, LIST, GraphPane
 from lorestudio.ui.features.graph.view import ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
@@ -377,6 +378,30 @@ def test_the_list_does_not_wait_until_the_picture_is_laid_out(pane: GraphPane) -
     assert table(pane) == whole
     pane._made(made, token)
     assert not pane.working
+
+
+def test_the_lines_of_the_whole_graph_are_made_in_its_job(
+    window: MainWindow, pane: GraphPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of thousands of notes take longer than the window may stand still."""
+    made: list[bool] = []
+
+    def look(edges: Iterable[Edge]) -> tuple[Stroke, ...]:
+        made.append(current_thread() is main_thread())
+        return strokes(edges)
+
+    shown = pane.view.drawing.strokes.strokes
+    monkeypatch.setattr(looks, "strokes", look)
+    pane._make(again=True)
+    qtbot.waitUntil(lambda: not pane.working, timeout=20_000)
+    assert made == [False]
+    assert pane.view.drawing.strokes.strokes == shown
+    window.selection.choose_entry(BELL)
+    pane.bar.scope.local.click()  # what is near the entry is little, and made here
+    assert made == [False, True]
+    pane.bar.scope.local.click()
+    assert made == [False, True]
+    assert pane.view.drawing.strokes.strokes == shown
 
 
 def test_search_marks_hits_and_filters_the_list(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
