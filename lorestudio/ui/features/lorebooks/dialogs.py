@@ -5,6 +5,7 @@ before anything is written.
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
@@ -161,9 +162,9 @@ class LoreDialog(Dialog):
         parts = split(self.view, self.list, sizes=(160, 220))
         column(self.bar, *above, (parts, 1), self.strip, ends, of=self, spacing=8)
 
+    @abstractmethod
     def go(self) -> None:
         """Do it."""
-        raise NotImplementedError
 
     def carried_out(self, _done: Done) -> None:
         """It is done."""
