@@ -25,7 +25,6 @@ from lorestudio.vault.links.targets import NOTE_SUFFIX, base_name
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.spans import split_places
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
-from lorestudio.vault.note.yaml_handler import compose_note
 from lorestudio.vault.writer import read_note
 
 FOLDER: Final = "templates"
@@ -53,6 +52,8 @@ class Template(Struct, frozen=True):
 
 
 def _built_in(name: str, tag: str, body: str, **fields: Json) -> Template:
+    from lorestudio.vault.note.yaml_handler import compose_note  # noqa: PLC0415  # the window begins without a new note
+
     properties = {"tags": ["lorebook", tag], "keys": [_BY_TITLE], "priority": 50, **fields, "summary": ""}
     return Template(name, compose_note(properties, f"\n# {_BY_TITLE}\n\n{body}", alike=True))
 

@@ -56,7 +56,6 @@ from lorestudio.vault.lint.keyforms import KeyRules
 from lorestudio.vault.lint.model import NoteKey
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import apply_edits
-from lorestudio.vault.note.yaml_handler import compose_note
 
 
 class SearchableChat(Struct, frozen=True):
@@ -126,6 +125,8 @@ def note_text(title: str, keys: Sequence[str], summary: str, content: str, tag: 
     `titles` are those of notes that exist: links to others become plain text. What Obsidian's plugins would carry out
     becomes plain text too. Raises ValueError where a property cannot hold its value.
     """
+    from lorestudio.vault.note.yaml_handler import compose_note  # noqa: PLC0415  # most proposals are no whole note
+
     title = trim(title.replace("[[", "").replace("]]", "").lstrip("# \t"))
     properties = {"tags": [tag], "keys": list(keys), "priority": PRIORITY, **({"summary": summary} if summary else {})}
     return compose_note(properties, f"# {title}\n\n{harmless(content, title, titles)}\n", alike=True)

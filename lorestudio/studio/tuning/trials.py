@@ -19,7 +19,7 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -269,7 +269,7 @@ class Crew(Closing):
                     del left[number]
                     yield number, scores
                     heed(cancel)
-            except BrokenProcessPool as error:
+            except BrokenExecutor as error:
                 failed += 1
                 if failed == ATTEMPTS:
                     raise InputError(

@@ -12,8 +12,6 @@ from msgspec import Struct
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
-from rapidfuzz import fuzz, process
-from rapidfuzz.distance import LCSseq
 
 from lorestudio.ui.shell.qt import ITEM, Index
 from lorestudio.ui.shell.theme import Theme
@@ -41,6 +39,9 @@ def score(query: str, text: str) -> float | None:
 
     Where the text or a word of it begins so, or the letters are those that words begin with, it fits best.
     """
+    from rapidfuzz import fuzz  # noqa: PLC0415  # nothing is typed while the window begins
+    from rapidfuzz.distance import LCSseq  # noqa: PLC0415  # as above
+
     typed, name = query.casefold().strip(), text.casefold()
     letters = typed.replace(" ", "")
     if not letters:
@@ -61,6 +62,9 @@ def ranked(query: str, texts: Iterable[str], more: Sequence[str] = (), favour: S
     A text also fits, but less well, where all words of the query are in what `more` says of it (in small letters).
     `favour` are points for texts that are likelier to be meant.
     """
+    from rapidfuzz import fuzz, process  # noqa: PLC0415  # nothing is typed while the window begins
+    from rapidfuzz.distance import LCSseq  # noqa: PLC0415  # as above
+
     known = list(texts)
     letters = query.casefold().replace(" ", "")
     if not letters:

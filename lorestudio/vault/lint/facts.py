@@ -14,9 +14,6 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from rapidfuzz import fuzz, process
-from rapidfuzz.distance import Indel
-
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.trace.wording import first_few
 from lorestudio.vault.lint.keyforms import KeyForm, contained, is_short, key_form
@@ -262,6 +259,8 @@ class Titles:
 
         The first letter has to be right.
         """
+        from rapidfuzz.distance import Indel  # noqa: PLC0415  # no vault is checked while the window begins
+
         size = len(title)
         # What differs more is less alike than these, so they alone are enough where one of them is found.
         found = self._best(title, {size - 1: 1, size: 2, size + 1: 1, size + 2: 2})
@@ -272,6 +271,8 @@ class Titles:
 
     def _best(self, title: str, most: Mapping[int, int]) -> str:
         """The nearest of the titles of these lengths, each with how many characters may differ at most."""
+        from rapidfuzz import fuzz, process  # noqa: PLC0415  # as above
+
         names = [name for length, upto in most.items() for name in self._candidates(title, length, upto)]
         best = process.extractOne(title, names, scorer=fuzz.ratio, score_cutoff=NEAR)
         return "" if best is None else str(best[0])

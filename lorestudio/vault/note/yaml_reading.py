@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cache
 
 from msgspec import Struct
 from ruamel.yaml import YAML
@@ -47,7 +48,7 @@ _ITEM = f"(?:{_PLAIN}|{_QUOTED})"
 _FLOW_ITEM = f"(?:{_FLOW_PLAIN}|{_QUOTED})"
 _INLINE = rf"\[(?: *{_FLOW_ITEM} *(?:, *{_FLOW_ITEM} *)*)?\]"
 _LINE_END = r" *\r?\n"
-_ALIKE = re.compile(
+_ALIKE = (
     rf"[A-Za-z0-9_][A-Za-z0-9_.-]*:(?: +(?:{_SCALAR}|{_INLINE}){_LINE_END}|{_LINE_END}"
     rf"(?:(?P<indent> *)- +{_ITEM}{_LINE_END}(?:(?P=indent)- +{_ITEM}{_LINE_END})*)?)"
 )
@@ -74,7 +75,12 @@ class YamlText(Struct, frozen=True):
 
 def certainly_alike(raw: str) -> bool:
     """Whether the lines of a property are spelled so plainly that YAML surely reads what DeepLore reads."""
-    return _ALIKE.fullmatch(raw) is not None
+    return _alike().fullmatch(raw) is not None
+
+
+@cache
+def _alike() -> re.Pattern[str]:  # compiling it takes a hundredth of the window's start, where nothing is asked yet
+    return re.compile(_ALIKE)
 
 
 def too_deep(text: str) -> bool:
