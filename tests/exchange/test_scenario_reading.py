@@ -234,8 +234,8 @@ def test_what_is_no_object(tmp_path: Path, data: str) -> None:
     ("text", "line", "words"),
     [
         ("[" * 200_000, 1, "nested too deeply, column 200000"),
-        ("[" * 5000 + '"[[\\"[', 1, "nested too deeply, column 5000"),  # a text that does not end is one, too
-        ('{"id": "[[",\n "tags":\n' + "[" * 5000 + "]" * 5000 + "}", 3, "nested too deeply, column 5000"),
+        ("[" * 200_000 + '"[[\\"[', 1, "nested too deeply, column 200000"),  # a text that does not end is one, too
+        ('{"id": "[[",\n "tags":\n' + "[" * 200_000 + "]" * 200_000 + "}", 3, "nested too deeply, column 200000"),
         ('{"id": "NaN \\" NaN",\n "generations": [1,\n  NaN]}', 3, "NaN is no JSON number, column 3"),
         ('{"id": "x",\n "max_context": -Infinity}', 2, "-Infinity is no JSON number, column 17"),
         (TWO + '{"id": NaN}\n', 3, "NaN is no JSON number, column 8"),

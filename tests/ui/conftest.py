@@ -60,14 +60,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     A window of a test's own takes a third of a second, and hundreds have one: they are `long`. Those marked `always`
     are the main line of each feature: nearly everything in `ui/` that a long one reaches is reached by these, too.
     """
-    here = pathlib.Path(__file__).parent
+    here = f"{pathlib.Path(__file__).parent}{os.sep}"  # as text: comparing paths of all tests takes a second
+    fails = pytest.mark.qt_log_level_fail("WARNING")
+    no_window_manager = pytest.mark.qt_log_ignore("^This plugin does not support ")  # has the offscreen platform
     for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.qt_log_level_fail("WARNING"))
+        if str(item.path).startswith(here):
+            item.add_marker(fails)
             if has_own_window(item) and item.get_closest_marker("always") is None:
                 item.add_marker(pytest.mark.long)
-            # The offscreen platform has no window manager.
-            item.add_marker(pytest.mark.qt_log_ignore("^This plugin does not support "))
+            item.add_marker(no_window_manager)
 
 
 @pytest.fixture(scope="session")
