@@ -117,7 +117,8 @@ def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNot
         note = _note_of(raw, book, rules, uid)
         _text(note.properties, note.body)  # what is carried along is in it by now
     except ValueError as error:
-        told = f"the entry {_named(to_string(uid))} fits into no note. {error} Mend it, or take it out."
+        why = str(error).rstrip(".")
+        told = f"the entry {_named(to_string(uid))} fits into no note: {why}. Mend it, or take it out."
         raise InputError(book, told) from error
     return note
 

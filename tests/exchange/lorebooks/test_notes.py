@@ -107,7 +107,7 @@ def test_an_entry_that_no_note_can_hold_is_named() -> None:
     deep: Any = "x"
     for _ in range(400):
         deep = [deep]
-    with pytest.raises(InputError, match=r"Sea: the entry 7 fits into no note\..*take it out"):
+    with pytest.raises(InputError, match=r"Sea: the entry 7 fits into no note: .*[a-z]\. Mend it, or"):
         note_of({**NEW_ENTRY, "uid": 7, "key": ["lamp"], "foreign": {"a": "a\0b", "b": deep}}, "Sea", RULES)
 
 
