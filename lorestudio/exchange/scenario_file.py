@@ -449,7 +449,7 @@ def _unheeded(scenario: Mapping[str, Any]) -> Iterator[str]:
             yield f"“{key}”: {what} has no such field, so it has no effect.{meant(key, kind.model_fields)}"
         for key in sorted(values.get("ai", {}).keys() - _ANSWERS):
             yield f"“{key}”: {what} has no such answer, so it has no effect.{meant(key, _ANSWERS)}"
-        for settings in (values.get("settings", {}), values.get("settings_patch", {})):
+        for settings in filter(None, (values.get("settings"), values.get("settings_patch"))):
             read = sanitise(settings)
             unknown = read.unknown.keys() - read.corrected.keys()
             yield from (problem for problem in read.problems if problem.partition(":")[0] in unknown)

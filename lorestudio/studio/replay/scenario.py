@@ -103,11 +103,10 @@ def _indexes(scenario: Scenario, files: Sequence[VaultFiles], counter: TokenCoun
     for generation in scenario.generations:
         raw |= generation.settings_patch
         files = [_edited(vault, generation.vault_patch, first=not place) for place, vault in enumerate(files)]
-        settings = sanitise(raw).settings
         if generation.reindex == "changes" and scenario.behaviour.kept_notes != FIXED:
-            state = kept_as_indexed(state, files, settings, counter)
+            state = kept_as_indexed(state, files, sanitise(raw).settings, counter)
         elif generation.reindex:
-            state = state_of_files(files, settings, counter)
+            state = state_of_files(files, sanitise(raw).settings, counter)
         found.append(state.index)
     return found
 

@@ -557,12 +557,14 @@ async def _generations(
 ) -> list[dict[str, Any]]:
     messages = [read_message(raw) for raw in scenario.messages]
     raw_settings = scenario.raw_settings
+    settings = sanitise(raw_settings).settings
     metadata, state, character = dict(opened.metadata), opened.state, scenario.character
     seen, indexes = SeenTexts(), Indexes()
     reports: list[dict[str, Any]] = []
     for number, generation in enumerate(scenario.generations):
-        raw_settings |= generation.settings_patch
-        settings = sanitise(raw_settings).settings
+        if generation.settings_patch:
+            raw_settings |= generation.settings_patch
+            settings = sanitise(raw_settings).settings
         character = character if generation.character is None else generation.character
         metadata, state = _patched(metadata, state, generation)
         index = vaults[number + 1]
