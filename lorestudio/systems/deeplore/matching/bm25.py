@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
@@ -31,6 +31,9 @@ _ROUNDING = 1e-9
 _MOST_ADDED = 100_000
 _MOST_BEST = 500
 """Of so many documents every term's part is known."""
+
+_MOST_LINES = 8192
+"""Of so many lines the words are known."""
 
 Frequencies: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
 
@@ -109,29 +112,26 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
 
     def __init__(self, entries: Sequence[Entry], base: EntryBM25 | None = None, kept: Kept = NOTHING_KEPT) -> None:
         self._entries = tuple(entries)
-        self._base, self._kept = base if entries else None, kept
+        base = base if base is not None and base.corpus_size and entries else None
+        self._base, self._kept = base, kept
         self._documents_with: dict[str, int] = {}
-        self._postings: defaultdict[str, list[int]] = defaultdict(list)
-        self._columns: dict[str, tuple[Places, Frequencies]] = {}
-        self._weights: dict[str, tuple[Places, Frequencies]] = {}
+        self._idfs: dict[str, float] = {}
+        self._lines: dict[str, tuple[str, ...]] = {}
         self._sums: tuple[frozenset[str], Frequencies, float, int] = (frozenset(), np.zeros(len(entries)), 0.0, 0)
         self._twins: dict[int, list[int]] = {}
         self._terms: dict[int, dict[str, TermScore]] = {}
-        self._touched: frozenset[str] = frozenset()
-        self._weight: Frequencies | None = None
+        self._weight = np.zeros(0)
         self.corpus_size, self.avgdl = len(entries), 0.0
         if not entries:
             return
         if base is None:
             super().__init__([_document(entry) for entry in entries])
             latest = {(entry.vault, entry.filename or entry.title): place for place, entry in enumerate(entries)}
-            for place, (frequencies, entry) in enumerate(zip(self.doc_freqs, entries, strict=True)):
+            for place, entry in enumerate(entries):
                 document = latest[entry.vault, entry.filename or entry.title]
                 if document != place:
                     self._twins.setdefault(document, []).append(place)
-                    latter = self.doc_freqs[document]
-                    frequencies = {term: latter.get(term, 0) for term in frequencies}  # noqa: PLW2901  # of that one
-                self._post(document, frequencies)
+            self._post(sorted(latest.values()))
         else:
             self._derive(base, kept)
         if self.avgdl:
@@ -150,16 +150,21 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
             changes.update(frequencies.keys())
         for old in kept.gone:
             changes.subtract(base.doc_freqs[old].keys())
-        self._touched = frozenset(changes)
         self._documents_with = {term: base.document_count(term) + change for term, change in changes.items()}
-        for place, frequencies in read.items():
-            self._post(place, frequencies)
+        self._post(kept.new)
 
-    def _post(self, place: int, frequencies: Mapping[str, int]) -> None:
-        """Note under these terms that the document at `place` is found by them, and how often it has each."""
-        postings = self._postings
-        for term, count in frequencies.items():
-            postings[term] += (place, count)
+    def _post(self, places: Sequence[int]) -> None:
+        """Note for each term which of the documents at these places have it, and how often each does."""
+        frequencies = [self.doc_freqs[place] for place in places]
+        terms = [*chain.from_iterable(frequencies)]
+        self._numbers = {term: number for number, term in enumerate(dict.fromkeys(terms))}
+        numbers = np.fromiter(map(self._numbers.__getitem__, terms), np.intp, len(terms))
+        counts = np.fromiter(chain.from_iterable(each.values() for each in frequencies), np.float64, len(terms))
+        order = np.argsort(numbers, kind="stable")
+        self._places = np.repeat(np.array(places, np.intp), [*map(len, frequencies)])[order]
+        self._counts = counts[order]
+        sizes = np.bincount(numbers, minlength=len(self._numbers) + 1)  # of terms that none has, the last
+        self._starts = np.concatenate(([0], np.cumsum(sizes)))
 
     def _calc_idf(self, nd: dict[str, int]) -> None:
         self._documents_with = nd
@@ -171,43 +176,44 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
             count = 0 if self._base is None else self._base.document_count(term)
         return count
 
-    def _idf(self, df: int) -> float:
-        return _log((self.corpus_size - df + 0.5) / (df + 0.5) + 1)
+    def _idf(self, term: str) -> float:
+        idf = self._idfs.get(term)
+        if idf is None:
+            df = self.document_count(term)
+            idf = self._idfs[term] = _log((self.corpus_size - df + 0.5) / (df + 0.5) + 1)
+        return idf
 
-    def column(self, term: str) -> tuple[Places, Frequencies]:
-        """The documents that contain the term, in order of discovery, and how often each does."""
-        found = self._columns.get(term)
-        if found is None:
-            found = self._own_column(term) if self._base is None else self._derived_column(term, self._base)
-            self._columns[term] = found
-        return found
+    def columns(self, terms: Sequence[str]) -> tuple[Places, Places, Frequencies]:
+        """Of each term, by its place among these: the documents that contain it, and how often each does."""
+        numbers = np.array([self._numbers.get(term, len(self._numbers)) for term in terms])
+        starts, sizes = self._starts[numbers], self._starts[numbers + 1] - self._starts[numbers]
+        which = np.repeat(np.arange(len(terms)), sizes)
+        rows = (starts + sizes - np.cumsum(sizes))[which] + np.arange(len(which))
+        places, counts = self._places[rows], self._counts[rows]
+        if self._base is None:
+            return which, places, counts
+        base_which, base_places, base_counts = self._base.columns(terms)
+        base_places = self._kept.targets[base_places]
+        still = base_places >= 0
+        return (
+            np.concatenate((base_which[still], which)),
+            np.concatenate((base_places[still], places)),
+            np.concatenate((base_counts[still], counts)),
+        )
 
-    def _own_column(self, term: str) -> tuple[Places, Frequencies]:
-        found: Sequence[int] = self._postings.get(term, ())
-        if self._twins:  # each document once
-            found = [*chain.from_iterable(dict.fromkeys(zip(found[::2], found[1::2], strict=True)))]
-        pairs = np.array(found, np.float64).reshape(-1, 2)
-        return pairs[:, 0].astype(np.intp), pairs[:, 1].copy()
-
-    def _derived_column(self, term: str, base: EntryBM25) -> tuple[Places, Frequencies]:
-        """The base's column with what has changed; documents stand in index order, as each is there once."""
-        places, counts = base.column(term)
-        if self._kept.moved:
-            places = self._kept.targets[places]
-        if term not in self._touched and not self._kept.reordered:
-            return places, counts
-        still = places >= 0 if self._kept.moved else ~np.isin(places, self._kept.gone)
-        own, own_counts = self._own_column(term)
-        places, counts = np.concatenate((places[still], own)), np.concatenate((counts[still], own_counts))
-        order = np.argsort(places)
-        return places[order], counts[order]
-
-    def _term(self, term: str, place: int) -> TermScore:
-        frequency = self.doc_freqs[place].get(term, 0)
-        weight = (1 - B) + (B * self.doc_len[place]) / self.avgdl
-        idf = self._idf(self.document_count(term))
-        score = idf * ((frequency * (K1 + 1)) / (frequency + K1 * weight))
-        return TermScore(term, frequency, idf, score)
+    def _parts(self, place: int, terms: Sequence[str]) -> tuple[TermScore, ...]:
+        """What each of these terms, which the document at `place` has, adds to its score."""
+        known = self._terms.get(place)
+        if known is None:  # the best of one turn are mostly those of the next
+            if len(self._terms) >= _MOST_BEST:
+                self._terms = {}
+            known = self._terms[place] = {}
+        frequencies, slow = self.doc_freqs[place], K1 * self._weight.item(place)
+        for term in terms:
+            if term not in known:
+                frequency, idf = frequencies[term], self._idf(term)
+                known[term] = TermScore(term, frequency, idf, idf * ((frequency * (K1 + 1)) / (frequency + slow)))
+        return tuple(map(known.__getitem__, terms))
 
     def figures(self, entry: Entry, query: str) -> Bm25Figures | None:
         """How the entry's score for a query comes about, None where the index has no such document.
@@ -215,10 +221,10 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         The very numbers of `search`, for any entry, whatever the threshold.
         """
         place = next((at for at, each in enumerate(self._entries) if each is entry), None)
-        if place is None or self._weight is None:
+        if place is None or not self.avgdl:
             return None
         asked = dict.fromkeys(tokenize(query))
-        scores = [self._term(term, place) for term in asked if term in self.doc_freqs[place]]
+        scores = self._parts(place, [term for term in asked if term in self.doc_freqs[place]])
         return Bm25Figures(
             added(each.score for each in scores),
             tuple(
@@ -227,7 +233,7 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
             ),
             self.doc_len[place],
             self.avgdl,
-            (1 - B) + (B * self.doc_len[place]) / self.avgdl,
+            self._weight.item(place),
             self.corpus_size,
             len(asked),
             K1,
@@ -239,9 +245,10 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
 
         Without `guides` those are passed over.
         """
-        asked = (term for term in dict.fromkeys(tokenize(query)) if self.document_count(term))
+        words = dict.fromkeys(chain.from_iterable(map(self._words, query.split("\n"))))
+        asked = (term for term in words if self.document_count(term))
         terms = {term: at for at, term in enumerate(asked)}
-        if not terms or self._weight is None:
+        if not terms:
             return []
         near, margin = self._near(frozenset(terms))
         if not guides:
@@ -250,6 +257,15 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         few = [self._scored(place, terms) for place in np.flatnonzero(near >= max(border, threshold) - margin).tolist()]
         found = [(-one.score, where, one) for one, where in few if one.score >= threshold and where is not None]
         return [one for _, _, one in sorted(found, key=itemgetter(0, 1))[:TOP]]
+
+    def _words(self, line: str) -> tuple[str, ...]:
+        """The different words of a line, kept for the next query that it stands in."""
+        words = self._lines.get(line)
+        if words is None:
+            if len(self._lines) >= _MOST_LINES:
+                self._lines = {}
+            words = self._lines[line] = tuple(dict.fromkeys(tokenize(line)))
+        return words
 
     def _near(self, terms: frozenset[str]) -> tuple[Frequencies, float]:
         """About the scores of all documents, and by how much they may be off: summed in any order.
@@ -262,41 +278,24 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
             before, sums, peak, added = frozenset(), np.zeros(len(self._entries)), 0.0, 0
             changes = [(term, 1) for term in terms]
         if changes:
-            columns = [self._weighted(term) for term, _ in changes]
-            places = np.concatenate([found for found, _ in columns])
-            weights = np.concatenate(
-                [found if sign > 0 else -found for (_, found), (_, sign) in zip(columns, changes, strict=True)]
-            )
+            which, places, counts = self.columns([term for term, _ in changes])
+            idfs = np.array([sign * self._idf(term) for term, sign in changes])
+            weights = idfs[which] * ((counts * (K1 + 1)) / (counts + K1 * self._weight[places]))
             sums = sums + np.bincount(places, weights, len(sums))
             peak, added = max(peak, float(sums.max())), added + len(changes)
             self._sums = terms, sums, peak, added  # one assignment: any thread finds what belongs together
         return sums, _ROUNDING * peak
 
-    def _weighted(self, term: str) -> tuple[Places, Frequencies]:
-        """The documents that contain the term, and what it adds to the score of each."""
-        found = self._weights.get(term)
-        if found is None:
-            assert self._weight is not None  # noqa: S101  # whoever asks has looked
-            places, counts = self.column(term)
-            idf = self._idf(self.document_count(term))
-            found = self._weights[term] = places, idf * ((counts * (K1 + 1)) / (counts + K1 * self._weight[places]))
-        return found
-
     def _scored(self, place: int, terms: Mapping[str, int]) -> tuple[Scored, tuple[int, int] | None]:
-        """The score of a document, and where it is discovered, if it is: at which term, and where in its column.
+        """The score of a document, and where it is discovered, if it is: at which term, and in which entry.
 
         Added one after the other, in query order, because the last bit depends on it.
         """
-        known = self._terms.get(place)
-        if known is None:  # the best of one turn are mostly those of the next
-            if len(self._terms) >= _MOST_BEST:
-                self._terms = {}
-            known = self._terms[place] = {}
         found = sorted(self.doc_freqs[place].keys() & terms.keys(), key=terms.__getitem__)
-        parts = tuple([known.get(term) or known.setdefault(term, self._term(term, place)) for term in found])
-        twins = (self.doc_freqs[twin] for twin in self._twins.get(place, ()))
-        under = min((term for term in chain(found[:1], *twins) if term in terms), key=terms.__getitem__, default="")
-        where = (terms[under], int(np.argmax(self.column(under)[0] == place))) if under else None
+        parts = self._parts(place, found)
+        rows = (place, *self._twins.get(place, ()))
+        first = (next(((at, row) for term, at in terms.items() if term in self.doc_freqs[row]), None) for row in rows)
+        where = min(filter(None, first), default=None)
         return Scored(self._entries[place], added(part.score for part in parts), parts), where
 
 

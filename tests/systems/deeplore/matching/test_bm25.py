@@ -108,6 +108,14 @@ def test_a_threshold_is_inclusive() -> None:
     assert len(search(LORE, "dragon gold", best)) == 1
 
 
+def test_what_stands_in_lines_counts_as_on_one_line() -> None:
+    """Each word once, in the order in which the lines name them, the last letter of a line lower-cased as such."""
+    drafts = [*LORE, entry("Odysseus", "ὈΔΥΣΣΕΎΣ")]
+    on_one = search(drafts, "U: fire A: dragon ὈΔΥΣΣΕΎΣ fire B: sword")
+    assert {"Odysseus", "Dragon Lore", "Sword Smith"} < {title for title, _ in on_one}
+    assert search(drafts, "U: fire\nA: dragon ὈΔΥΣΣΕΎΣ\nfire\n\nB: sword") == on_one
+
+
 def test_the_terms_of_a_score() -> None:
     (best, *_) = EntryBM25(entries_of(LORE)).search("sword fire dragon fire", 0.1)
     assert [(term.term, term.frequency) for term in best.terms] == [("fire", 1), ("dragon", 2)]
