@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter, is_
 from typing import Any
 
 from lorestudio.domain.entry import Entry, VaultIndex
@@ -12,16 +13,9 @@ from lorestudio.domain.javascript import Json, fold
 from lorestudio.systems.deeplore.ai.replies import entity_names
 from lorestudio.systems.deeplore.gating import is_forced
 from lorestudio.systems.deeplore.matching.bm25 import EntryBM25
-from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, compare
+from lorestudio.systems.deeplore.matching.kept import MOST_NEW, NOTHING_KEPT, compare
 from lorestudio.systems.deeplore.matching.keys import KeyMatcher
 from lorestudio.trace.model import Verdict
-
-
-def _grouped(pairs: Iterable[tuple[str, Entry]]) -> Mapping[str, Sequence[Entry]]:
-    found: dict[str, list[Entry]] = {}
-    for key, entry in pairs:
-        found.setdefault(key, []).append(entry)
-    return found
 
 
 class DeepLoreIndex:
@@ -80,22 +74,47 @@ class DeepLoreIndex:
     @cached_property
     def of_lower_title(self) -> Mapping[str, Sequence[Entry]]:
         """Visible entries by lower-cased title, in index order."""
-        return _grouped((entry.title.lower(), entry) for entry in self.visible)
+        return self._grouped("of_lower_title", lambda entry: (entry.title.lower(),))
 
     @cached_property
     def of_title(self) -> Mapping[str, Sequence[Entry]]:
         """Visible entries by exact title, in index order."""
-        return _grouped((entry.title, entry) for entry in self.visible)
+        return self._grouped("of_title", lambda entry: (entry.title,))
 
     @cached_property
     def of_tracker_key(self) -> Mapping[str, Sequence[Entry]]:
         """Visible entries by tracker key, in index order."""
-        return _grouped((entry.tracker_key, entry) for entry in self.visible)
+        return self._grouped("of_tracker_key", lambda entry: (entry.tracker_key,))
 
     @cached_property
     def of_lower_key(self) -> Mapping[str, Sequence[Entry]]:
         """Visible entries by lower-cased key, in index order."""
-        return _grouped((key, entry) for entry in self.visible for key in dict.fromkeys(map(str.lower, entry.keys)))
+        return self._grouped("of_lower_key", lambda entry: dict.fromkeys(map(str.lower, entry.keys)))
+
+    def _grouped(self, name: str, keys: Callable[[Entry], Collection[str]]) -> Mapping[str, Sequence[Entry]]:
+        """Visible entries by keys of theirs, in index order; the base has them under the same `name`."""
+        groups: dict[str, list[Entry]] = {}
+        if self.origin is None or self._edited is None:
+            for entry in self.visible:
+                for key in keys(entry):
+                    groups.setdefault(key, []).append(entry)
+            return groups
+        groups |= getattr(self.origin, name)
+        before, after = ([one.entries[place] for place in self._edited] for one in (self.origin.vault, self.vault))
+        for key in {key for entry in (*before, *after) for key in keys(entry)}:
+            stayed = [entry for entry in groups.get(key, ()) if entry.id not in self._edited]
+            came = [entry for entry in after if not entry.guide and key in keys(entry)]
+            groups[key] = sorted(stayed + came, key=attrgetter("id"))
+        return groups
+
+    @cached_property
+    def _edited(self) -> frozenset[int] | None:
+        """Places of entries that are others than in the base, None where these are many or stand elsewhere."""
+        before, now = () if self.origin is None else self.origin.vault.entries, self.vault.entries
+        if len(before) != len(now):
+            return None
+        edited = frozenset(place for place, same in enumerate(map(is_, before, now)) if not same)
+        return edited if len(edited) <= MOST_NEW else None
 
     @cached_property
     def constants(self) -> tuple[Entry, ...]:
@@ -122,11 +141,11 @@ class DeepLoreIndex:
         """Names whose mention makes a cached AI selection void."""
         if self.origin is None:
             return frozenset(self.name_counts)
-        counts, before = self.origin.name_counts, self.origin.vault.entries
+        names, counts, before = self.origin.names, self.origin.name_counts, self.origin.vault.entries
         gained = entity_names(self.vault.entries[place] for place in self._kept.new)
         lost = Counter(name for place in self._kept.gone for name in entity_names((before[place],)))
-        dropped = {name for name, count in lost.items() if counts[name] == count}
-        return (self.origin.names - dropped) | gained
+        dropped = {name for name, count in lost.items() if counts[name] == count} - gained
+        return (names - dropped) | gained if dropped or not gained <= names else names
 
     @cached_property
     def name_counts(self) -> Counter[str]:

@@ -167,7 +167,9 @@ class KeyTable:
                 self.entries_of.setdefault(number, []).append(place)
         added = range(known, len(self.patterns))
         self.apart = self.apart + [number for number in added if self.patterns[number].apart]
-        self.lines_apart = not self.apart and all("\n" not in pattern.text for pattern in self.patterns)
+        self.lines_apart = self.lines_apart and not any(
+            self.patterns[number].apart or "\n" in self.patterns[number].text for number in added
+        )
         self.finders = (*self.finders, *self._built(added))
 
     def pattern(self, key: str) -> KeyPattern:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -188,6 +188,26 @@ def test_an_index_that_shares_too_little_is_made_anew(monkeypatch: pytest.Monkey
     for changes in range(5):
         after = entries_of([{**draft, "keys": ("z",)} for draft in drafts[:changes]] + drafts[changes:])
         assert (DeepLoreIndex(indexed(after), base).origin is base) == (changes <= 2)
+
+
+def test_entries_are_found_by_title_and_key_as_they_now_are() -> None:
+    """An edited note stands where it stood among those of its new title; a guide is found by nothing."""
+    old = named([entry("Sun", "star"), entry("Moon"), entry("Sun", "orb"), entry("Rules", guide=True)])
+    new = [{**old[0], "title": "Moon", "keys": ("Orb",)}, *old[1:3], {**old[3], "guide": False, "title": "sun"}]
+    before = entries_of(old)
+    base = DeepLoreIndex(indexed(before))
+    derived = DeepLoreIndex(indexed(taken_over(entries_of(new), before, new, old)), base)
+    assert derived.origin is base
+
+    def places(groups: Mapping[str, Sequence[Entry]]) -> dict[str, list[int]]:
+        return {name: [one.id for one in there] for name, there in groups.items() if there}
+
+    assert places(derived.of_title) == {"Moon": [0, 1], "Sun": [2], "sun": [3]}
+    assert places(derived.of_lower_title) == {"moon": [0, 1], "sun": [2, 3]}
+    assert places(derived.of_tracker_key) == {"V:Moon": [0, 1], "V:Sun": [2], "V:sun": [3]}
+    assert places(derived.of_lower_key) == {"orb": [0, 2]}
+    assert derived.of_title["Moon"][0] is derived.vault.entries[0]
+    assert places(base.of_title) == {"Sun": [0, 2], "Moon": [1]}
 
 
 def test_ambiguous_file_names_are_not_guessed_at() -> None:
