@@ -157,11 +157,15 @@ def _merge_conflict(name: str, value: float, first: Entry, later: Entry) -> Pars
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """An index and, entry by entry, the parsed notes that each entry was made of; `counter` names who counted."""
+    """An index and, entry by entry, the parsed notes that each entry was made of; `counter` names who counted.
+
+    `titles` are those that links lead to, by lower case: of several spellings of one, the last entry's.
+    """
 
     index: VaultIndex
     parsed: tuple[Entry, ...] = field(default=(), repr=False)
     counter: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def _notes_of(vaults: Sequence[KnownVault]) -> tuple[list[Entry], tuple[LeftOutNote, ...]]:
@@ -192,7 +196,8 @@ def assemble(
     parsed, left_out = _notes_of(vaults)
     across = settings.rule_set.conflicts_across
     resolved = tuple(resolve(parsed, settings.multi_vault_conflict_resolution, counter, across=across))
-    entries = _finalized(resolved, counter, previous)
+    titles = {note.title.lower(): note.title for note in resolved}
+    entries = _finalized(resolved, titles, counter, previous)
     index = VaultIndex(
         entries=entries,
         left_out=left_out,
@@ -203,7 +208,7 @@ def assemble(
         digest=_digest_of(vaults),
     )
     same = previous is not None and previous.index == index
-    return Assembly(previous.index if previous is not None and same else index, resolved, counter.identity)
+    return Assembly(previous.index if previous is not None and same else index, resolved, counter.identity, titles)
 
 
 class FieldDefinitions(Struct, frozen=True):
@@ -230,9 +235,10 @@ def field_definitions(text: str, path: str, *, tabs: bool = False) -> FieldDefin
     return FieldDefinitions(definitions or BUILT_IN_FIELDS, tuple(f"{path}: {error}" for error in errors))
 
 
-def _finalized(parsed: Sequence[Entry], counter: TokenCounter, previous: Assembly | None) -> tuple[Entry, ...]:
-    titles = _titles(parsed)
-    same_titles = previous is not None and titles == _titles(previous.parsed)
+def _finalized(
+    parsed: Sequence[Entry], titles: Mapping[str, str], counter: TokenCounter, previous: Assembly | None
+) -> tuple[Entry, ...]:
+    same_titles = previous is not None and titles == previous.titles
     same_counter = previous is not None and previous.counter == counter.identity
     # Parsed notes are compared by identity: only what was not parsed again can come out the same.
     earlier = {} if previous is None else dict(zip(map(id, previous.parsed), previous.index.entries, strict=True))
@@ -245,11 +251,6 @@ def _finalized(parsed: Sequence[Entry], counter: TokenCounter, previous: Assembl
             before = _with_tokens(before, note.tokens or counter.count(note.content))
         entries.append(before)
     return tuple(entries)
-
-
-def _titles(parsed: Sequence[Entry]) -> dict[str, str]:
-    """The titles that links lead to, by lower case: of several spellings of one, the last entry's."""
-    return {note.title.lower(): note.title for note in parsed}
 
 
 def _final(note: Entry, titles: Mapping[str, str], place: int, counter: TokenCounter, earlier: Entry | None) -> Entry:
@@ -310,8 +311,8 @@ def _digest_of(vaults: Sequence[KnownVault]) -> str:
     digest = hashlib.sha256()
     for vault in vaults:
         digest.update(f"vault {vault.name}\0".encode("utf-8", "surrogatepass"))
-        for file in vault.files:
-            digest.update(f"{file.digest} {file.filename}\0".encode("utf-8", "surrogatepass"))
+        files = "".join([f"{file.digest} {file.filename}\0" for file in vault.files])
+        digest.update(files.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 
