@@ -220,7 +220,7 @@ def _description(entry: Entry, settings: DeepLoreSettings) -> str:
     if settings.manifest_summary_mode != "content_only" and entry.summary:
         return entry.summary
     limit = settings.ai_search_manifest_summary_length or _DEFAULT_LENGTH
-    return truncate_to_sentence(trim(re.sub(r"\n+", " ", head(entry.content, 3 * limit))), limit)
+    return truncate_to_sentence(trim(" ".join(filter(None, head(entry.content, 3 * limit).split("\n")))), limit)
 
 
 def _hint(entry: Entry, settings: DeepLoreSettings, counters: Counters) -> str:
