@@ -284,13 +284,14 @@ def resolve(
     most_first = sorted(by_name, key=lambda entry: sign * importance(entry))
     if not any(entry.requires or entry.excludes for entry in entries):
         return most_first
-    queue = sorted(by_name, key=lambda entry: -sign * importance(entry))
-    present = Counter(entry.title.lower() for entry in queue)
+    choosy = [entry for entry in by_name if (entry.requires or entry.excludes) and entry not in policy]
+    queue = sorted(choosy, key=lambda entry: -sign * importance(entry))
+    present = Counter([entry.title.lower() for entry in entries])
     for _ in range(PASSES):
         kept: list[Entry] = []
         for entry in queue:
             reason, titles = _objection(entry, present)
-            if not titles or entry in policy:
+            if not titles:
                 kept.append(entry)
                 continue
             title = entry.title.lower()
@@ -303,8 +304,8 @@ def resolve(
         queue = kept
         if not changed:
             break
-    left = {entry.id for entry in queue}
-    return [entry for entry in most_first if entry.id in left]
+    gone = {entry.id for entry in choosy}.difference([entry.id for entry in queue])
+    return [entry for entry in most_first if entry.id not in gone]
 
 
 class RequiresExcludesStage:
