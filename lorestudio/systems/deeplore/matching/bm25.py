@@ -7,7 +7,7 @@ import struct
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, count
 from operator import itemgetter
 from typing import TypeAlias
 
@@ -16,7 +16,7 @@ from msgspec import Struct
 from rank_bm25 import BM25
 
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import added, fold, length
+from lorestudio.domain.javascript import Json, added, fold, length
 from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, Kept, Places
 from lorestudio.trace.scores import Bm25Figures, TermFigures
 
@@ -79,13 +79,14 @@ def _log(x: float) -> float:
     return k * ln2_high - ((s * (f - r) - k * ln2_low) - f) if k else f - s * (f - r)
 
 
-class TermScore(Struct, frozen=True):
-    """What one query term adds to a document's score."""
+class TermScore(Struct, frozen=True, gc=False):  # no part of a cycle; a long window has thousands
+    """What one query term adds to a document's score; `row` is the same for a record."""
 
     term: str
     frequency: int
     idf: float
     score: float
+    row: list[Json]
 
 
 class Scored(Struct, frozen=True):
@@ -212,7 +213,8 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         for term in terms:
             if term not in known:
                 frequency, idf = frequencies[term], self._idf(term)
-                known[term] = TermScore(term, frequency, idf, idf * ((frequency * (K1 + 1)) / (frequency + slow)))
+                score = idf * ((frequency * (K1 + 1)) / (frequency + slow))
+                known[term] = TermScore(term, frequency, idf, score, [term, frequency, idf, score])
         return tuple(map(known.__getitem__, terms))
 
     def figures(self, entry: Entry, query: str) -> Bm25Figures | None:
@@ -245,9 +247,8 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
 
         Without `guides` those are passed over.
         """
-        words = dict.fromkeys(chain.from_iterable(map(self._words, query.split("\n"))))
-        asked = (term for term in words if self.document_count(term))
-        terms = {term: at for at, term in enumerate(asked)}
+        asked = dict.fromkeys(chain.from_iterable(map(self._words, query.split("\n"))))
+        terms = dict(zip(asked, count()))
         if not terms:
             return []
         near, margin = self._near(frozenset(terms))
@@ -259,12 +260,13 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         return [one for _, _, one in sorted(found, key=itemgetter(0, 1))[:TOP]]
 
     def _words(self, line: str) -> tuple[str, ...]:
-        """The different words of a line, kept for the next query that it stands in."""
+        """The different words of a line that documents have, kept for the next query that it stands in."""
         words = self._lines.get(line)
         if words is None:
             if len(self._lines) >= _MOST_LINES:
                 self._lines = {}
-            words = self._lines[line] = tuple(dict.fromkeys(tokenize(line)))
+            asked = dict.fromkeys(tokenize(line))
+            words = self._lines[line] = tuple([term for term in asked if self.document_count(term)])
         return words
 
     def _near(self, terms: frozenset[str]) -> tuple[Frequencies, float]:

@@ -209,8 +209,7 @@ class KeyTable:
         own = self.entries_of.get(number, [])
         if self.base is None:
             return own
-        stayed = (self.targets[place] for place in self.base.holders(number))
-        return [place for place in stayed if place >= 0] + own
+        return [place for before in self.base.holders(number) if (place := self.targets[before]) >= 0] + own
 
 
 def _exploded(text: str) -> str:
@@ -229,7 +228,7 @@ class PatternHits(Struct, frozen=True):
         return self.last.get(pattern, -1) >= offset
 
 
-class KeyHit(Struct, frozen=True):
+class KeyHit(Struct, frozen=True, gc=False):  # no part of a cycle
     """The first key of an entry that hit: as its author wrote it, with the place of its last occurrence.
 
     `refine` is the first refine key that hit, where the entry has any.
@@ -342,14 +341,15 @@ class KeyMatcher:
 
     def test_primary(self, entry_id: int, hits: PatternHits, offset: int = 0) -> KeyHit | None:
         """The first key that occurs at `offset` or later, refine keys or not."""
+        last = hits.last
         for key, number in self.table.primary[entry_id]:
-            if hits.within(number, offset):
-                return KeyHit(key, number, hits.last[number])
+            if last.get(number, -1) >= offset:
+                return KeyHit(key, number, last[number])
         return None
 
     def hit_entries(self, hits: PatternHits) -> list[int]:
         """Ids of the entries with any primary key in the text, ascending."""
-        return sorted({entry_id for number in hits.last for entry_id in self.table.holders(number)})
+        return sorted(set().union(*map(self.table.holders, hits.last)))
 
     def occurrences(self, entry_id: int, text: str) -> int:
         """Non-overlapping occurrences of all primary keys of entry `entry_id`, summed."""

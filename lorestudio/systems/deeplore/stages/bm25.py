@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import Json, fixed_1
+from lorestudio.domain.javascript import fixed_1
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck_decides, passes
@@ -39,8 +39,7 @@ def bm25_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
         if entry.id not in state.matched and not entry.constant and _passes(state, ctx, ledger, entry):
             matched += 1
             state.let_in(entry, f"(fuzzy, score: {fixed_1(hit.score)})")
-            terms: list[Json] = [[term.term, term.frequency, term.idf, term.score] for term in hit.terms]
-            ledger.add(entry, "fuzzy", score=hit.score, threshold=threshold, terms=terms)
+            ledger.add(entry, "fuzzy", score=hit.score, threshold=threshold, terms=[term.row for term in hit.terms])
     return ledger.close(
         state.candidates,
         details={

@@ -67,7 +67,7 @@ def _passes(state: RunState, ctx: Inputs, ledger: Ledger, entry: Entry, text: st
     """Whether the entry's own conditions let it in."""
     if ctx.rules.one_gate:
         return passes(state, ledger, entry, ctx.matcher, text)
-    warm = is_warm(ledger, entry, ctx.matcher, text)
+    warm = entry.warmup is None or is_warm(ledger, entry, ctx.matcher, text)
     return warm and luck_decides(state, ledger, entry) and is_rested(state, ledger, entry)
 
 
