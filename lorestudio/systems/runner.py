@@ -281,8 +281,8 @@ RunStep: TypeAlias = FunctionStage[Run, None]
 
 def entry_refs(entries: Sequence[Entry], records: Sequence[StageRecord]) -> dict[int, EntryRef]:
     """Who the entries are that the records speak of."""
-    named = {entry for record in records for entry in (*record.entered, *record.left)}
-    named.update(verdict.entry for record in records for verdict in record.verdicts)
+    named = set[int]().union(*[record.entered for record in records], *[record.left for record in records])
+    named.update([verdict.entry for record in records for verdict in record.verdicts])
     # Most entries stand at the place that is their number; then nobody has to go through all of them.
     placed = {number: entries[number] for number in sorted(named) if 0 <= number < len(entries)}
     if len(placed) < len(named) or any(number != entry.id for number, entry in placed.items()):

@@ -66,7 +66,7 @@ class RunOutcome(StrEnum):
     FAILED = "failed"
 
 
-class EntryRef(Struct, frozen=True):
+class EntryRef(Struct, frozen=True, gc=False):  # texts and numbers only
     """Who an entry is, as far as a reader of the trace needs it. `priority` and `tokens` are the note's own."""
 
     id: int
