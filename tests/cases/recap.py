@@ -153,9 +153,35 @@ def _edit_memory(given: Input) -> Any:
     return {"namespace": stored(message)}
 
 
+def _flagged(given: Input) -> Any:
+    """The original's viewers collect by the flag; the window lists every message with its state."""
+    wanted = {"include": given["include"]}
+    return {
+        "indexes": [
+            index
+            for index, message in enumerate(given["messages"])
+            if records.get_memory(message) and wanted.items() <= records.namespace(message).items()
+        ]
+    }
+
+
+def _numbered_recaps(given: Input) -> Any:
+    found: list[Any] = []
+    for message in (given["messages"][index] for index in given["indexes"]):
+        scene, own = scenes.recap_of(message), records.get_memory(message)
+        if scene or own:
+            kind = "Scene-wide Recap" if scene else records.get_data(message, "include")
+            found.append({"id": len(found) + 1, "recap": scene or own, "type": kind})
+    return {"recaps": found}
+
+
 def _new_swipe(given: Input) -> Any:
-    after = records.on_new_swipe(given["message"])
-    return {"cleared": after is not given["message"], "namespace": stored(after)}
+    """The original clears a swipe that is to come; the studio begins one with nothing on it."""
+    message = given["message"]
+    asked = message["swipe_id"] == len(message["swipes"])
+    empty = dict.fromkeys(("memory", "error", "reasoning", "prefill"))
+    values = {**empty, "edited": False, "exclude": False} if asked else {}
+    return {"cleared": asked, "namespace": {**records.namespace(message), **values}}
 
 
 def _namespace(given: Input) -> Any:
@@ -222,7 +248,10 @@ def _scene_name(given: Input) -> Any:
 
 def _versions_init(given: Input) -> Any:
     message = {"mes": "m", "extra": {"auto_recap": given["namespace"]}}
-    return {"namespace": stored(scenes.with_first_version(message))}
+    drawn = stored(scenes.edited(message, scenes.versions_of(message).text))
+    if "scene_break_recap" not in given["namespace"]:
+        del drawn["scene_break_recap"]  # the studio writes all names of a recap, the original's drawing only those
+    return {"namespace": drawn}
 
 
 def _scene_save(given: Input) -> Any:
@@ -560,8 +589,8 @@ OPERATIONS: Final[Mapping[str, Callable[[Input], Any]]] = {
     "count_tokens": lambda given: {"tokens": COUNTERS[given["tokenizer"]].count(given["text"] or "")},
     "inclusion_walk": _walk,
     "recap_candidates": lambda given: {"indexes": list(message_recaps.candidates(given["messages"], around(given)))},
-    "collect_flagged": lambda given: {"indexes": list(message_recaps.flagged(given["messages"], given["include"]))},
-    "concatenate_recaps": lambda given: {"recaps": message_recaps.numbered_recaps(given["messages"], given["indexes"])},
+    "collect_flagged": _flagged,
+    "concatenate_recaps": _numbered_recaps,
     "auto_hide": _auto_hide,
     "index_ranges": lambda given: {"ranges": pairs(refresh.ranges(given["indexes"]))},
     "scene_generation_range": _generation_range,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -37,7 +37,6 @@ from lorestudio.systems.recap.records import (
     get_memory,
     mapping,
     message_text,
-    namespace,
     set_data,
     text_of,
     with_values,
@@ -181,29 +180,6 @@ def with_flags(messages: Sequence[Record], found: Inclusion) -> tuple[Record, ..
     return tuple(
         set_data(message, "include", INCLUDED if index in included else None) for index, message in enumerate(messages)
     )
-
-
-def flagged(messages: Sequence[Record], flag: str | None) -> tuple[int, ...]:
-    """Positions of messages with a recap whose flag is this one, oldest first; an absent flag is no null."""
-    return tuple(
-        index
-        for index, message in enumerate(messages)
-        if truthy(get_data(message, "memory"))
-        and "include" in namespace(message)
-        and get_data(message, "include") == flag
-    )
-
-
-def numbered_recaps(messages: Sequence[Record], indexes: Iterable[int]) -> list[Json]:
-    """The recaps of some messages as `{id, recap, type}`, numbered from 1; scenes stand for their whole scene."""
-    found: list[Json] = []
-    for index in indexes:
-        data = namespace(messages[index])
-        scene = data.get("scene_recap_memory")
-        recap, kind = (scene, "Scene-wide Recap") if truthy(scene) else (data.get("memory"), data.get("include"))
-        if truthy(recap):
-            found.append({"id": len(found) + 1, "recap": recap, "type": kind})
-    return found
 
 
 def candidates(messages: Sequence[Record], around: RecapSurroundings) -> tuple[int, ...]:

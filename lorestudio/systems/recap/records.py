@@ -87,19 +87,6 @@ def edit_memory(message: Record, text: str, *, show_prefill: bool = False) -> Re
     return with_values(message, values)
 
 
-def clear_memory(message: Record) -> Record:
-    """The message without its recap."""
-    empty = dict.fromkeys(("memory", "error", "reasoning", "prefill"))
-    return with_values(message, {**empty, "edited": False, "exclude": False})
-
-
-def on_new_swipe(message: Record) -> Record:
-    """The message when another swipe was asked for: one past the end has no recap yet (rules: recap-memory 19.4)."""
-    swipes, swipe = message.get("swipes"), message.get("swipe_id")
-    asked = isinstance(swipes, list | tuple) and not isinstance(swipe, bool) and swipe == len(swipes)
-    return clear_memory(message) if asked else message
-
-
 def toggled(values: Sequence[bool], value: bool | None) -> tuple[bool, ...]:
     """What a choice over several messages becomes: `value`, or for None all true unless all were true already."""
     wanted = not all(values) if value is None else value

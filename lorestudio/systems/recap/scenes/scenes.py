@@ -206,22 +206,10 @@ class SceneVersions(Struct, frozen=True):
 
 
 def versions_of(message: Record) -> SceneVersions:
-    """The versions on a break."""
-    stored = namespace(message).get("scene_recap_versions")
+    """The versions on a break; a recap that came without any, or with one empty version, is the first."""
+    stored, recap = namespace(message).get("scene_recap_versions"), text_of(get_data(message, "scene_break_recap"))
     texts = tuple(text_of(item) for item in stored) if isinstance(stored, list | tuple) else ()
-    return SceneVersions(texts, current_index(message))
-
-
-def with_first_version(message: Record) -> Record:
-    """The break as the original leaves it when it draws it: with one version, empty where there is no recap yet."""
-    data = namespace(message)
-    recap = text_of(data.get("scene_break_recap"))
-    versions = versions_of(message).texts
-    if versions and not (versions == ("",) and recap):
-        return message
-    mirrored = _mirrored(recap)
-    del mirrored["scene_break_recap"]  # where it is missing, drawing does not make it
-    return with_values(message, {"scene_recap_versions": [recap], "scene_recap_current_index": 0, **mirrored})
+    return SceneVersions((recap,) if recap and texts in ((), ("",)) else texts, current_index(message))
 
 
 def scene_name(recap: str, existing: str | None, where: Range, *, append_range: bool) -> str | None:
@@ -271,13 +259,10 @@ def edited(message: Record, text: str) -> Record:
     """The break with another text for its current version; JSON is written compactly."""
     versions = versions_of(message)
     written = _compact(text)
-    if not versions.texts:
-        return with_values(
-            message, {"scene_recap_versions": [written], "scene_recap_current_index": 0, **_mirrored(written)}
-        )
-    place = min(max(versions.current, 0), len(versions.texts) - 1)
+    place = max(min(versions.current, len(versions.texts) - 1), 0)
     texts = [*versions.texts[:place], written, *versions.texts[place + 1 :]]
-    return with_values(message, {"scene_recap_versions": texts, **_mirrored(written)})
+    values: dict[str, Json] = {"scene_recap_versions": texts, "scene_recap_current_index": place}
+    return with_values(message, {**values, **_mirrored(written)})
 
 
 def turned(message: Record, step: int) -> Record:

@@ -283,6 +283,30 @@ def test_a_scene_recap_gets_another_version_to_choose(opened: MainWindow, path: 
 
 
 @pytest.mark.long
+def test_a_recap_of_the_extension_without_versions_is_the_first_when_it_is_made_again(
+    make_window: Callable[..., MainWindow], tmp_path: Path, path: Path, qtbot: QtBot
+) -> None:
+    lines = records(path)
+    for index, versions in ((3, {}), (7, {"scene_recap_versions": [""], "scene_recap_current_index": 0})):
+        kept = {"scene_break": True, "scene_break_recap": f"Told {index}.", "scene_recap_memory": f"Told {index}."}
+        lines[index + 1]["extra"]["auto_recap"] = {**kept, **versions}
+    path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    window = make_window(make_project(tmp_path / "vault"))
+    window.features.recap.recaps._settings = SETTINGS.model_copy(update={"running_scene_recap_auto_generate": False})
+    look(window, path, qtbot)
+    page = window.features.recap.pane.scenes
+    assert [row.versions for row in page.model.rows] == ["1/1", "1/1"]
+    for index in (7, 3):
+        page.view.choose(index)
+        page.make.click()
+        settle(window, qtbot)
+        assert page.view.current.versions == "2/2"
+        page.before.click()
+        settle(window, qtbot)
+        assert page.text.lines.toPlainText() == f"Told {index}."
+
+
+@pytest.mark.long
 def test_the_prompt_of_the_shown_reply(opened: MainWindow, qtbot: QtBot) -> None:
     desk = opened.features.recap.recaps
     desk._settings = SETTINGS.model_copy(
