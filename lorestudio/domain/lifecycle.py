@@ -79,15 +79,11 @@ def heed(cancel: CancelToken | None) -> None:
 
 
 class Progress(Struct, frozen=True):
-    """`done` of `total` generations; `generation` is the one just finished, None before the first.
-
-    `kept` of those done were not run, because they are known from before.
-    """
+    """`done` of `total` generations; `generation` is the one just finished, None before the first."""
 
     done: int
     total: int
     generation: Generation | None = None
-    kept: int = 0
 
 
 @contextmanager

@@ -71,14 +71,9 @@ class CardData(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class CharacterCard:
-    """A card. `version` is 1, 2 or 3; `document` is the whole JSON as it was read, unknown fields included.
-
-    `scripts` are the regex scripts that came with the character.
-    """
+    """A card. `scripts` are the regex scripts that came with the character."""
 
     data: CardData
-    version: int = 2
-    document: Mapping[str, Json] = field(default_factory=dict, repr=False)
     scripts: RegexScripts = field(default_factory=RegexScripts, repr=False)
 
     @property
@@ -98,29 +93,28 @@ def parse_card(data: bytes, source: Path | str) -> CharacterCard:
     document = parse_text(text, source, "Export the card again from the program that made it.")
     if not isinstance(document, dict):
         raise InputError(source, "the card is no JSON object. Choose a character card (PNG or JSON).")
-    version, fields, where = _fields(document, source)
+    fields, where = _fields(document, source)
     card = checked(CardData, fields, source, "Correct the card and choose it again.", where)
     if not card.name.strip():
         raise InputError(
             source, "the character has no name. Choose a character card.", field=".".join((*where, "name"))
         )
     place = ".".join((*where, "extensions", "regex_scripts"))
-    return CharacterCard(card, version, document, scripts_within(card.extensions.regex_scripts, source, place))
+    return CharacterCard(card, scripts_within(card.extensions.regex_scripts, source, place))
 
 
-def _fields(document: Mapping[str, Json], source: Path | str) -> tuple[int, Mapping[str, Json], tuple[str, ...]]:
-    """The card's version, its fields, and the path to them."""
-    spec = document.get("spec")
+def _fields(document: Mapping[str, Json], source: Path | str) -> tuple[Mapping[str, Json], tuple[str, ...]]:
+    """The card's fields, and the path to them."""
     data = document.get("data")
-    if spec is None and not isinstance(data, Mapping):
+    if document.get("spec") is None and not isinstance(data, Mapping):
         if not any(name in document for name in ("description", "first_mes", "personality", "mes_example")):
             raise InputError(source, "this is JSON, but no character card: it has none of a card's fields.")
-        return 1, document, ()
+        return document, ()
     if not isinstance(data, Mapping):
         raise InputError(
             source, "a card of version 2 or 3 keeps its fields in here, and it is no object.", field="data"
         )
-    return (3 if spec == "chara_card_v3" else 2), data, ("data",)
+    return data, ("data",)
 
 
 CARDS: Final = "characters"

@@ -47,14 +47,10 @@ def _as_it_is(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class OpenedContainer:
-    """The JSON text in a container. `close` gives the container's bytes with another text; `remarks` say what changes.
-
-    `inside` is what people call the container, "" for a file that is nothing but JSON.
-    """
+    """The JSON text in a container. `close` gives the container's bytes with another; `remarks` say what changes."""
 
     text: str = field(repr=False)
     close: Callable[[str], bytes] = field(default=_as_it_is, repr=False)
-    inside: str = ""
     remarks: tuple[str, ...] = ()
 
 
@@ -106,7 +102,7 @@ def _from_png(data: bytes, source: Path | str) -> OpenedContainer:
                 done = chunk.end
         return b"".join((*parts, data[done:]))
 
-    return OpenedContainer(text, close, "picture")
+    return OpenedContainer(text, close)
 
 
 def _chunks(data: bytes, source: Path | str) -> Iterator[_Chunk]:
@@ -213,7 +209,7 @@ def _from_charx(data: bytes, source: Path | str) -> OpenedContainer:
         f"The file has a {RISU_MODULE}, whose lorebook Risu prefers and which cannot be read here. When the file is "
         "written it goes without, so that Risu takes the card's own lorebook; scripts in the module go with it."
     )
-    return OpenedContainer(text, close, "CharX", (module,) if RISU_MODULE in files else ())
+    return OpenedContainer(text, close, (module,) if RISU_MODULE in files else ())
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

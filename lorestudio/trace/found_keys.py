@@ -61,7 +61,7 @@ class KeyMatch(Struct, frozen=True):
 
 
 class WouldMatch(Struct, frozen=True):
-    """What an entry's keys find. `depth` is the entry's scan depth in messages, `messages` how many of them are read.
+    """What an entry's keys find. `messages` is how many are read for them.
 
     `key` is the one that the entry would match by, "" where it would not; `refine_key` the one that then decides.
     `unused` says why keys do not count in this generation at all: `constant`, `guide`, `scan_depth_zero`, `ai_only`, or
@@ -70,7 +70,6 @@ class WouldMatch(Struct, frozen=True):
 
     keys: tuple[KeyMatch, ...]
     refine_keys: tuple[KeyMatch, ...]
-    depth: float
     messages: int
     key: str = ""
     refine_key: str = ""

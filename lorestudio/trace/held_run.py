@@ -46,13 +46,11 @@ class WouldCell(Struct, frozen=True):
 
 
 class WouldAlso(Struct, frozen=True):
-    """The later stages for one entry, in their order; `stopped_by` is the stage that really stopped it.
+    """The stages for one entry that come after the one that really stopped it, in their order.
 
-    It is "" for an entry that never was a candidate: then all stages after the matching are later ones.
+    For an entry that never was a candidate these are all stages after the matching.
     """
 
-    entry: int
-    stopped_by: str
     cells: tuple[WouldCell, ...] = ()
 
     def at(self, stage: str) -> WouldCell | None:
@@ -99,7 +97,7 @@ def would_also(held: Trace) -> WouldAlso:
         if state is not None:
             sentence = _sentence(cell.verdict, state, held)
             cells.append(WouldCell(record.name, record.phase, state, cell.verdict, sentence))
-    return WouldAlso(entry, stopped_by, tuple(cells))
+    return WouldAlso(tuple(cells))
 
 
 _STATES: Final = {

@@ -19,8 +19,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
-
 from lorestudio.settings.files import READ_AT_MOST, alone, read_whole
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError, reason_of, refused
 from lorestudio.vault.folder import describe_bad_encoding, walked
@@ -36,33 +34,26 @@ def temporary_name() -> str:
     return f".{secrets.token_hex(8)}-{_host()}-{os.getpid()}.tmp"
 
 
-class Swept(Struct, frozen=True):
-    """What `sweep` deleted, and sentences about what it could not delete."""
-
-    removed: tuple[Path, ...] = ()
-    problems: tuple[str, ...] = ()
-
-
-def sweep(folder: Path, now: float) -> Swept:
+def sweep(folder: Path, now: float) -> list[str]:
     """Delete temporary files that saving left below `folder` because the program or the computer stopped.
+
+    Gives sentences about what cannot be deleted.
 
     Only ordinary files with the names that `save_note` gives are looked at, and only those whose process on this
     computer is gone or that are an hour old; `now` is in seconds since the epoch. Folders that begin with a dot are
     passed over. Walks the whole folder, so a window calls it from a worker.
     """
-    removed: list[Path] = []
     problems: list[str] = []
     for path in _temporary_files(folder):
         try:
             if _left_over(path, now):
                 path.unlink()
-                removed.append(path)
         except FileNotFoundError:
             continue  # it was being renamed or swept by somebody else
         except OSError as error:
             reason = reason_of(error)
             problems.append(f"“{path}” is left over from saving and cannot be deleted ({reason}). Delete it by hand.")
-    return Swept(tuple(removed), tuple(problems))
+    return problems
 
 
 def _host() -> str:

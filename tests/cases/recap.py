@@ -631,7 +631,9 @@ OPERATIONS: Final[Mapping[str, Callable[[Input], Any]]] = {
     "get_memory": lambda given: {"memory": records.get_memory(given["message"], show_prefill=given["show_prefill"])},
     "edit_memory": _edit_memory,
     "new_swipe": _new_swipe,
-    "toggle_values": lambda given: {"values": list(records.toggled(given["values"], given["value"]))},
+    "toggle_values": lambda given: {
+        "values": [not all(given["values"]) if given["value"] is None else given["value"]] * len(given["values"])
+    },
     "previous_swipe_value": lambda given: {"value": records.previous_swipe_value(given["message"], given["key"])},
     "namespace": _namespace,
     "conditionals": lambda given: {"text": asking.conditionals(given["text"], given["params"])},

@@ -36,7 +36,6 @@ class Trashed(Struct, frozen=True):
     path: Path
     time: datetime
     digest: str
-    size: int
     file: Path
     run: str = ""
 
@@ -67,7 +66,7 @@ class Trash:
         time = self._clock()
         name = f"{time.astimezone(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
         file = self._vault_folder(vault) / f"{name}{'.md' if path.suffix in {'', _LABEL} else path.suffix}"
-        item = Trashed(vault, path, time, digest_of(data), len(data), file, run)
+        item = Trashed(vault, path, time, digest_of(data), file, run)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             _write(file, data)

@@ -63,14 +63,12 @@ def property_of(kind: ProposalKind, path: Path) -> str:
 class DraftPassage:
     """What a draft is written from. `numbers` are the indices of the messages in the chat file.
 
-    `path` is the folder that the note goes to, inside its vault; `titles` are those that exist, `focus` is what the
-    person wants to have written about.
+    `path` is the folder that the note goes to, inside its vault; `titles` are those that exist.
     """
 
     folder: Path
     numbers: tuple[int, ...]
     titles: tuple[str, ...] = field(default=(), repr=False)
-    focus: str = ""
 
 
 class ProposalTask(Struct, frozen=True):

@@ -258,7 +258,7 @@ def plan_draft(project: Project, numbers: Sequence[int], focus: str = "", *, mod
         raise InputError("messages", "they are all hidden or empty. Choose messages that the story has.")
     titles = tuple(dict.fromkeys(entry.title for entry in project.index.entries))
     request = draft_request(messages, titles, focus, project.settings, model)
-    passage = DraftPassage(draft_folder(project), wanted, titles, trim(focus))
+    passage = DraftPassage(draft_folder(project), wanted, titles)
     return ProposalPlan(ProposalKind.DRAFT, (ProposalTask(ProposalKind.DRAFT, passage, request),))
 
 

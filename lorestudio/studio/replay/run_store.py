@@ -109,7 +109,7 @@ class RunStore(Closing):
     @property
     def problems(self) -> list[str]:
         """Sentences about what could not be read so far."""
-        return [*(problem.message for problem in self._store.problems), *self._unread]
+        return [*self._store.problems, *self._unread]
 
     def keep(self, simulator: Simulator, slot: str = "") -> None:
         """Store all generations run so far. Raises OSError; then what was stored before is still there.

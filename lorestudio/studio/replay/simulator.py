@@ -197,7 +197,7 @@ class Simulator:
             generation = self.generations[len(self._runs)]
             await self._run_next()
             if on_progress is not None:
-                on_progress(Progress(len(self._runs), total, generation, self.reused))
+                on_progress(Progress(len(self._runs), total, generation))
             await asyncio.sleep(0)  # let a cancelled task notice
 
     async def unrecorded(self, cancel: CancelToken | None = None) -> AsyncIterator[Trace]:

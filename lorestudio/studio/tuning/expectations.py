@@ -42,7 +42,7 @@ from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.problems import InputError
 from lorestudio.trace.budget import cut_tokens, cut_verdicts
 from lorestudio.trace.journey import FOREIGN_IDS
-from lorestudio.trace.model import Phase, Trace, token_limit
+from lorestudio.trace.model import Phase, Trace
 from lorestudio.trace.timeline import fired_in
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
@@ -58,8 +58,7 @@ class TurnOutcome:
 
     `matched` were let in by a matching stage, `selected` went on from the last stage that selects (nobody where none
     ran), both in ascending order: sets take six times as much, and of a long chat there are thousands. `cut` is what
-    the budget kept out, `budget` its tokens (None without a limit). `strangers` are titles of entries that are none of
-    the vault's.
+    the budget kept out. `strangers` are titles of entries that are none of the vault's.
     """
 
     message: int
@@ -71,7 +70,6 @@ class TurnOutcome:
     shortened: frozenset[int] = frozenset()
     cut: tuple[tuple[int, int], ...] = ()
     ai_calls: int = 0
-    budget: float | None = None
     strangers: tuple[tuple[int, str], ...] = field(default=(), repr=False)
 
     @property
@@ -82,7 +80,6 @@ class TurnOutcome:
 
 def turn_outcome(trace: Trace) -> TurnOutcome:
     """What the run of a trace came to."""
-    limit = token_limit(trace)
     selecting = [record for record in trace.stages if record.phase is Phase.SELECT]
     matched, _ = fired_in(trace)
     return TurnOutcome(
@@ -95,7 +92,6 @@ def turn_outcome(trace: Trace) -> TurnOutcome:
         frozenset(injection.entry for injection in trace.injections if injection.truncated),
         tuple((verdict.entry, cut_tokens(trace, verdict)) for verdict in cut_verdicts(trace)),
         sum(call.kind != "embedding" for call in trace.ai_calls),  # who makes vectors answers no question
-        None if limit is None else limit.maximum,
         tuple((entry, ref.title) for entry, ref in trace.entries.items() if entry >= FOREIGN_IDS),
     )
 

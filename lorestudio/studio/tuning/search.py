@@ -474,13 +474,13 @@ def search(
             heed(cancel)
             now = kept.keep_now(next(crew.run({-1: {}}, cancel))[1])
         done = kept.tried()
-        course, known = _Course(trial.space, plan, kept, [each.point for each in done]), len(done)
+        course = _Course(trial.space, plan, kept, [each.point for each in done])
 
         def told(each: TriedPoint) -> None:
             if on_tried is not None:
                 on_tried(each)
             if on_progress is not None:
-                on_progress(Progress(len(done), course.most, kept=known))
+                on_progress(Progress(len(done), course.most))
 
         for each in (now, *done):
             told(each)

@@ -87,12 +87,6 @@ def edit_memory(message: Record, text: str, *, show_prefill: bool = False) -> Re
     return with_values(message, values)
 
 
-def toggled(values: Sequence[bool], value: bool | None) -> tuple[bool, ...]:
-    """What a choice over several messages becomes: `value`, or for None all true unless all were true already."""
-    wanted = not all(values) if value is None else value
-    return (wanted,) * len(values)
-
-
 def previous_swipe_value(message: Record, key: str) -> Json:
     """The value on the swipe before the active one, None where there is none."""
     swipe, infos = message.get("swipe_id"), message.get("swipe_info")

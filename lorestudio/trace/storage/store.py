@@ -25,8 +25,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from msgspec import Struct
-
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.sqlite_file import connect, is_damage, parts, set_aside, transaction
 from lorestudio.trace.model import Trace
@@ -92,14 +90,6 @@ class StoreError(OSError):
     """The store cannot be used; the message names the file and says what to do."""
 
 
-class StoreProblem(Struct, frozen=True):
-    """Something a person should know about the store; `moved_to` is where a damaged file went."""
-
-    path: Path
-    message: str
-    moved_to: Path | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class StoredRun:
     """A run of a generation as it is stored.
@@ -152,17 +142,16 @@ class TraceStore(Closing):
         self._words = words
         self._seal = self.path.with_name(f"{self.path.name}.closed")
         self._lock = threading.RLock()
-        self._problems: dict[str, StoreProblem] = {}
+        self._problems: dict[str, None] = {}
         self._sound, self._closed = True, False
         try:
             try:
                 self._connection = _open(self.path, self._seal)
             except _DamagedError as damage:
                 moved_to = set_aside(self.path)
-                message = (
+                self._report(
                     f"{self.path.name} was damaged ({damage}); it is now {moved_to.name}, and a new store was begun."
                 )
-                self._report(StoreProblem(self.path, message, moved_to))
                 self._connection = _open(self.path, self._seal)
         except (sqlite3.Error, OSError, _DamagedError) as error:
             if isinstance(error, StoreError):
@@ -170,10 +159,10 @@ class TraceStore(Closing):
             raise StoreError(f"{self.path}: the trace store cannot be opened ({error})") from error
 
     @property
-    def problems(self) -> tuple[StoreProblem, ...]:
+    def problems(self) -> tuple[str, ...]:
         """What went wrong since the store was opened: a damaged file, a trace that cannot be read."""
         with self._lock:
-            return tuple(self._problems.values())
+            return tuple(self._problems)
 
     def add(self, chat_id: str, trace: Trace) -> int:
         """Keep a trace; returns the number of its run among those of the same message and swipe, from 1.
@@ -342,11 +331,11 @@ class TraceStore(Closing):
 
     def _pass_over(self, row: Sequence[Any], chat: str | int, error: Exception) -> None:
         where = f"The trace of message {row[0]}, swipe {row[1]}, run {row[2]} of {chat}"
-        self._report(StoreProblem(self.path, f"{where} cannot be read and was passed over: {error}"))
+        self._report(f"{where} cannot be read and was passed over: {error}")
 
-    def _report(self, problem: StoreProblem) -> None:
+    def _report(self, problem: str) -> None:
         with self._lock:
-            self._problems.setdefault(problem.message, problem)
+            self._problems[problem] = None
 
 
 def _beside(run: StoredRun) -> str:

@@ -280,7 +280,7 @@ class NoteWork(QObject):
             log = ChangeLog(keep_in, roots)
             mended = log.mend_interrupted()
             log.tidy()
-            left = [sentence for folder in folders for sentence in sweep(folder, time.time()).problems]
+            left = [sentence for folder in folders for sentence in sweep(folder, time.time())]
             return log, mended, left
 
         self._session.jobs.start(

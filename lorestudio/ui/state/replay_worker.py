@@ -421,7 +421,7 @@ async def _replay(simulator: Simulator, replay: Replay, job: Job, start: int, un
         sent = progress.done
         replay.seen.clear()
         before = start - begun if progress.done < start else 0
-        told = replace(progress, total=until, kept=tally.kept)
+        told = replace(progress, total=until)
         job(ReplayNews(told, _part(simulator, fresh), pace.left(until - progress.done), before))
         replay.seen.wait(COURTESY_SECONDS)
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule
 from lorestudio.domain.tokens import CHARS_4
@@ -188,12 +187,12 @@ def test_a_stopped_replay_leaves_the_older_one_to_take_from() -> None:
     assert replayed(there, stopped, original).ran == 0
 
 
-def test_progress_says_how_many_were_kept() -> None:
+def test_progress_counts_what_is_kept_as_done() -> None:
     other = project(NOTES, [*CHAT[:-1], reply("Gone.")])
     simulator = Simulator(other, earlier=(replayed(project(NOTES, CHAT)),))
-    seen: list[Progress] = []
-    asyncio.run(simulator.replay(seen.append))
-    assert [(one.done, one.kept) for one in seen] == [(1, 1), (2, 2), (3, 3), (4, 4), (5, 4)]
+    seen: list[tuple[int, int]] = []
+    asyncio.run(simulator.replay(lambda progress: seen.append((progress.done, simulator.reused))))
+    assert seen == [(1, 1), (2, 2), (3, 3), (4, 4), (5, 4)]
 
 
 def test_after_release_everything_is_run() -> None:

@@ -250,7 +250,6 @@ def test_an_outcome_says_what_went_in_what_matched_and_what_the_budget_kept_out(
         matched=(0, 1, 2),
         selected=(0, 1, 2),
         cut=((1, 100), (2, 1)),  # 40 tokens are left: too few for a part of the next one, and nothing comes behind it
-        budget=200,
     )
     assert outcome.tokens == 160
 

@@ -28,14 +28,14 @@ def test_each_key_with_the_place_where_it_was_last_found() -> None:
         KeyMatch("moon"),
     )
     assert CHAT[0].removeprefix("U: ")[16:22] == "dragon"
-    assert (match.key, match.depth, match.messages, match.unused) == ("dragon", 4, 3, "")
+    assert (match.key, match.messages, match.unused) == ("dragon", 3, "")
 
 
 def test_only_the_entrys_own_window_counts() -> None:
     there = world(entry("A", "dragon", "tower", scan_depth=1), entry("B", "dragon"), chat=CHAT, scan_depth=4)
     match = told(there)
     assert [key.found for key in match.keys] == [False, True]
-    assert (match.key, match.depth, match.messages) == ("tower", 1, 1)
+    assert (match.key, match.messages) == ("tower", 1)
     assert told(there, "B").key == "dragon"
 
 

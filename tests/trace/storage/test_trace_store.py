@@ -238,8 +238,7 @@ def test_a_file_that_is_no_database_is_moved_aside(path):
     path.write_bytes(b"this is a letter to my aunt\n" * 100)
     with TraceStore(path) as store:
         (problem,) = store.problems
-        assert problem.moved_to == path.with_name("traces.sqlite.damaged-1")
-        assert problem.message == (
+        assert problem == (
             "traces.sqlite was damaged (file is not a database); it is now traces.sqlite.damaged-1, "
             "and a new store was begun."
         )
@@ -247,7 +246,7 @@ def test_a_file_that_is_no_database_is_moved_aside(path):
     assert path.with_name("traces.sqlite.damaged-1").read_bytes() == b"this is a letter to my aunt\n" * 100
     path.write_bytes(b"and another one" * 100)
     with TraceStore(path) as store:
-        assert store.problems[0].moved_to == path.with_name("traces.sqlite.damaged-2")
+        assert "it is now traces.sqlite.damaged-2," in store.problems[0]
 
 
 def test_a_database_with_a_broken_page_is_moved_aside(path):
@@ -257,7 +256,7 @@ def test_a_database_with_a_broken_page_is_moved_aside(path):
     data[4096:8192] = b"\xa5" * 4096
     path.write_bytes(data)
     with TraceStore(path) as store:
-        assert [problem.moved_to.name for problem in store.problems] == ["traces.sqlite.damaged-1"]
+        assert ["it is now traces.sqlite.damaged-1," in problem for problem in store.problems] == [True]
         assert store.latest_all("chat", "deeplore") == ()
         store.add("chat", at(1))
     assert path.with_name("traces.sqlite.damaged-1").read_bytes() == bytes(data)
@@ -276,7 +275,7 @@ def test_a_store_is_checked_unless_it_is_as_it_was_left(path):
         with pytest.raises(StoreError, match="malformed"):
             store.latest_all("chat", "deeplore")
     with TraceStore(path) as store:
-        assert [problem.moved_to.name for problem in store.problems] == ["traces.sqlite.damaged-1"]
+        assert ["it is now traces.sqlite.damaged-1," in problem for problem in store.problems] == [True]
 
 
 def test_a_store_that_nobody_closed_is_checked(path):
@@ -288,7 +287,7 @@ def test_a_store_that_nobody_closed_is_checked(path):
     os.utime(path, ns=(left.st_atime_ns, left.st_mtime_ns))
     path.with_name("traces.sqlite-wal").touch()
     with TraceStore(path) as store:
-        assert [problem.moved_to.name for problem in store.problems] == ["traces.sqlite.damaged-1"]
+        assert ["it is now traces.sqlite.damaged-1," in problem for problem in store.problems] == [True]
 
 
 def test_a_trace_that_cannot_be_read_is_reported_and_passed_over(path, store):
@@ -299,8 +298,7 @@ def test_a_trace_that_cannot_be_read_is_reported_and_passed_over(path, store):
     assert store.latest("chat", 1, 0, "deeplore").seed == 1
     assert len(store.history("chat", 1, 0, "deeplore")) == 1
     (problem,) = store.problems
-    assert problem.moved_to is None
-    assert problem.message.startswith("The trace of message 1, swipe 0, run 2 of chat cannot be read and was passed")
+    assert problem.startswith("The trace of message 1, swipe 0, run 2 of chat cannot be read and was passed")
 
 
 def test_a_store_of_a_newer_version_is_left_alone(path, store):

@@ -39,12 +39,12 @@ MISSED, HIT = KeyMatch("keep"), KeyMatch("skarn", 2, 4, 0, 5)
 @pytest.mark.parametrize(
     ("match", "words", "tone"),
     [
-        (WouldMatch((MISSED,), (), 4, 4), "no key occurs in the last 4 messages", "neutral"),
-        (WouldMatch((MISSED, HIT), (), 4, 4, "skarn"), "Would match: “skarn” in message #4, 2 times in all.", "good"),
-        (WouldMatch((HIT, KeyMatch("ash", 1, 3)), (), 4, 4, "skarn"), "and 1 other key.", "good"),
-        (WouldMatch((HIT,), (MISSED,), 4, 4), "none of the refine keys", "warning"),
-        (WouldMatch((HIT,), (), 4, 4, unused="constant"), "constant", "neutral"),
-        (WouldMatch((), (), 0, 0, unused="scan_depth_zero"), "scan depth is 0", "neutral"),
+        (WouldMatch((MISSED,), (), 4), "no key occurs in the last 4 messages", "neutral"),
+        (WouldMatch((MISSED, HIT), (), 4, "skarn"), "Would match: “skarn” in message #4, 2 times in all.", "good"),
+        (WouldMatch((HIT, KeyMatch("ash", 1, 3)), (), 4, "skarn"), "and 1 other key.", "good"),
+        (WouldMatch((HIT,), (MISSED,), 4), "none of the refine keys", "warning"),
+        (WouldMatch((HIT,), (), 4, unused="constant"), "constant", "neutral"),
+        (WouldMatch((), (), 0, unused="scan_depth_zero"), "scan depth is 0", "neutral"),
     ],
 )
 def test_words(match: WouldMatch, words: str, tone: str) -> None:

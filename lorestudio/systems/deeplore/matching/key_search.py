@@ -129,7 +129,6 @@ def would_match(ctx: Inputs, entry: Entry) -> WouldMatch:
     return WouldMatch(
         tuple(searched.match(key, primary, offset, cut=length(key) > KEY_LIMIT) for key in entry.keys),
         tuple(searched.match(key, refine, offset, cut=False) for key in entry.refine_keys),
-        depth,
         searched.window.count(depth),
         "" if hit is None else hit.key,
         "" if hit is None else hit.refine_key or "",

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
@@ -42,40 +41,34 @@ MOST_HITS: Final = 5000
 """Nobody reads more; the search ends there and says so."""
 
 
-class SearchEnd(Struct, frozen=True):
-    """How a search came out; `cut` says that it ended at `MOST_HITS`."""
-
-    hits: int
-    notes: int
-    cut: bool
-
-
 def search_rows(
     vaults: Sequence[VaultNotes], query: SearchQuery, cancel: CancelToken, send: Callable[[tuple[PlaceRow, ...]], None]
-) -> SearchEnd:
-    """Search all vaults and send the rows as they are found. Raises Cancelled and InputError."""
+) -> bool:
+    """Search all vaults and send the rows as they are found; whether that ended at `MOST_HITS`.
+
+    Raises Cancelled and InputError.
+    """
     rows: list[PlaceRow] = []
-    hits = notes = 0
+    hits = 0
     last = time.monotonic()
     try:
         for vault in vaults:
             for note in search(vault, query, cancel):
                 rows.append(_place_group(note))
-                notes += 1
                 hits += len(rows[-1].children)
                 now = time.monotonic()
                 if now - last > STREAM_SECONDS:
                     send(tuple(rows))
                     rows, last = [], now
                 if hits >= MOST_HITS:
-                    return SearchEnd(hits, notes, cut=True)
+                    return True
     except Cancelled as error:
         raise Cancelled(tr("The search was stopped.")) from error
     except InputError as error:
         raise InputError("search", sentence_of(error)) from error
     finally:
         send(tuple(rows))
-    return SearchEnd(hits, notes, cut=False)
+    return False
 
 
 def replacements(replacer: Replacer, notes: Sequence[FoundNote]) -> dict[tuple[Path, SearchHit], str]:
@@ -256,17 +249,17 @@ class SearchPane(Pane):
         self._say(tr("Searching… {found}", found=self._counted()))
         self._settle()
 
-    def _ended(self, mine: int, end: SearchEnd) -> None:
+    def _ended(self, mine: int, cut: bool) -> None:
         if mine != self._number:
             return
         self.stop.hide()
         self._cancel = None
-        if not end.notes:
+        if not self.model.groups:
             self._say(tr("Nothing found"))
             words = shorten(self.field.text(), 60)
             self.say_empty(tr("Nothing found"), tr("No note has “{words}” in what is searched.", words=words))
         else:
-            more = " " + tr("The search ended there; search for something rarer.") if end.cut else ""
+            more = " " + tr("The search ended there; search for something rarer.") if cut else ""
             self._say(self._counted() + more)
         self._preview()
 

@@ -15,7 +15,7 @@ from tests.ui.drawing import drawn, words_drawn
 
 BELL = KeyMatch("bell", 1, 3)
 NONE = KeyMatch("ring")
-MATCH = WouldMatch((NONE, BELL), (), 4, 4, "bell")
+MATCH = WouldMatch((NONE, BELL), (), 4, "bell")
 
 
 @pytest.mark.parametrize(

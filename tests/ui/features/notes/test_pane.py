@@ -261,7 +261,7 @@ def test_why_a_note_is_left_out_follows_the_typing(pane) -> None:
 
 def test_a_preview_is_said_under_the_keys(pane) -> None:
     note = NoteText("vault", "Skarn.md", "x")
-    match = WouldMatch((KeyMatch("skarn", 1, 4),), (), 4, 4, "skarn")
+    match = WouldMatch((KeyMatch("skarn", 1, 4),), (), 4, "skarn")
     trace = make_trace()
     entry = pane._session.project.index.entries[SKARN]
     index = pane._session.project.index

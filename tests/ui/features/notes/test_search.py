@@ -18,7 +18,7 @@ from lorestudio.studio.notes.search import SearchOptions, SearchQuery, parse_que
 from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
 from lorestudio.studio.project.project import open_project
 from lorestudio.ui.features.notes import search as notes_search
-from lorestudio.ui.features.notes.search import SearchEnd, SearchPane, search_rows
+from lorestudio.ui.features.notes.search import SearchPane, search_rows
 from lorestudio.ui.state.drafts import Draft
 from lorestudio.ui.widgets.tree import PlaceRow
 from tests.digests import digest
@@ -196,27 +196,27 @@ def test_several_words_cannot_be_replaced_at_once(window) -> None:
 
 def search_for(
     folder: Path, words: str, options: SearchOptions | None = None, cancel: CancelToken | None = None
-) -> tuple[SearchEnd, list[tuple[PlaceRow, ...]]]:
+) -> tuple[bool, list[tuple[PlaceRow, ...]]]:
     sent: list[tuple[PlaceRow, ...]] = []
     query = parse_query(words, options or SearchOptions())
-    end = search_rows([read_vault_notes(folder)], query, cancel or CancelToken(), sent.append)
-    return end, sent
+    cut = search_rows([read_vault_notes(folder)], query, cancel or CancelToken(), sent.append)
+    return cut, sent
 
 
 def test_rows_are_sent_while_the_search_runs_and_all_that_is_left_at_its_end(vault, monkeypatch) -> None:
-    end, sent = search_for(vault, "fortress")
-    assert end == SearchEnd(3, 2, cut=False)
+    cut, sent = search_for(vault, "fortress")
+    assert not cut
     assert [[row.title for row in rows] for rows in sent] == [["Bell", "Dawnkeep"]]  # it took no time
     monkeypatch.setattr(notes_search, "STREAM_SECONDS", -1.0)
-    end, sent = search_for(vault, "fortress")
+    _, sent = search_for(vault, "fortress")
     assert [[row.title for row in rows] for rows in sent] == [["Bell"], ["Dawnkeep"], []]
 
 
 @pytest.mark.parametrize(("most", "hits", "cut"), [(1, 1, True), (2, 3, True), (3, 3, True), (4, 3, False)])
 def test_a_search_ends_where_nobody_reads_on(vault, monkeypatch, most: int, hits: int, cut: bool) -> None:
     monkeypatch.setattr(notes_search, "MOST_HITS", most)
-    end, sent = search_for(vault, "fortress")
-    assert (end.hits, end.cut) == (hits, cut)
+    ended, sent = search_for(vault, "fortress")
+    assert ended == cut
     assert sum(len(row.children) for rows in sent for row in rows) == hits
 
 

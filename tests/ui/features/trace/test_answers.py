@@ -222,7 +222,7 @@ def all_told(model: AnswerTable, row: int, column: int) -> tuple[str, str, str]:
 def test_what_would_have_been_stands_in_the_cells_that_were_not_reached(model: AnswerTable) -> None:
     cut = Verdict(BELL, Outcome.REMOVED, "over_budget")
     stop = WouldCell("budget", Phase.BUDGET, WouldState.STOP, cut, "would also be cut")
-    model.set_would(BELL, WouldAlso(BELL, "keywords", (WouldCell("placement", Phase.INJECT, WouldState.GO_ON), stop)))
+    model.set_would(BELL, WouldAlso((WouldCell("placement", Phase.INJECT, WouldState.GO_ON), stop)))
     row = model.row_of(BELL)
     assert words(model, row)[TOKENS + 1 :] == ["refused", "not reached", "would be cut", "would pass"]
     assert all_told(model, row, model.column_of("budget"))[1:] == (

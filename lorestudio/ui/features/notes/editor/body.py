@@ -51,20 +51,11 @@ LINK: Final = re.compile(r"(!?)\[\[([^\[\]|\n]+)(?:\|([^\]\n]*))?\]\]")
 _OPEN: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
 
 
-class Link(Struct, frozen=True):
-    """A link in a line: `start` and `end` are code units, `target` is what it leads to."""
-
-    start: int
-    end: int
-    target: str
-
-
-def link_at(line: str, place: int) -> Link | None:
-    """The link that `place`, a number of code units into the line, lies in or touches."""
+def link_at(line: str, place: int) -> str | None:
+    """What the link leads to that `place`, a number of code units into the line, lies in or touches."""
     for found in LINK.finditer(line):
-        start, end = length(line[: found.start()]), length(line[: found.end()])
-        if start <= place <= end:
-            return Link(start, end, found[2].strip().removesuffix("\\"))
+        if length(line[: found.start()]) <= place <= length(line[: found.end()]):
+            return found[2].strip().removesuffix("\\")
     return None
 
 
@@ -199,7 +190,7 @@ class BodyEdit(QPlainTextEdit):
 
     # ---- links ------------------------------------------------------------------------------------------------------
 
-    def link_at_caret(self) -> Link | None:
+    def link_at_caret(self) -> str | None:
         """The link that the caret is in."""
         cursor = self.textCursor()
         return link_at(cursor.block().text(), cursor.positionInBlock())
@@ -208,7 +199,7 @@ class BodyEdit(QPlainTextEdit):
         """Open the link that the caret is in; False where there is none."""
         found = self.link_at_caret()
         if found is not None:
-            self.followed.emit(found.target)
+            self.followed.emit(found)
         return found is not None
 
     def link_selection(self) -> None:
@@ -353,7 +344,7 @@ class BodyEdit(QPlainTextEdit):
         control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
         found = self._link_under(event.position().toPoint()) if control else None
         if found is not None and event.button() is Qt.MouseButton.LeftButton:
-            self.followed.emit(found.target)
+            self.followed.emit(found)
             return
         super().mousePressEvent(event)
 
@@ -369,7 +360,7 @@ class BodyEdit(QPlainTextEdit):
         """Qt: the tooltip over a link shows where it leads."""
         if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             found = self._link_under(self.viewport().mapFrom(self, event.pos()))
-            text = self.preview(found.target) if found is not None else ""
+            text = self.preview(found) if found is not None else ""
             if text:
                 QToolTip.showText(event.globalPos(), plain(text), self)
             else:
@@ -377,7 +368,7 @@ class BodyEdit(QPlainTextEdit):
             return True
         return super().event(event)
 
-    def _link_under(self, point: QPoint) -> Link | None:
+    def _link_under(self, point: QPoint) -> str | None:
         cursor = self.cursorForPosition(point)
         found = link_at(cursor.block().text(), cursor.positionInBlock())
         box = self.cursorRect(cursor)
