@@ -248,7 +248,7 @@ def _scene_name(given: Input) -> Any:
 
 def _versions_init(given: Input) -> Any:
     message = {"mes": "m", "extra": {"auto_recap": given["namespace"]}}
-    drawn = stored(scenes.edited(message, scenes.versions_of(message).text))
+    drawn = stored(scenes.edited(message, (*scenes.versions_of(message).texts, "")[0]))
     if "scene_break_recap" not in given["namespace"]:
         del drawn["scene_break_recap"]  # the studio writes all names of a recap, the original's drawing only those
     return {"namespace": drawn}

@@ -145,11 +145,6 @@ class Endpoint:
         """What a connection profile for tools and selection is given."""
         return self._address(f"/{AUXILIARY}")
 
-    @property
-    def listens(self) -> bool:
-        """Whether anything can come in."""
-        return self._thread is not None and self._thread.is_alive()
-
     def _address(self, inside: str = "") -> str:
         # A provider named without a path has its API below /v1, as all OpenAI-compatible servers do.
         version = "/v1" if self._versioned or not self._base.path else ""

@@ -65,11 +65,6 @@ class BookLink:
     """Whether what NovelAI puts before and behind an entry is part of its text."""
 
     @property
-    def apart(self) -> frozenset[str]:
-        """The uids of entries that have no note, because somebody wanted it so."""
-        return frozenset(self.entries.keys() - self.notes.keys())
-
-    @property
     def text(self) -> str:
         """The link as it is written."""
         return json_bytes({

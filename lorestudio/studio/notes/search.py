@@ -108,9 +108,9 @@ class Term(Struct, frozen=True):
             if found.end() > found.start() and not (self.alone and not stands_alone(text, *found.span())):
                 yield found
 
-    def occurs(self, text: str, start: int = 0, end: int | None = None) -> bool:
+    def occurs(self, text: str) -> bool:
         """Whether it occurs at all. Raises TimeoutError as `matches` does."""
-        return next(self.matches(text, start, end), None) is not None
+        return next(self.matches(text), None) is not None
 
 
 class SearchQuery(Struct, frozen=True):

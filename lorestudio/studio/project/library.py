@@ -120,11 +120,6 @@ class Library:
         state = self._state
         return state.index if state is not None else VaultIndex()
 
-    @property
-    def confirmed(self) -> bool:
-        """Whether the index was compared with the vaults since the library was opened."""
-        return self._confirmed
-
     # ---- what can be done -------------------------------------------------------------------------------------------
 
     async def open(self, on_progress: OnProgress | None = None) -> LibraryNews:
@@ -158,12 +153,6 @@ class Library:
         if self._queued is None:
             self._queued = self._tracked(self._refresh_in_turn(reason, on_progress))
         return await _shared(self._queued)
-
-    def cancel(self) -> None:
-        """Stop the refresh that is under way; the index stays as it is."""
-        for task in (self._running, self._queued):
-            if task is not None:
-                task.cancel()
 
     def follow(self) -> None:
         """Notice changes from now on: in folders as they happen, and every so often where the settings say so."""

@@ -56,11 +56,6 @@ class TimelineGrid:
         """All cells; a view that grows with the rows."""
         return self._codes[: len(self.entries)]
 
-    @property
-    def columns(self) -> int:
-        """How many columns there are."""
-        return len(self.known)
-
     def put(self, column: int, summary: TurnSummary) -> None:
         """Fill one column, or fill it anew."""
         endings = summary.endings
@@ -98,10 +93,6 @@ class TimelineGrid:
             alike = next((place for place, one in enumerate(self.endings) if one.state is ending.state), 0) + 1
             code = self._code_of[ending] = len(self.endings) if len(self.endings) <= 255 else alike
         return code
-
-    def row_of(self, entry: int | None) -> int | None:
-        """The row of an entry, None where it has none."""
-        return None if entry is None else self._row_of.get(entry)
 
     def ending(self, row: int, column: int) -> Ending | None:
         """How a run ended for an entry, None where the run says nothing of it."""

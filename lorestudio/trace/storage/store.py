@@ -1,10 +1,10 @@
 """All traces of all chats in one SQLite file: of every generation its newest runs with each retrieval system.
 
-`add` keeps a run beside the earlier ones; `prune` drops the oldest where there are more than `KEPT_RUNS`. They are two
-steps, so that whoever refers to a run from another file can write that file in between and never loses what it names.
-The room of a dropped run is used for the next ones, so the file stays as large as it was at its largest.
+`add_runs` keeps runs beside the earlier ones; `prune` drops the oldest where there are more than `KEPT_RUNS`. They are
+two steps, so that whoever refers to a run from another file can write that file in between and never loses what it
+names. The room of a dropped run is used for the next ones, so the file stays as large as it was at its largest.
 
-What `add` has returned for survives the end of the process. One connection serves all threads, behind a lock, so a
+What `add_runs` has returned for survives the end of the process. One connection serves all threads, behind a lock, so a
 store may be handed to worker threads freely. Opening reads the whole file to check it, so do that in a worker; not
 where it is as it was left by a store that was closed in order, of which `<name>.closed` tells.
 
@@ -164,19 +164,11 @@ class TraceStore(Closing):
         with self._lock:
             return tuple(self._problems)
 
-    def add(self, chat_id: str, trace: Trace) -> int:
-        """Keep a trace; returns the number of its run among those of the same message and swipe, from 1.
+    def add_runs(self, chat_id: str, runs: Iterable[StoredRun]) -> tuple[int, ...]:
+        """Keep several runs, all or none; returns their numbers among those of the same message and swipe, from 1.
 
         The runs of all systems are numbered together.
         """
-        return self.add_many(chat_id, (trace,))[0]
-
-    def add_many(self, chat_id: str, traces: Iterable[Trace]) -> tuple[int, ...]:
-        """Keep several traces, all or none; returns their run numbers."""
-        return self.add_runs(chat_id, map(StoredRun.of, traces))
-
-    def add_runs(self, chat_id: str, runs: Iterable[StoredRun]) -> tuple[int, ...]:
-        """Keep several runs, all or none; returns their run numbers."""
         rows = [
             {
                 "chat": chat_id,

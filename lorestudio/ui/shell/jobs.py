@@ -231,15 +231,6 @@ class Jobs(QObject):
         end = time.monotonic() + milliseconds / 1000
         return all(job.wait(max(0.0, end - time.monotonic())) for job in tuple(self._running))
 
-    def finish(self, title: str, last: Callable[[], Coroutine[Any, Any, object]]) -> None:
-        """Do one last thing and wait for it; for the end of a window only."""
-
-        async def work(_job: Job) -> None:
-            await last()
-
-        job = self.start(title, work)
-        pump_until(lambda: job not in self._running)
-
     def close(self) -> None:
         """Stop what waits, let what computes finish, and tell nobody of it: whoever wanted to know may be gone."""
         self._closed = True

@@ -257,11 +257,6 @@ class FiringCounts:
         self._matched: Counter[int] = Counter()
         self._injected: Counter[int] = Counter()
 
-    @property
-    def runs(self) -> int:
-        """How many runs are counted."""
-        return len(self._runs)
-
     def clear(self) -> None:
         """Another vault or chat: the ids mean other entries."""
         self._runs, self._matched, self._injected = {}, Counter(), Counter()

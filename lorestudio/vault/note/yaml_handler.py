@@ -110,11 +110,6 @@ def compose_note(properties: Mapping[str, object], body: str, *, alike: bool = F
     return frontmatter.dumps(post, alike=alike)
 
 
-def read_properties(text: str) -> tuple[dict[str, object], str]:
-    """The properties of a note as YAML has them, and its body. Raises ValueError where YAML cannot read them."""
-    return frontmatter.parse(text, handler=HANDLER) if HANDLER.detect(text) else ({}, text)
-
-
 def _yaml() -> YAML:
     yaml = YAML()
     yaml.Representer = _Representer

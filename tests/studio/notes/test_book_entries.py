@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import frontmatter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,7 +38,7 @@ from lorestudio.studio.project.problems import ProblemFinder
 from lorestudio.studio.project.project import open_project
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import ChangedOnDisk, VaultError
-from lorestudio.vault.note.yaml_handler import read_properties
+from lorestudio.vault.note.yaml_handler import HANDLER
 
 _ODD = """{
   "entries": {
@@ -72,14 +73,14 @@ def test_an_entry_is_a_note_with_world_infos_own_fields(book: Path) -> None:
 )
 def test_yaml_reads_the_texts_of_an_entry_as_they_are(odd: str) -> None:
     raw = {"comment": odd, "key": [odd, "gate"], "content": "", "order": 1, "position": 0}
-    properties, _ = read_properties(entry_text(raw))
+    properties, _ = frontmatter.parse(entry_text(raw), handler=HANDLER)
     assert (properties["comment"], properties["key"]) == (odd, [odd, "gate"])
 
 
 def test_what_no_property_can_say_takes_nothing_else_with_it() -> None:
     raw = {"comment": "Gate", "key": ["gate"], "we: ird": "x", "a\nb": 1, "depth": 7, "content": "Iron."}
     text = entry_text(raw)
-    properties, _ = read_properties(text)
+    properties, _ = frontmatter.parse(text, handler=HANDLER)
     assert (properties["comment"], properties["key"], properties["depth"]) == ("Gate", ["gate"], 7)
     assert "ird" not in text
 

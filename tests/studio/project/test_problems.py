@@ -4,6 +4,7 @@ import asyncio
 import json
 from pathlib import Path
 
+import frontmatter
 import pytest
 
 from lorestudio.domain.lifecycle import Cancelled
@@ -15,7 +16,7 @@ from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.journey import FOREIGN_IDS, renumbered
 from lorestudio.vault.lint.model import Finding, Severity
-from lorestudio.vault.note.yaml_handler import read_properties
+from lorestudio.vault.note.yaml_handler import HANDLER
 
 Texts = dict[str, str]
 
@@ -179,7 +180,7 @@ def test_a_fix_is_worked_out_anew_where_anything_of_the_entry_has_changed(tmp_pa
     (finding,) = finder.find(project, drafts={path: draft}).findings
     repair = preview(finding, finder.text(key) or "")
     assert repair is not None
-    properties, _ = read_properties(repair.after)
+    properties, _ = frontmatter.parse(repair.after, handler=HANDLER)
     assert (properties["selective"], properties["vectorized"]) == (True, True)
 
 

@@ -31,7 +31,7 @@ from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import PackedTrace
-from lorestudio.trace.storage.store import KEPT_RUNS
+from lorestudio.trace.storage.store import KEPT_RUNS, StoredRun
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
 from tests.scripted_answers import ScriptedAnswers
@@ -345,7 +345,7 @@ def test_runs_of_another_reply_that_had_the_number_are_left_out(tmp_path: Path) 
 def test_a_run_that_does_not_say_what_it_answers_is_shown_where_its_number_is(tmp_path: Path) -> None:
     made = replayed(project(), Telling())
     with RunStore(tmp_path) as store:
-        store._store.add_many(chat_id(project()), in_order(made))
+        store._store.add_runs(chat_id(project()), map(StoredRun.of, in_order(made)))
         assert [run.turn.message for run in store.latest(project(turns=2))] == [1, 3]
         assert len(store.history(project(turns=2), Generation(3))) == 1
 

@@ -253,16 +253,6 @@ def test_a_window_may_be_closed_by_what_is_told(jobs: Jobs, qtbot: QtBot) -> Non
     assert heard.kinds == ["closed"]
 
 
-def test_a_last_thing_is_waited_for(jobs: Jobs) -> None:
-    done: list[str] = []
-
-    async def write() -> None:
-        await asyncio.to_thread(done.append, "written")
-
-    jobs.finish("Writing", write)
-    assert done == ["written"]
-
-
 # ---- the newest wins ------------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.vault import front_matter
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.spelling import equal
-from lorestudio.vault.note.yaml_handler import HANDLER, compose_note, read_properties
+from lorestudio.vault.note.yaml_handler import HANDLER, compose_note
 from lorestudio.vault.note.yaml_reading import read_yaml, same
 from tests.vault.note.test_note_document_properties import NAMES, NUMBERS, TEXTS
 
@@ -53,7 +53,7 @@ def _editable(name: str, value: Json) -> bool:
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12))
 def test_yaml_gives_back_what_deeplore_has_no_spelling_for(text: str) -> None:
-    fields, body = read_properties(compose_note({"x": text, "y": [text]}, "Body.\n"))
+    fields, body = frontmatter.parse(compose_note({"x": text, "y": [text]}, "Body.\n"), handler=HANDLER)
     assert body == "Body."
     assert str(fields["x"]).removesuffix("\n") == text
     assert fields["y"] in ([text], [text + "\n"])
@@ -77,9 +77,9 @@ def test_what_was_read_keeps_its_comments_order_and_quotes() -> None:
 
 def test_what_yaml_cannot_read_is_said() -> None:
     with pytest.raises(ValueError, match="YAML cannot read the front matter: "):
-        read_properties("---\na: [b\n---\nBody")
-    assert read_properties("No front matter\n---\nx\n---\n") == ({}, "No front matter\n---\nx\n---\n")
-    assert read_properties("---\n- a\n---\nBody") == ({}, "Body")
+        frontmatter.parse("---\na: [b\n---\nBody", handler=HANDLER)
+    assert not HANDLER.detect("No front matter\n---\nx\n---\n")
+    assert frontmatter.parse("---\n- a\n---\nBody", handler=HANDLER) == ({}, "Body")
 
 
 def test_properties_of_megabytes_are_not_read_as_yaml() -> None:

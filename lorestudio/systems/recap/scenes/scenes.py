@@ -195,11 +195,6 @@ class SceneVersions(Struct, frozen=True):
     current: int = 0
 
     @property
-    def text(self) -> str:
-        """The recap in force, empty where there is none."""
-        return self.texts[self.current] if 0 <= self.current < len(self.texts) else ""
-
-    @property
     def words(self) -> str:
         """`2/3`, or nothing without versions."""
         return f"{self.current + 1}/{len(self.texts)}" if self.texts else ""

@@ -67,11 +67,6 @@ class MessageList(QListView):
         if self._heights:
             self.verticalScrollBar().setValue(self._tops[min(row, len(self._heights) - 1)] - above)
 
-    @property
-    def measured(self) -> int:
-        """How many rows have been asked for their height."""
-        return len(self._true)
-
     # ---- heights ----------------------------------------------------------------------------------------------------
 
     def _forget(self) -> None:

@@ -105,11 +105,6 @@ class HeatMap(QAbstractScrollArea):
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
-    @property
-    def chosen(self) -> tuple[int, int]:
-        """The drawn row and column that is looked at, -1 for none."""
-        return self._row, self._column
-
     def set_content(self, content: MapContent, *, fresh: bool = False) -> None:
         """Show other cells; `fresh` says that it is another chat, for which the width of columns is chosen anew."""
         self.content = content

@@ -225,7 +225,7 @@ def test_what_is_chosen_scrolls_into_sight_with_a_little_around_it(theme: Theme,
     across, down = view.horizontalScrollBar(), view.verticalScrollBar()
 
     def edges() -> tuple[float, float]:
-        place, column = view.geometry_now(), view.chosen[1]
+        place, column = view.geometry_now(), view._column
         return place.left_of(column) - place.grid.left(), place.grid.right() - place.left_of(column + 1)
 
     around = 3 * view.cell
@@ -242,7 +242,7 @@ def test_what_is_chosen_scrolls_into_sight_with_a_little_around_it(theme: Theme,
     view.choose(3, -1)
     assert view.geometry_now().top_of(3) == pytest.approx(AXIS, abs=1)
     view.choose(4, -1, reveal=False)
-    assert (down.value(), view.chosen) == (3 * ROW_HEIGHT, (4, -1))
+    assert (down.value(), view._row, view._column) == (3 * ROW_HEIGHT, 4, -1)
 
 
 @pytest.mark.parametrize("kind", [".svg", ".png"])
@@ -462,7 +462,7 @@ def test_cells_of_many_rows_are_drawn_as_those_of_few_are(theme: Theme) -> None:
         summary = TurnSummary(0, 0, None, MappingProxyType(found), {})
         grid.put(column, summary)
         turns.append(TimelineTurn(Generation(column), summary, None, InjectionChanges()))
-    drawn_rows = tuple(grid.row_of(entry) for entry in range(rows))
+    drawn_rows = tuple(grid.entries.index(entry) for entry in range(rows))
     content = replace(content_of(2), grid=grid, rows=drawn_rows, titles=("",) * rows, turns=tuple(turns))
     image = QImage.fromData(picture(theme, QFont(), content, 8, ".png")())
     strong, panel = theme.fill(fate_mark(ending.as_fate(0)).fill)[0], theme.color("panel")

@@ -213,7 +213,7 @@ def test_a_swipe_that_is_looked_at_takes_the_place_of_the_other(window: MainWind
     pane = pane_of(window)
     commands(window).jump(Generation(4, 1), None)
     assert pane.content.generations[1] == Generation(4, 1)
-    assert pane.map.chosen[1] == 1
+    assert pane.map._column == 1
 
 
 @pytest.mark.parametrize(("took", "rests"), [(0.0, pane_module.REFRESH_MS), (0.1, 800), (9.0, 2000)])
@@ -536,7 +536,7 @@ def test_tables_follow_the_turn_and_the_entry_that_are_looked_at(window: MainWin
     commands(window).jump(Generation(10), pane.content.entry(0))
     assert pane.cache_bars.accessibleDescription().startswith("#10: ")
     pane.tabs.setCurrentIndex(0)
-    assert pane.map.chosen == (0, pane.content.column_of(Generation(10)))
+    assert (pane.map._row, pane.map._column) == (0, pane.content.column_of(Generation(10)))
 
 
 @pytest.mark.own_window

@@ -72,11 +72,6 @@ class MarkdownHighlighter(QSyntaxHighlighter):
         self._make_formats()
         theme.changed.connect(self.recolour)
 
-    @property
-    def waiting(self) -> int:
-        """How many lines are not coloured yet."""
-        return len(self._pending)
-
     def set_front_lines(self, lines: int) -> None:
         """The first `lines` lines are front matter."""
         if lines != self._front_lines:

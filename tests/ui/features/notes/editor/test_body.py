@@ -375,7 +375,7 @@ def test_missing_targets_look_different(make_editor, theme) -> None:
 def test_a_long_note_is_coloured_in_the_end(make_editor, qtbot) -> None:
     editor = make_editor(FRONT + "[[Dawnkeep]] and **more** of `it`\n" * 4000)
     highlighter = editor._highlighters[id(editor.buffer)]
-    qtbot.waitUntil(lambda: not highlighter.waiting, timeout=20_000)
+    qtbot.waitUntil(lambda: not highlighter._pending, timeout=20_000)
     last = editor.body.document().lastBlock().previous()
     assert last.layout().formats()
 

@@ -120,7 +120,7 @@ def coloured(editor: NoteEditor, line: str, nth: int = 0) -> dict[str, QTextChar
 
 def coloured_all(editor: NoteEditor, qtbot: QtBot) -> None:
     highlighter = editor._highlighters[id(editor.buffer)]
-    qtbot.waitUntil(lambda: not highlighter.waiting)
+    qtbot.waitUntil(lambda: not highlighter._pending)
 
 
 FRONT = "---\ntags: [lorebook]\n---\n"
