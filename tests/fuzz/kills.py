@@ -31,10 +31,10 @@ from lorestudio.llm.recorded_answers import RecordedAnswers, read_recording
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.attach.captures import Capture, Captures
 from lorestudio.studio.chat.saving import ChatToSave, save_chat
-from lorestudio.studio.lorebooks.exporting import ExportChoice, plan_export, write_export
+from lorestudio.studio.lorebooks.exporting import ExportChoice, plan_export
 from lorestudio.studio.lorebooks.importing import ImportChoice, plan_import, read_books
 from lorestudio.studio.lorebooks.links import links_of
-from lorestudio.studio.lorebooks.syncing import SyncChoice, carry_out_sync, plan_sync
+from lorestudio.studio.lorebooks.syncing import SyncChoice, plan_sync
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.recovery import Recovery
@@ -222,11 +222,15 @@ def _lore(folder: Path) -> Iterator[None]:
         if version % 2:
             _touch(folder / "Sea.json", version)
             notes = read_vault_notes(vault)
-            carry_out_sync(plan_sync(links_of(notes)[0], notes, rules, SyncChoice()), log)
+            both = plan_sync(links_of(notes)[0], notes, rules, SyncChoice())
+            both.keep_copy()
+            log.apply(both.changes)
         else:
             note = vault / "Sea/N0.md"
             write_atomically(note, f"{note.read_text(encoding='utf-8')}\n{version}".encode())
-            write_export(plan_export(read_vault_notes(vault), folder / "Sea.json", rules, ExportChoice()), log)
+            out = plan_export(read_vault_notes(vault), folder / "Sea.json", rules, ExportChoice())
+            out.keep_copy()
+            log.apply(out.changes)
         yield
 
 

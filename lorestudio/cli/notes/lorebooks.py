@@ -25,7 +25,7 @@ from lorestudio.exchange.lorebooks.crossing import EntryFate, FateCount, LoreRep
 from lorestudio.exchange.lorebooks.formats import BY_NAME, form_called
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
-from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, Tried, plan_export, try_book, write_export
+from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, Tried, plan_export, try_book
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, plan_import, read_books
 from lorestudio.studio.lorebooks.links import BookLink, link_to, links_of
 from lorestudio.studio.lorebooks.syncing import (
@@ -33,7 +33,6 @@ from lorestudio.studio.lorebooks.syncing import (
     Prefer,
     SyncChoice,
     SyncPlan,
-    carry_out_sync,
     found_link,
     moved_link,
     plan_sync,
@@ -227,7 +226,8 @@ def export_notes(
     if not given.allows(f"Write {plan.target}?"):
         return
     log = change_log([read.folder])
-    copy = write_export(plan, log)
+    copy = plan.keep_copy()
+    log.apply(plan.changes)
     say_all(log.problems)
     kept = f" What was there before is {copy.name}." if copy is not None else ""
     say(f"{plural(len(plan.entries), '# entry|# entries')} written to {plan.target}.{kept}")
@@ -293,7 +293,8 @@ def sync_books(
     log = change_log([read.folder])
     for plan in waiting:
         with left.out(plan.link):
-            copy = carry_out_sync(plan, log)
+            copy = plan.keep_copy()
+            log.apply(plan.changes)
             kept = f" What was there before is {copy.name}." if copy is not None else ""
             say(f"{plan.changes.title}: done.{kept} `lorestudio undo` takes both sides back.")
             say_all(plan.remarks)

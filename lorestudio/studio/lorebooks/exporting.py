@@ -38,7 +38,6 @@ from lorestudio.studio.lorebooks.links import (
     original_text,
 )
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
-from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook
@@ -113,6 +112,10 @@ class ExportPlan:
             f"Export {plural(len(self.entries), '# entry|# entries')} to {self.target.name}", (book, *linking)
         )
 
+    def keep_copy(self) -> Path | None:
+        """Keep a copy beside the file that is about to be written over; None for a new one. Raises InputError."""
+        return None if self.before is None else keep_copy(self.target, self.before)
+
 
 def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: ExportChoice) -> ExportPlan:
     """What the export would write. Waits for the disk. Raises InputError where nothing is left to export."""
@@ -149,21 +152,6 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     read = as_read(written, lore, going)
     linking = _linking(vault, target, choice, name, notes, written, link, read, heads=heads)
     return ExportPlan(vault.folder, target, written, notes, linking, report, before)
-
-
-def write_export(plan: ExportPlan, log: ChangeLog) -> Path | None:
-    """Write the book and the link in one step; what stood there before stays beside it, and its path is returned.
-
-    Raises InputError and VaultError.
-    """
-    copy = copy_of_target(plan)
-    log.apply(plan.changes)
-    return copy
-
-
-def copy_of_target(plan: ExportPlan) -> Path | None:
-    """Keep a copy beside the file that is about to be written over; None for a new one. Raises InputError."""
-    return None if plan.before is None else keep_copy(plan.target, plan.before)
 
 
 # ---- which notes ----------------------------------------------------------------------------------------------------

@@ -48,7 +48,6 @@ from lorestudio.studio.lorebooks.links import (
     original_text,
 )
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
-from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.note.three_way_merge import joined, three_way
@@ -129,6 +128,10 @@ class SyncPlan:
     def is_idle(self) -> bool:
         """Whether there is nothing to write."""
         return self.book is None and not self.changes.changes
+
+    def keep_copy(self) -> Path | None:
+        """Keep a copy beside the book that is about to be written; None where it is not. Raises InputError."""
+        return None if self.book is None else keep_copy(self.path, self.before)
 
 
 def plan_sync(
@@ -233,21 +236,6 @@ _UNKNOWN: Final = "\0unknown"
 """Stands for what an entry said when both sides last agreed, where nobody knows that."""
 _WORLDS: Final = "worlds"
 """The folder of books in SillyTavern's."""
-
-
-def carry_out_sync(plan: SyncPlan, log: ChangeLog) -> Path | None:
-    """Write both sides as one step, which one undo takes back; the path of the book's copy is returned.
-
-    Raises InputError and VaultError.
-    """
-    copy = copy_of_book(plan)
-    log.apply(plan.changes)
-    return copy
-
-
-def copy_of_book(plan: SyncPlan) -> Path | None:
-    """Keep a copy beside the book that is about to be written; None where it is not. Raises InputError."""
-    return None if plan.book is None else keep_copy(plan.path, plan.before)
 
 
 def _is_same_book(link: BookLink, lore: Lore, there: Mapping[str, Raw], path: Path) -> bool:

@@ -15,7 +15,7 @@ from lorestudio.exchange.lorebooks.crossing import Fidelity
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.lorebooks.formats import FORMATS
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, plan_export, try_book, write_export
+from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, plan_export, try_book
 from lorestudio.studio.lorebooks.importing import ImportChoice, plan_import, read_books
 from lorestudio.studio.lorebooks.links import links_of
 from lorestudio.studio.lorebooks.syncing import SyncChoice, plan_sync
@@ -24,9 +24,11 @@ from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.studio.project.project import open_project
 from lorestudio.vault.entries import ParseRules
 from tests.examples import examples
-from tests.studio.lorebooks.test_importing import MINE, book, vault
+from tests.studio.lorebooks.test_importing import MINE, book, carry_out, vault
 
 RULES = ParseRules()
+
+
 MADE_NEW = [kind.name for kind in FORMATS if kind.makes_new]
 SAMPLES = sorted((Path(__file__).parents[2] / "exchange/lorebooks/samples").glob("*.json"))
 
@@ -114,13 +116,13 @@ def test_what_stays_at_home_is_said(tmp_path: Path) -> None:
 def test_an_export_is_remembered_and_a_book_changed_since_is_not_written_over(tmp_path: Path) -> None:
     place, target = vault(tmp_path, A=MINE), tmp_path / "out.json"
     plan, log = export(place, target), ChangeLog(tmp_path / "log", [place])
-    assert write_export(plan, log) is None
+    assert carry_out(plan, log) is None
     (link,) = links_of(read_vault_notes(place))
     assert (link.file, link.notes["0"].filename) == (str(target), "A.md")
     (place / "A.md").write_text(MINE.replace("[bell]", "[bell, tower]"), encoding="utf-8")
     again = export(place, target)
     assert written(again)["entries"]["0"]["key"] == ["bell", "tower"]
-    copy = write_export(again, log)
+    copy = carry_out(again, log)
     assert copy is not None
     assert json.loads(copy.read_bytes()) == written(plan)
     log.undo()
@@ -148,7 +150,7 @@ def test_an_export_leaves_one_word_in_the_notes_for_what_was_said_in_two(tmp_pat
     (lost,) = [field for field in plan.report.entries[0].fields if field.fate is Fidelity.LOST]
     assert lost.field == "wi_key"
     assert lost.how.endswith('["/be[l]+/"]')
-    write_export(plan, log)
+    carry_out(plan, log)
     assert written(plan)["entries"]["0"]["key"] == ["harbour"]
     assert note.read_text(encoding="utf-8") == said.replace("wi_key:\n  - /be[l]+/\n", "")
     notes = read_vault_notes(place)
@@ -161,11 +163,11 @@ def test_a_place_that_deeplore_has_noted_gives_way_to_another_one(tmp_path: Path
     noted = MINE.replace("# mine\n", "# original_st_position: 4\nposition: before\n")
     place, target = vault(tmp_path, A=noted), tmp_path / "out.json"
     log = ChangeLog(tmp_path / "log", [place])
-    write_export(export(place, target), log)
+    carry_out(export(place, target), log)
     for old, new, at in (("fog", "rain", 4), ("before", "after", 1), ("rain", "snow", 1)):
         changed = (place / "A.md").read_text(encoding="utf-8").replace(old, new)
         (place / "A.md").write_text(changed, encoding="utf-8")
-        write_export(export(place, target), log)
+        carry_out(export(place, target), log)
         assert json.loads(target.read_bytes())["entries"]["0"]["position"] == at, new
     assert (place / "A.md").read_text(encoding="utf-8") == noted.replace("# original_st_position: 4\n", "").replace(
         "before", "after"
@@ -183,7 +185,7 @@ def test_a_book_keeps_its_numbers_where_most_notes_are_of_another_one(tmp_path: 
         "Bell": 0, "quay": 1, "reef": 2,
     }  # fmt: skip
     assert "2 notes of other books get numbers here." in plan.report.remarks
-    write_export(plan, log)
+    carry_out(plan, log)
     links = links_of(read_vault_notes(place))
     assert {link.book: len(link.entries) for link in links} == {"Sea": 3, "Other": 2}
     assert plan_sync(links[1], read_vault_notes(place), RULES, SyncChoice()).items == ()
@@ -205,7 +207,7 @@ def test_what_is_written_over_is_said_before(tmp_path: Path, there: str, said: s
     target.write_text(there, encoding="utf-8")
     plan = export(place, target)
     assert plan.report.remarks == (f"{said} It is replaced; a copy stays beside it.",)
-    copy = write_export(plan, log)
+    copy = carry_out(plan, log)
     assert copy is not None
     assert copy.read_text(encoding="utf-8") == there
     assert export(place, target).report.remarks == (), "it is ours now"
@@ -215,7 +217,7 @@ def test_what_is_written_over_is_said_before(tmp_path: Path, there: str, said: s
 def test_every_format_that_can_be_made_is_made(tmp_path: Path, form: str) -> None:
     target = tmp_path / "out.file"
     place = vault(tmp_path, A=MINE)
-    write_export(export(place, target, form=form), ChangeLog(tmp_path / "log", [place]))
+    carry_out(export(place, target, form=form), ChangeLog(tmp_path / "log", [place]))
     (read,) = read_books([target])
     assert [entry["content"] for entry in read.lore.entries] == ["It rings.\nIn fog."]
 
@@ -227,11 +229,11 @@ def test_what_was_just_written_is_not_changed_there(tmp_path: Path, kind: str) -
     other = MINE.replace("The bell", "Sea").replace("In fog", "At sea").replace("requires:", "wi_order: 300\nrequires:")
     place = vault(tmp_path, A=MINE, B=other)
     log = ChangeLog(tmp_path / "log", [place])
-    write_export(export(place, target, form=kind), log)
+    carry_out(export(place, target, form=kind), log)
     first, notes = target.read_bytes(), read_vault_notes(place)
     (link,) = links_of(notes)
     assert plan_sync(link, notes, RULES, SyncChoice()).items == ()
-    write_export(export(place, target, form=kind), log)
+    carry_out(export(place, target, form=kind), log)
     assert target.read_bytes() == first
 
 
@@ -267,7 +269,7 @@ def test_an_export_takes_nothing_away_from_the_next_one(
     target.parent.mkdir()
     alone = export(place, target, form=second, as_written=as_written)
     log = ChangeLog(folder / "log", [place])
-    write_export(export(place, folder / "book.file", form=first), log)
+    carry_out(export(place, folder / "book.file", form=first), log)
     after = export(place, target, form=second, as_written=as_written)
     assert after.written.data == alone.written.data
     assert (after.report.counts(), after.link) == (alone.report.counts(), None)
@@ -283,7 +285,7 @@ def test_what_a_format_cannot_say_is_not_forgotten_of_a_note_that_came_from_it(t
     place, log = imported(tmp_path, path), ChangeLog(tmp_path / "log", [tmp_path / "vault"])
     note = place / "Sea/Quay.md"
     note.write_text(note.read_text(encoding="utf-8").replace("wi_uid:", "wi_sticky: 4\nwi_uid:"), encoding="utf-8")
-    write_export(export(place, path, form="novelai"), log)
+    carry_out(export(place, path, form="novelai"), log)
     assert written(export(place, tmp_path / "out.json"))["entries"]["0"]["sticky"] == 4
 
 
@@ -294,7 +296,7 @@ def test_notes_of_another_book_keep_the_number_that_they_went_out_with(tmp_path:
     place, log = imported(tmp_path, first), ChangeLog(tmp_path / "log", [tmp_path / "vault"])
     plan = plan_import(read_books([second]), read_vault_notes(place), RULES, ImportChoice())
     log.apply(plan.planned.changes)
-    write_export(export(place, first), log)
+    carry_out(export(place, first), log)
     once = first.read_bytes()
     again = export(place, first)
     assert again.written.data == once

@@ -10,7 +10,7 @@ import pytest
 
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.lorebooks.exporting import ExportChoice, plan_export
+from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, plan_export
 from lorestudio.studio.lorebooks.importing import (
     ImportChoice,
     ImportPlan,
@@ -20,13 +20,20 @@ from lorestudio.studio.lorebooks.importing import (
     read_books,
 )
 from lorestudio.studio.lorebooks.links import links_of
-from lorestudio.studio.lorebooks.syncing import SyncChoice, carry_out_sync, plan_sync
+from lorestudio.studio.lorebooks.syncing import SyncChoice, SyncPlan, plan_sync
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.vault.entries import ParseRules
 
 RULES = ParseRules()
 BELL = {"key": ["bell"], "comment": "Bell", "content": "It rings.\nAt night."}
+
+
+def carry_out(plan: ExportPlan | SyncPlan, log: ChangeLog) -> Path | None:
+    """Carry out a plan; the copy of what stood there before."""
+    copy = plan.keep_copy()
+    log.apply(plan.changes)
+    return copy
 
 
 def book(folder: Path, *entries: dict[str, Any], name: str = "Sea") -> Path:
@@ -188,7 +195,7 @@ def test_prefixes_of_novelai_are_part_of_the_text_and_come_out_again(tmp_path: P
     assert plan_sync(links_of(notes)[0], notes, RULES, SyncChoice()).is_idle
     note.write_text(note.read_text(encoding="utf-8").replace("Fog. ]", "Fog! ]"), encoding="utf-8")
     notes = read_vault_notes(place)
-    carry_out_sync(plan_sync(links_of(notes)[0], notes, RULES, SyncChoice()), log)
+    carry_out(plan_sync(links_of(notes)[0], notes, RULES, SyncChoice()), log)
     (now,) = json.loads(path.read_bytes())["entries"]
     assert now == {**raw, "text": "[ Fog! ]", "contextConfig": {**config, "prefix": "", "suffix": "\n"}}
 

@@ -19,7 +19,6 @@ from lorestudio.exchange.lorebooks.formats import FORMATS, parse_lore, write_lor
 from lorestudio.exchange.lorebooks.notes import entry_of, meaning
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings import files as settings_files
-from lorestudio.studio.lorebooks.exporting import write_export
 from lorestudio.studio.lorebooks.links import known_entries, links_of, numbers_in
 from lorestudio.studio.lorebooks.syncing import (
     Gone,
@@ -28,7 +27,6 @@ from lorestudio.studio.lorebooks.syncing import (
     SyncItem,
     SyncPlan,
     SyncState,
-    carry_out_sync,
     found_link,
     moved_link,
     plan_sync,
@@ -43,7 +41,7 @@ from lorestudio.vault.writer import save_note
 from tests.examples import examples, some_at_once
 from tests.exchange.test_character_card import V2
 from tests.studio.lorebooks.test_exporting import MADE_NEW, a_vault, export, imported
-from tests.studio.lorebooks.test_importing import MINE, book, files, vault
+from tests.studio.lorebooks.test_importing import MINE, book, carry_out, files, vault
 
 RULES = ParseRules()
 CARDS = Path(__file__).parents[2] / "exchange/lorebooks/data"
@@ -89,7 +87,7 @@ class Pair:
 
     def sync(self, **choice: Any) -> tuple[SyncItem, ...]:
         plan = self.plan(**choice)
-        carry_out_sync(plan, self.log)
+        carry_out(plan, self.log)
         return plan.items
 
 
@@ -258,7 +256,7 @@ def test_an_exported_vault_keeps_its_comments_when_the_book_changes(tmp_path: Pa
     whole["entries"]["0"]["content"] = whole["entries"]["0"]["content"].replace("In fog.", "In rain.")
     target.write_text(json.dumps(whole), encoding="utf-8")
     notes = read_vault_notes(place)
-    carry_out_sync(plan_sync(links_of(notes)[0], notes, RULES, SyncChoice()), log)
+    carry_out(plan_sync(links_of(notes)[0], notes, RULES, SyncChoice()), log)
     assert (place / "A.md").read_text(encoding="utf-8").endswith("%%why%%\n\nIt rings.\nIn rain.\n")
 
 
@@ -335,7 +333,7 @@ def test_a_card_goes_back_with_its_notes(tmp_path: Path) -> None:
     note = next(place.rglob("*.md"))
     note.write_text(note.read_text(encoding="utf-8") + " It is new.", encoding="utf-8")
     notes = read_vault_notes(place)
-    carry_out_sync(plan_sync(links_of(notes)[0], notes, RULES, SyncChoice()), log)
+    carry_out(plan_sync(links_of(notes)[0], notes, RULES, SyncChoice()), log)
     assert any("It is new." in str(raw["content"]) for raw in parse_lore(card.read_bytes(), card).entries)
     log.undo()
     assert card.read_bytes() == before
@@ -406,7 +404,7 @@ def test_a_lost_link_is_found_by_the_numbers_of_the_notes(pair: Pair) -> None:
     plan = plan_sync(found_link(notes, pair.path, RULES), notes, RULES, SyncChoice())
     (item,) = plan.items
     assert (item.title, item.clashes, item.settled) == ("Bell", {"order": (150, 30)}, False)
-    carry_out_sync(plan, pair.log)
+    carry_out(plan, pair.log)
     assert json.dumps(pair.entries) == json.dumps(before)
     assert pair.sync(prefer=Prefer.NOTE)[0].settled
     assert pair.entries["0"]["order"] == 150
@@ -425,7 +423,7 @@ def test_a_book_that_was_moved_stays_linked_and_keeps_what_both_last_said(pair: 
     links = links_of(notes)
     assert moved_link(links, pair.path) == links[0]
     plan = plan_sync(links[0], notes, RULES, SyncChoice(), pair.path)
-    carry_out_sync(plan, pair.log)
+    carry_out(plan, pair.log)
     (item,) = plan.items
     assert (item.members, item.clashes) == (("content", "order"), {})
     assert (pair.entries["0"]["content"], "priority: 970" in text(pair)) == ("One.\nSecond.\nThree.", True)
@@ -455,7 +453,7 @@ def test_a_note_keeps_what_its_book_cannot_say(tmp_path: Path, form: str) -> Non
     place, target = a_vault(tmp_path, [said, set()]), tmp_path / "book.file"
     note, log = place / "N0.md", ChangeLog(tmp_path / "log", [place])
     whole = export(place, tmp_path / "out.json").entries["N0.md"]
-    write_export(export(place, target, form=form), log)
+    carry_out(export(place, target, form=form), log)
     for old, new in (("rings", "sings"), ("[bell, quay]", "[bell]")):
         text = note.read_text(encoding="utf-8").replace(old, new)
         note.write_text(text, encoding="utf-8")
@@ -463,7 +461,7 @@ def test_a_note_keeps_what_its_book_cannot_say(tmp_path: Path, form: str) -> Non
             notes = read_vault_notes(place)
             plan = plan_sync(links_of(notes)[0], notes, RULES, SyncChoice())
             assert {name for item in plan.items for name in item.members} == members
-            carry_out_sync(plan, log)
+            carry_out(plan, log)
             assert note.read_text(encoding="utf-8") == text
     wanted = {**whole, "key": ["bell"], "content": "It sings."}
     assert export(place, tmp_path / "out.json").entries["N0.md"] == wanted
@@ -509,7 +507,7 @@ class Placed:
     def sync(self, **choice: Any) -> tuple[SyncItem, ...]:
         notes = read_vault_notes(self.place)
         plan = plan_sync(links_of(notes)[0], notes, RULES, SyncChoice(**choice))
-        carry_out_sync(plan, self.log)
+        carry_out(plan, self.log)
         return plan.items
 
     def entries(self) -> list[dict[str, Any]]:
@@ -593,7 +591,7 @@ def test_entries_that_change_places_in_the_book_keep_their_notes(tmp_path: Path,
     first = before[0].replace("priority: 900", "priority: 902") if form in RANKED else before[0]
     assert [path.read_text(encoding="utf-8") for path in book.notes[:2]] == [first, before[1]]
     assert book.sync() == ()
-    write_export(export(book.place, book.path, form=book.form), book.log)
+    carry_out(export(book.place, book.path, form=book.form), book.log)
     assert sorted(book.texts()) == ["It is 0.", "It is 1.", "It is 2.\nIn fog."]
     assert book.sync() == ()
 
@@ -609,7 +607,7 @@ def ranked(folder: Path, form: str) -> tuple[Pair, Callable[[], tuple[list[str],
     })  # fmt: skip
     pair = Pair.__new__(Pair)
     pair.path, pair.place, pair.log = folder / "book.json", place, ChangeLog(folder / "log", [place])
-    write_export(export(place, pair.path, form=form), pair.log)
+    carry_out(export(place, pair.path, form=form), pair.log)
 
     def look() -> tuple[list[str], list[str]]:
         there = [str(raw["content"]).strip()[2:-1] for raw in parse_lore(pair.path.read_bytes(), pair.path).entries]

@@ -29,7 +29,6 @@ from lorestudio.studio.lorebooks.exporting import (
     ExportedNote,
     ExportPlan,
     Tried,
-    copy_of_target,
     plan_export,
     try_book,
 )
@@ -41,7 +40,6 @@ from lorestudio.studio.lorebooks.syncing import (
     SyncChoice,
     SyncItem,
     SyncPlan,
-    copy_of_book,
     plan_sync,
 )
 from lorestudio.studio.notes.changes.log import ChangeLog, Report
@@ -556,7 +554,7 @@ class ExportBookDialog(LoreDialog):
 
         def plan(vaults: Sequence[VaultNotes]) -> Planned:
             found = plan_export(_of(vaults, folder), real_path(target), rules, choice)
-            copy_of_target(found)
+            found.keep_copy()
             return Planned(found.changes)
 
         report = self.watched(tr("Writing:"))
@@ -687,7 +685,7 @@ class SyncDialog(LoreDialog):
 
         def plan(vaults: Sequence[VaultNotes]) -> Planned:
             found = self._plan(vaults, only)
-            copy_of_book(found)
+            found.keep_copy()
             return Planned(found.changes, found.remarks)
 
         report = self.watched(tr("Writing both sides:"))
