@@ -115,6 +115,17 @@ def test_what_changed_here_goes_there_member_for_member(pair: Pair) -> None:
     assert pair.plan().is_idle
 
 
+def test_a_book_that_is_written_keeps_its_old_bytes_beside_it(pair: Pair) -> None:
+    pair.entry(content="One.\nTwo.\nThird.")
+    before = pair.path.read_bytes()
+    assert carry_out(pair.plan(), pair.log) is None  # only the note is written
+    pair.note(("Two.", "Second."))
+    copy = carry_out(pair.plan(), pair.log)
+    assert copy is not None
+    assert (copy.parent, copy.read_bytes()) == (pair.path.parent, before)
+    assert pair.path.read_bytes() != before
+
+
 OWN_WORDS: dict[str, tuple[tuple[str, str], Any]] = {
     "key": (("wi_uid:", "keys: [harbour]\nwi_uid:"), ["harbour"]),
     "probability": (("wi_uid:", "probability: 0.3\nwi_uid:"), 30),
