@@ -24,7 +24,6 @@ from lorestudio.exchange.lorebooks.formats import BY_NAME, check_name, parse_lor
 from lorestudio.exchange.lorebooks.notes import BOOK, UID, NoteEntry, Raw, entry_of, restored, values_of
 from lorestudio.exchange.lorebooks.reading import NAMED, read_lorebook
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.messages import AnswerSource
 from lorestudio.studio.lorebooks.links import (
     SUFFIX,
     BookLink,
@@ -349,7 +348,6 @@ class Tried(Struct, frozen=True):
 async def try_book(
     project: Project,
     entries: Mapping[str, Raw],
-    answers: AnswerSource | None = None,
     cancel: CancelToken | None = None,
 ) -> Tried:
     """Run the project's chat with the vault, and again with these entries alone (by file name of their notes).
@@ -363,7 +361,7 @@ async def try_book(
     kind = kind_of(alone.system)
     if kind.books is not None:
         alone = replace(alone, index=kind.books.index(alone.books))
-    runs = [Simulator(each, system_of(each.scene(answers), kind_of(each.system))) for each in (project, alone)]
+    runs = [Simulator(each, system_of(each.scene(), kind_of(each.system))) for each in (project, alone)]
     for simulator in runs:
         await simulator.run_missing(None, cancel)
     here, there = (TraceBook(simulator.traces).values() for simulator in runs)

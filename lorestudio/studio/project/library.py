@@ -331,15 +331,14 @@ def read_once(
     settings: DeepLoreSettings,
     counter: TokenCounter = CHARS_4,
     cache: VaultCache | None = None,
-    on_progress: OnProgress | None = None,
 ) -> LibraryNews:
     """The index as the vaults are now, for callers that wait; what is cached is not parsed again."""
 
     async def work() -> LibraryNews:
         async with Library(sources, settings, counter, cache=cache) as library:
-            news = await library.open(on_progress)
+            news = await library.open()
             if not news.confirmed:
-                news = await library.refresh(RefreshReason.OPENED, on_progress)
+                news = await library.refresh(RefreshReason.OPENED)
             await library.settled()
             return news
 

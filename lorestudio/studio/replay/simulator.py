@@ -139,15 +139,12 @@ class Simulator:
         """What the system is given for a generation. Raises ValueError for one that the chat does not have."""
         return self._moment(self.place(generation))
 
-    def state_before(self, generation: Generation, *, counted: bool = True) -> State:
+    def state_before(self, generation: Generation) -> State:
         """The state that a generation begins with; the ones before it must have been run.
-
-        What the system only counts takes a look at each of them, and is left out where it is not to be `counted`.
 
         Raises ValueError where they have not, and for a generation that the chat does not have.
         """
-        place = self._run_before(generation)
-        return self._runs.state(place) if counted else self._runs.lean_state(place)
+        return self._runs.state(self._run_before(generation))
 
     def later_state_before(self, generation: Generation) -> Callable[[], State]:
         """Gives that state as it is now, put together when it is first asked for. Raises ValueError as above."""

@@ -163,7 +163,7 @@ class Runner(Struct):
         kind: RunKind,
         step: str,
         part: tuple[int, ...],
-        report: Report | None,
+        report: Report | None = None,
         *,
         clears: tuple[str, ...] = (),
         reverses: ChangeRun | None = None,
@@ -431,9 +431,7 @@ class ChangeLog:
             self._runner.run(wanted, RunKind.APPLY, secrets.token_hex(8), part, report, clears=clears)
         return wanted.inverse
 
-    def undo(
-        self, only: Collection[Path] | None = None, report: Report | None = None, unsaved: Collection[Path] = ()
-    ) -> ChangeSet:
+    def undo(self, only: Collection[Path] | None = None, unsaved: Collection[Path] = ()) -> ChangeSet:
         """Undo the newest step; returns what was done to the files.
 
         Where a file was changed by somebody else meanwhile, or has an `unsaved` text, nothing is undone:
@@ -448,10 +446,10 @@ class ChangeLog:
             part = _picked(step, only)[::-1]
             changes = tuple(self._runner.texts(step.changes[number]).inverse for number in part)
             wanted = ChangeSet(step.title, changes)
-            self._runner.run(wanted, RunKind.UNDO, step.id, part, report, reverses=step.last, unsaved=unsaved)
+            self._runner.run(wanted, RunKind.UNDO, step.id, part, reverses=step.last, unsaved=unsaved)
         return wanted
 
-    def redo(self, report: Report | None = None, unsaved: Collection[Path] = ()) -> ChangeSet:
+    def redo(self, unsaved: Collection[Path] = ()) -> ChangeSet:
         """Do again what was undone last; returns what was done to the files. Raises what `apply` raises."""
         with self._exclusive():
             if not self._undone:
@@ -459,7 +457,7 @@ class ChangeLog:
             step = self._undone[-1]
             part = step.last.part[::-1]
             wanted = ChangeSet(step.title, tuple(self._runner.texts(step.changes[number]) for number in part))
-            self._runner.run(wanted, RunKind.REDO, step.id, part, report, reverses=step.last, unsaved=unsaved)
+            self._runner.run(wanted, RunKind.REDO, step.id, part, reverses=step.last, unsaved=unsaved)
         return wanted
 
     def restore(self, item: Trashed, path: Path | None = None) -> Path:

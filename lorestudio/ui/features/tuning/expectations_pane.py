@@ -92,10 +92,10 @@ class ExpectationsPane(Pane):
         found: ExpectationRow | None = self.view.current
         return found
 
-    def show_nothing(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
+    def show_nothing(self, title: str, text: str) -> None:
         """There are no expectations, for this reason."""
         self.model.set_rows(())
-        self.say_empty(title, text, buttons)
+        self.say_empty(title, text)
         self.state.setText("")
         self.remove.setEnabled(False)
         self.note_changed.emit("")
