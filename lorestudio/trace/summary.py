@@ -27,7 +27,7 @@ from lorestudio.trace.model import (
     within_limits,
 )
 from lorestudio.trace.vocabulary import SEARCHED
-from lorestudio.trace.wording import fill, first_few, number_words, plural, quoted
+from lorestudio.trace.wording import fill, first_few, lowered, number_words, plural, quoted
 
 TOO_BROAD_SHARE: Final = 0.5
 TOO_BROAD_ENTRIES: Final = 8
@@ -281,7 +281,7 @@ def _nothing(trace: Trace, decided: Mapping[int, Fate]) -> list[SummaryPiece]:
         broken = any(record.status is StageStatus.FAILED for record in trace.stages)  # the rest was not even tried
         noted = keywords or next((record for record in trace.stages if record.note and not broken), None)
         if noted is not None and noted.note:
-            told = _lower_first(explain_reason(noted.note, noted.details, trace).sentence)
+            told = lowered(explain_reason(noted.note, noted.details, trace).sentence)
             return [SummaryPiece(f"Nothing matched: {told}")]
         return [SummaryPiece("Nothing matched.")]
     figures: dict[str, Json] = {**keywords.details, "entries": trace.index_size}
@@ -306,7 +306,3 @@ def _breaks(trace: Trace) -> list[str]:
     if trace.outcome is RunOutcome.FAILED:
         sentences.append("The run broke off.")
     return [sentence if sentence.endswith((".", "!", "?")) else f"{sentence}." for sentence in sentences]
-
-
-def _lower_first(text: str) -> str:
-    return text[:1].lower() + text[1:]

@@ -61,6 +61,14 @@ def occurs(key: str, text: str, how: KeyMatching) -> bool:
     return not how.whole_words or not key or _BLANKS.search(key) is not None or _is_a_word(key, text)
 
 
+def is_found(key: str, text: str, how: KeyMatching) -> bool:
+    """The same; a pattern that takes too long finds nothing."""
+    try:
+        return occurs(key, text, how)
+    except UnusableKeyError:
+        return False
+
+
 @lru_cache(maxsize=4096)
 def pattern_of(key: str) -> Pattern | None:
     """The pattern that a key between slashes is, None for a plain key; a broken pattern is a plain key."""

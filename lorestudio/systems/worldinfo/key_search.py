@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import trim
-from lorestudio.exchange.lorebooks.keys import MARK, KeyMatching, UnusableKeyError, occurs
+from lorestudio.exchange.lorebooks.keys import MARK, KeyMatching, is_found
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import KeySearch
 from lorestudio.systems.worldinfo.decision import searched_line
@@ -48,13 +48,6 @@ class WorldInfoKeySearch(KeySearch):
             if automaton is not None:
                 for _end, places in automaton.iter(line.lower()):
                     near.update(places)
-            return [place for place in sorted(near) if _occurs(sought[place], line, how)]
+            return [place for place in sorted(near) if is_found(sought[place], line, how)]
 
         return found
-
-
-def _occurs(key: str, line: str, how: KeyMatching) -> bool:
-    try:
-        return occurs(key, line, how)
-    except UnusableKeyError:
-        return False

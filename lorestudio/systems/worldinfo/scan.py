@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from lorestudio.domain.javascript import Json, key_order, to_number, to_string, trim
 from lorestudio.domain.tokens import TokenCounter, growing
 from lorestudio.exchange.lorebooks.entry import BookEntry, Logic
-from lorestudio.exchange.lorebooks.keys import KeyMatching, UnusableKeyError, occurs
+from lorestudio.exchange.lorebooks.keys import KeyMatching, UnusableKeyError, is_found, occurs
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.worldinfo.haystack import Haystack, Scan, TextSource, Watch
 
@@ -146,8 +146,8 @@ class Activation(Struct, frozen=True):
         if not entry.keys:
             return 0
         how, text = self._matching(entry), self.haystack.text(entry, scan)
-        primary = sum(self._found(key, text, how) for key in entry.keys)
-        found = sum(self._found(key, text, how) for key in entry.secondary)
+        primary = sum(is_found(key, text, how) for key in entry.keys)
+        found = sum(is_found(key, text, how) for key in entry.secondary)
         if entry.logic is Logic.AND_ANY:
             return primary + found
         return primary + found if entry.logic is Logic.AND_ALL and found == len(entry.secondary) else primary
@@ -212,13 +212,6 @@ class Activation(Struct, frozen=True):
     def _matching(self, entry: BookEntry) -> KeyMatching:
         settings = self.settings
         return KeyMatching.of(entry, case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
-
-    @staticmethod
-    def _found(key: str, text: str, how: KeyMatching) -> bool:
-        try:
-            return occurs(key, text, how)
-        except UnusableKeyError:
-            return False
 
 
 def _above(level: float | str, other: float | str) -> bool:

@@ -38,3 +38,9 @@ def test_the_speakers_name_is_searched_where_the_settings_say_so(names: bool, fo
 def test_in_a_hidden_message_nothing_is_found() -> None:
     search = WorldInfoKeySearch(WorldInfoSettings())
     assert list(search.finder(["bell", "/./"])(search.line(Message("Wren", "The bell.", is_system=True)))) == []
+
+
+def test_a_pattern_that_takes_too_long_finds_nothing_and_the_other_keys_are_found() -> None:
+    search = WorldInfoKeySearch(WorldInfoSettings())
+    line = search.line(Message("Wren", "bell " + "a" * 60 + "b"))
+    assert list(search.finder(["/(a|a)*$/", "bell"])(line)) == [1]
