@@ -76,6 +76,14 @@ def code_units(text: str) -> bytes:
     return text.encode("utf-16-le", "surrogatepass")
 
 
+def as_units(text: str) -> str:
+    """The text with a character for each UTF-16 code unit; halves of surrogate pairs stand alone."""
+    if text.isascii() or max(text, default="") <= "\uffff":
+        return text
+    data = code_units(text)
+    return "".join(chr(data[at] | data[at + 1] << 8) for at in range(0, len(data), 2))
+
+
 def head(text: str, units: int) -> str:
     """The first `units` code units; a pair cut in half leaves a lone surrogate, as in JavaScript."""
     if units >= 2 * len(text):

@@ -19,7 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.javascript import code_units
+from lorestudio.domain.javascript import as_units
 from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.contextwindow import CountingSettings
@@ -133,14 +133,6 @@ class WordListCounter:
 
     def _by_length(self, units: int) -> int:
         return -(-units // self.settings.non_word_split_count)
-
-
-def as_units(text: str) -> str:
-    """The text with a character for each UTF-16 code unit; halves of surrogate pairs stand alone."""
-    if text.isascii() or max(text, default="") <= "\uffff":
-        return text
-    data = code_units(text)
-    return "".join(chr(data[at] | data[at + 1] << 8) for at in range(0, len(data), 2))
 
 
 def is_letter(unit: str) -> bool:

@@ -31,6 +31,7 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySeq
 from PySide6.QtWidgets import QHeaderView, QMenu, QStyleOptionHeader, QTableView, QWidget
 
 from lorestudio.domain.history import ranges_of
+from lorestudio.domain.records import same_start
 from lorestudio.settings.sections import SettingChange, value_text
 from lorestudio.trace.text import markdown_table
 from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT, Index, later
@@ -290,8 +291,7 @@ class RecordTable(QAbstractTableModel):
         """
         old, new = self.rows, self._arranged()
         before, after = [self.key_of(row) for row in old], [self.key_of(row) for row in new]
-        least = min(len(before), len(after))
-        same = next((place for place in range(least) if before[place] != after[place]), least)
+        same = same_start(before, after)
         come = len(after) - len(before)
         if before[same:] != after[same + max(0, come) :]:
             self.beginResetModel()

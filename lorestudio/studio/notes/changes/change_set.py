@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import replace, same_ends
 from lorestudio.vault.files import ChangedOnDisk, SaveError
 from lorestudio.vault.links.canvas import CANVAS_SUFFIX, named
 from lorestudio.vault.links.references import references
@@ -159,10 +159,7 @@ def shown_name(path: Path, folders: tuple[Path, ...]) -> str:
 
 def _lines(old: list[str], new: list[str]) -> Iterator[DifferenceLine]:
     # Nearly all of a note stays, and comparing that line by line with everything would take long.
-    shortest = min(len(old), len(new))
-    head = next((place for place in range(shortest) if old[place] != new[place]), shortest)
-    most = shortest - head
-    tail = next((place for place in range(most) if old[-1 - place] != new[-1 - place]), most)
+    head, tail = same_ends(old, new)
     first, last = max(head - CONTEXT, 0), max(tail - CONTEXT, 0)
     for line in _middle(old[first : len(old) - last], new[first : len(new) - last]):
         yield replace(line, number=line.number + first if line.number else 0)

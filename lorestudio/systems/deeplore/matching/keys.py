@@ -21,7 +21,7 @@ from msgspec import Struct
 from lorestudio.domain.automaton import LONGEST_WORD, automaton_of
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import ANY_REFINE, Entry
-from lorestudio.domain.javascript import WHITE_SPACE, code_units, fold, head, trim
+from lorestudio.domain.javascript import WHITE_SPACE, as_units, fold, head, trim
 from lorestudio.domain.records import replace
 from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, Kept
 
@@ -212,12 +212,6 @@ class KeyTable:
         return [place for before in self.base.holders(number) if (place := self.targets[before]) >= 0] + own
 
 
-def _exploded(text: str) -> str:
-    """The text with one character a UTF-16 code unit, so that halves of surrogate pairs can be found."""
-    units = code_units(text)
-    return "".join(chr(units[i] | units[i + 1] << 8) for i in range(0, len(units), 2))
-
-
 class PatternHits(Struct, frozen=True):
     """Where patterns occur in one text: for each pattern number the start of its last occurrence."""
 
@@ -313,7 +307,7 @@ class KeyMatcher:
 
     def _find_apart(self, pattern: KeyPattern, text: str) -> int:
         """Last start of a key that is searched apart, -1 for none; the offset is that of the nearest character."""
-        units, needle = _exploded(text), _exploded(pattern.text)
+        units, needle = as_units(text), as_units(pattern.text)
         start = units.rfind(needle)
         while start >= 0 and pattern.word and not stands_alone(units, start, start + len(needle)):
             start = units.rfind(needle, 0, start + len(needle) - 1)
@@ -364,7 +358,7 @@ class KeyMatcher:
     def _count(pattern: KeyPattern, text: str, searched: str) -> int:
         needle, haystack = pattern.text, searched if pattern.word else text
         if pattern.apart:
-            needle, haystack = _exploded(needle), _exploded(haystack)
+            needle, haystack = as_units(needle), as_units(haystack)
         if not pattern.word:
             return haystack.count(needle)
         return len(re.findall(rf"(?<![A-Za-z0-9_]){re.escape(needle)}(?![A-Za-z0-9_])", haystack))

@@ -42,9 +42,7 @@ def restore(original: str, edited: str) -> str:
     if all(end == usual for end in ends):
         return edited if usual == "\n" else edited.replace("\n", usual)
     before, after = for_editor(original).split("\n"), edited.split("\n")
-    most = min(len(before), len(after))
-    head = next((place for place in range(most) if before[place] != after[place]), most)
-    tail = next((place for place in range(most - head) if before[-1 - place] != after[-1 - place]), most - head)
+    head, tail = same_ends(before, after)
     new = [usual] * (len(after) - 1)
     for place in range(len(new)):
         if place < head and place < len(ends):
