@@ -98,6 +98,7 @@ class NotesFeature(Feature):
         self.pane.saved.connect(self._note_saved)
         context.closed.connect(self.pane.safety.close)
         self.pane.safety.restored.connect(self._go_to_restored)
+        self.pane.safety.failed.connect(lambda told: context.say(Notice(str(told), "warning")))
         preview.previewed.connect(session.runs.show_preview)
         preview.previewed.connect(self.pane.show_preview)
         session.project_changed.connect(preview.forget)

@@ -63,8 +63,13 @@ class HistoryDialog(Dialog):
         self.take.clicked.connect(self._take)
         column(self.message, (row(self.list, (self.diff, 1)), 1), buttons, of=self)
 
-    def show_versions(self, versions: Sequence[NoteSnapshot], gone: Path | None = None) -> None:
-        """List the versions, newest first; `gone` is the place that they are of where that is not the note's."""
+    def show_versions(
+        self, versions: Sequence[NoteSnapshot], gone: Path | None = None, problems: Sequence[str] = ()
+    ) -> None:
+        """List the versions, newest first; `gone` is the place that they are of where that is not the note's.
+
+        `problems` are sentences about what of the history cannot be read.
+        """
         self._versions = versions
         self.list.clear()
         for version in versions:
@@ -74,11 +79,12 @@ class HistoryDialog(Dialog):
         kept = tr("{versions} kept", versions=count(len(versions), "version is", "versions are"))
         if gone is not None:
             words = "Nothing is kept of this file. Of {place}, which is gone, {kept}: if the note lay there, take one."
-            self.message.setText(tr(words, place=gone, kept=kept))
+            said = tr(words, place=gone, kept=kept)
         elif versions:
-            self.message.setText(f"{kept}.")
+            said = f"{kept}."
         else:
-            self.message.setText(tr("There is no earlier version yet. One is kept before each change of the file."))
+            said = tr("There is no earlier version yet. One is kept before each change of the file.")
+        self.message.setText("\n".join((said, *problems)))
         if versions:
             self.list.setCurrentRow(0)
 
@@ -181,7 +187,7 @@ class RecoveryDialog(Dialog):
 
 
 class Safety(QObject):
-    """Lets a store save with history and keep copies. `failed` carries an error; `restored` a found text."""
+    """Lets a store save with history and keep copies. `failed` carries what is to be told; `restored` a found text."""
 
     failed = Signal(object)
     restored = Signal(object)
@@ -209,10 +215,10 @@ class Safety(QObject):
         dialog = HistoryDialog(self._theme, self._jobs, buffer, versions, parent, name)
         dialog.restored.connect(buffer.replace_all)
 
-        def read() -> tuple[Sequence[NoteSnapshot], Path | None]:
+        def read() -> tuple[Sequence[NoteSnapshot], Path | None, Sequence[str]]:
             found = versions.list(buffer.path)
             gone = next(iter(versions.gone(buffer.path)), None) if not found else None
-            return (found, None) if gone is None else (versions.list(gone), gone)
+            return found if gone is None else versions.list(gone), gone, versions.problems
 
         self._jobs.start(
             tr("Reading the history of {name}", name=buffer.path.name),
@@ -226,13 +232,17 @@ class Safety(QObject):
     def offer_found(self, parent: QWidget) -> None:
         """Look for unsaved texts of an earlier run, and offer them where there are some."""
         copies = self._copies
-        if copies is not None:
-            self._jobs.start(
-                tr("Looking for unsaved texts"),
-                lambda _report: copies.found(),
-                done=lambda found: self.offer(found, parent),
-                failed=self.failed.emit,
-            )
+        if copies is None:
+            return
+
+        def done(found: Sequence[Unsaved]) -> None:
+            for problem in copies.problems:
+                self.failed.emit(problem)
+            self.offer(found, parent)
+
+        self._jobs.start(
+            tr("Looking for unsaved texts"), lambda _report: copies.found(), done=done, failed=self.failed.emit
+        )
 
     def offer(self, found: Sequence[Unsaved], parent: QWidget) -> RecoveryDialog | None:
         """Offer found texts."""

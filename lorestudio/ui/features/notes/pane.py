@@ -288,8 +288,7 @@ class EntryPane(Pane):
         store.agreed.connect(self._agreed)
         store.failed.connect(self._read_failed)
         store.save_failed.connect(self._save_failed)
-        for signal in (store.keep_failed, self.safety.failed):
-            signal.connect(lambda error: self._say(str(error), "warning"))
+        store.keep_failed.connect(lambda error: self._say(str(error), "warning"))
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 

@@ -31,6 +31,8 @@ PATH = Path("vault") / "Skarn.md"
 class Kept:
     """Versions in memory; their texts are read once the gate is open, with `slow` only that one's is waited for."""
 
+    problems: tuple[str, ...] = ()
+
     def __init__(self, texts: dict[str, str]) -> None:
         self.texts, self.slow = texts, ""
         self.gate = threading.Event()
@@ -116,6 +118,15 @@ def test_versions_are_listed_with_their_time_reason_and_size(safety, parent, set
     assert buffer.text == "now\nold\n"
     assert buffer.document.isUndoAvailable()
     assert not dialog.isVisible()
+
+
+def test_what_of_the_history_cannot_be_read_is_told_below_the_count(safety, parent, settle) -> None:
+    kept = Kept({"one": "now\n"})
+    kept.problems = ("Line 3 is damaged.", "Line 7 names no snapshot.")
+    safety.use(kept)
+    dialog = safety.show_history(NoteBuffer(PATH, "now\n", "d"), parent)
+    settle()
+    assert dialog.message.text() == "1 version is kept.\nLine 3 is damaged.\nLine 7 names no snapshot."
 
 
 def test_only_the_version_that_is_chosen_now_is_shown(safety, parent, settle, qtbot) -> None:

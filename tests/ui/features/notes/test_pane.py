@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -496,6 +497,22 @@ def test_a_found_text_of_another_version_does_not_overwrite_the_file(window, pan
     window.run("entry.save")
     settle(window)
     assert path.read_text(encoding="utf-8").endswith("A dragon.\n")
+
+
+def test_a_kept_text_that_cannot_be_read_is_told_beside_the_others(window, pane, settle, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    for name in ("Skarn.md", "Bell.md"):
+        left_behind(folder / "recovery", tmp_path / name, f"of {name}\n", None)
+    damaged, whole = sorted(folder.glob("recovery/*/*.json"))
+    text = json.loads(whole.read_bytes())["text"]
+    damaged.write_bytes(b'{"path": "x", "te')
+    window.keep_notes_safe(folder)
+    settle(window)
+    assert [each.text for each in dialog_of(window, RecoveryDialog).found] == [text]
+    (told,) = window.bars.texts
+    assert str(damaged) in told
+    assert "delete it" in told
+    assert damaged.exists()
 
 
 def test_a_found_text_can_be_thrown_away(window, pane, settle, tmp_path: Path) -> None:
