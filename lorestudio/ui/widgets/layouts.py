@@ -92,12 +92,18 @@ def holding(layout: QLayout, parent: QWidget | None = None) -> QWidget:
     return widget
 
 
-def split(*parts: QWidget, across: bool = False, sizes: tuple[int, ...] = (), stretch: int | None = None) -> QSplitter:
+def split(
+    *parts: QWidget,
+    of: QWidget | None = None,
+    across: bool = False,
+    sizes: tuple[int, ...] = (),
+    stretch: int | None = None,
+) -> QSplitter:
     """Parts that share the room as a person drags it, below each other or `across`; none can be dragged away.
 
     `sizes` are those at first, `stretch` is the part that takes what is left.
     """
-    splitter = QSplitter(Qt.Orientation.Horizontal if across else Qt.Orientation.Vertical)
+    splitter = QSplitter(Qt.Orientation.Horizontal if across else Qt.Orientation.Vertical, of)
     for place, part in enumerate(parts):
         splitter.addWidget(part)
         if stretch is not None:
@@ -108,9 +114,9 @@ def split(*parts: QWidget, across: bool = False, sizes: tuple[int, ...] = (), st
     return splitter
 
 
-def stack(*pages: QWidget) -> QStackedWidget:
+def stack(*pages: QWidget, of: QWidget | None = None) -> QStackedWidget:
     """Pages of which one is shown, the first at first."""
-    made = QStackedWidget()
+    made = QStackedWidget(of)
     for page in pages:
         made.addWidget(page)
     return made

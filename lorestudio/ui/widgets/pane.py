@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import ClassVar, Final
 
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
@@ -254,13 +254,15 @@ class Pane(QWidget):
 
     note_changed = Signal(str)
     wanted = Signal(str)
+    home: ClassVar[QWidget | None] = None
+    """Where the pane that is made now will stand; moved there later, all its parts would be dressed again."""
     last_note = ""
     empty: EmptyState
     pages: QStackedWidget
     search_field: QLineEdit | QPlainTextEdit | None = None
 
     def __init__(self, name: str, title: str, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent or Pane.home)
         self.setObjectName("Pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -281,7 +283,7 @@ class Pane(QWidget):
 
     def turning(self, *pages: QWidget) -> QStackedWidget:
         """Pages with which the keyboard turns; Qt gives it to whatever comes first on the next one, or to nothing."""
-        made = stack(*pages)
+        made = stack(*pages, of=self)
 
         def turned(_place: int) -> None:
             focus = QApplication.focusWidget()
@@ -407,7 +409,8 @@ class PaneDock(QDockWidget):
         self.planned, self._theme = planned, theme
         self.bar: PaneTitle | None = None
         self._in_sight = False
-        self._soon = later(self, self._fill)
+        self.soon = later(self, self._fill)
+        """Runs while it is in sight without its pane."""
         self.visibilityChanged.connect(self._look)
 
     @property
@@ -446,11 +449,14 @@ class PaneDock(QDockWidget):
         if pane is not None:
             pane.set_seen(seen)
         elif seen:
-            self._soon.start()  # docks that are arranged are in front for a moment each
+            self.soon.start()  # docks that are arranged are in front for a moment each
 
     def _fill(self) -> None:
         if self.made is None and not self.visibleRegion().isEmpty():
             self.planned.pane()
+            for dock in self.window().findChildren(PaneDock):
+                if dock.soon.isActive():
+                    dock.soon.start()  # each pane has a turn of its own, and is seen before the next one is made
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Qt: the keyboard would go to whatever happens to come next."""

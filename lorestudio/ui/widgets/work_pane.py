@@ -170,7 +170,7 @@ class RowsPage(QWidget):
         self.words = label(self, kind="small", selectable=True)
         self.below = column(self.words, spacing=4, margins=(8, 4, 8, 6))
         self.detail = holding(self.below, self)
-        self.splitter = split(holding(column(self.view, self.empty, margins=0)), self.detail, stretch=0)
+        self.splitter = split(holding(column(self.view, self.empty, margins=0)), self.detail, of=self, stretch=0)
         column(self.splitter, of=self, margins=0)
         self.model.changed.connect(self._show_rows)
         self._show_rows()

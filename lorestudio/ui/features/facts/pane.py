@@ -153,7 +153,7 @@ class MemoryPage(QWidget):
         self.empty = EmptyState(theme, "star", self)
         self.detail = MemoryDetail(theme, self)
         listed = holding(column(self.view, self.empty, margins=(0, 2, 0, 0)), self)
-        self.splitter = split(listed, self.detail, stretch=0)
+        self.splitter = split(listed, self.detail, of=self, stretch=0)
         tight(self.bar, self.strip, (self.splitter, 1), of=self)
         self._connect()
         self.detail.hide()

@@ -129,7 +129,7 @@ class GraphLists(QWidget):
         self.edges = RecordView(theme, self.edge_model, tr("Edges of the chosen entry"), self)
         self.edges_title = label(self, kind="section", wrap=False)
         self.edges_title.setContentsMargins(10, 6, 10, 3)
-        parts = split(self.entries, holding(tight(self.edges_title, (self.edges, 1))))
+        parts = split(self.entries, holding(tight(self.edges_title, (self.edges, 1))), of=self)
         parts.setStretchFactor(0, 3)
         parts.setStretchFactor(1, 2)
         column(parts, of=self, margins=0)

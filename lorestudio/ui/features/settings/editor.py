@@ -441,7 +441,7 @@ class SettingsView(QWidget):
         header.setStretchLastSection(False)  # the names take what the values leave
         header.setSectionResizeMode(SETTING, QHeaderView.ResizeMode.Stretch)
         header.resizeSection(VALUE, 150)
-        self._pages = stack(tree, self.nothing)
+        self._pages = stack(tree, self.nothing, of=self)
         top = FoldingRow(self.search, holding(self.choices), self)
         top.set_margins(8, 5, 8, 3)
         tight(top, (self._pages, 1), of=self)

@@ -18,7 +18,7 @@ from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.drafts import LivePreview
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import holding, named, split, tight
+from lorestudio.ui.widgets.layouts import named, split, tight
 from lorestudio.ui.widgets.pane import MessageBar, Pane
 
 
@@ -45,11 +45,12 @@ class SettingsPane(Pane):
         self._dismissed: frozenset[str] = frozenset()
         self._behind = False
         # The tree may be short, a field and what it does have to be seen together.
-        parts = split(self.view, self.editor, sizes=(150, 190))
+        content = QWidget(self)
+        self.column.addWidget(self.or_empty("switches", content), 1)
+        parts = split(self.view, self.editor, of=content, sizes=(150, 190))
         self.view.setMinimumHeight(110)
         self.editor.setMinimumHeight(130)
-        content = holding(tight(self.elsewhere, self.warned, (parts, 1)))
-        self.column.addWidget(self.or_empty("switches", content), 1)
+        tight(self.elsewhere, self.warned, (parts, 1), of=content)
         self.empty.say(tr("No settings"), tr("Open a vault first; its settings are shown and tried out here."))
         self._connect()
         self.show_settings()
