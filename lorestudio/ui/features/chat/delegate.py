@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
@@ -114,8 +115,13 @@ class ChatDelegate(QStyledItemDelegate):
         if known is None:
             if len(self._layouts) > 8000:
                 self._layouts.clear()
-            room = max(40, width - 2 * _EDGE - _AVATAR - _GAP)
-            lines = wrapper.lines(row.text, room, None if row.expanded else MOST_LINES + 2)
+            room, start, lines = max(40, width - 2 * _EDGE - _AVATAR - _GAP), 0, list[Line]()
+            before, (written, *shape) = self._layouts.get(self._growing), self._growing
+            if row.writing and before is not None and shape == [*key[1:]] and row.text.startswith(written):
+                start = written.rfind("\n") + 1  # the paragraphs before the last one have their lines
+                lines += before.lines[: bisect_left(before.lines, (start,))]
+            rest = wrapper.lines(row.text[start:], room, None if row.expanded else MOST_LINES + 2)
+            lines += [(start + first, start + after) for first, after in rest]
             folded = not row.expanded and len(lines) > MOST_LINES + 1
             if folded:
                 lines = lines[:MOST_LINES]

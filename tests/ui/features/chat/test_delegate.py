@@ -30,7 +30,7 @@ from lorestudio.ui.features.chat.delegate import (
 from lorestudio.ui.features.chat.model import ChatRow, Speaker
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme, scaled
-from lorestudio.ui.widgets.paint import KeyMark
+from lorestudio.ui.widgets.paint import KeyMark, Wrapper
 from tests.ui.drawing import drawn, words_drawn
 
 LONG = "a word\n" * 60
@@ -50,6 +50,47 @@ def show(qtbot: QtBot, theme: Theme, *rows: ChatRow) -> tuple[QListView, ChatDel
     view.resize(420, 600)
     view.show()
     return view, delegate
+
+
+def test_a_reply_that_is_being_written_has_the_lines_it_has_in_the_end(
+    theme: Theme, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a reply as long as a book only the paragraph that grows is broken into lines anew."""
+    pieces = ("The bell", " of the tower rings and", "\n\nrings over the water, until nobody is left ",
+              "to hear it.", "\n", "Then", " silence.\n", "", "An\nend " + 30 * "without an end ")  # fmt: skip
+    broken: list[int] = []
+    whole = Wrapper.lines
+
+    def counted(wrapper: Wrapper, text: str, width: float, most: int | None = None) -> list[tuple[int, int]]:
+        broken.append(len(text))
+        return whole(wrapper, text, width, most)
+
+    monkeypatch.setattr(Wrapper, "lines", counted)
+
+    def row(text: str, writing: str = "writing…") -> ChatRow:
+        return ChatRow(0, "Ada", Speaker.CHARACTER, text, expanded=True, writing=writing)
+
+    view, _delegate = show(qtbot, theme, row(pieces[0]))
+    for place in range(2, len(pieces) + 1):
+        text = "".join(pieces[:place])
+        view.model().item(0).setData(row(text), ITEM)
+        other, _other = show(qtbot, theme, row(text))
+        assert [*words_drawn(view)] == [*words_drawn(other)]
+        assert rect_of(view, 0) == rect_of(other, 0)
+    broken.clear()
+    view.model().item(0).setData(row(text + "in sight"), ITEM)
+    words_drawn(view)
+    assert broken == [len(text + "in sight") - text.rindex("\n") - 1]
+    for changed in ("Another " + text, text[:20], text + "\n" + text):
+        for size in (420, 300):
+            view.resize(size, 600)
+            view.model().item(0).setData(row(changed), ITEM)
+            other, _other = show(qtbot, theme, row(changed, writing=""))
+            other.resize(size, 600)
+            told = [*words_drawn(view)]
+            assert [each for each in words_drawn(other) if not each.startswith("#")] == [
+                each for each in told if not each.startswith("#")
+            ]
 
 
 def rect_of(view: QListView, row: int) -> QRectF:
