@@ -32,6 +32,7 @@ Places: TypeAlias = tuple[int, int]
 
 Shape: TypeAlias = Literal["circle", "square", "triangle", "diamond", "cross"]
 
+Pair: TypeAlias = tuple[float, float]
 Signs: TypeAlias = Mapping[int, tuple[Shape, str]]
 """Shapes and names of colours by the bars that they stand at."""
 
@@ -206,17 +207,17 @@ class Plot(Picture):
     def _draw_name(self, painter: QPainter, frame: Frame, value: float, text: str, line: int = 0) -> None:
         painter.drawText(self._name_box(frame, value, text, line), V_LEFT, text)
 
-    def _draw_signs(self, painter: QPainter, frame: Frame, signs: Iterable[tuple[Sign, float, float]]) -> None:
+    def _draw_signs(self, painter: QPainter, frame: Frame, signs: Iterable[tuple[Sign, Iterable[Pair]]]) -> None:
         """Signs at pairs of values; those that look alike are one picture, as there may be thousands."""
-        alike: defaultdict[Sign, list[tuple[float, float]]] = defaultdict(list)
-        for sign, across, up in signs:
-            alike[sign].append((across, up))
+        alike: defaultdict[Sign, list[Pair]] = defaultdict(list)
+        for sign, pairs in signs:
+            alike[sign].extend(pairs)
         ratio = math.ceil(self.devicePixelRatioF())
         for sign, places in alike.items():
             picture, (x, y) = drawn(18, 18, partial(sign.draw, QPointF(9, 9)), ratio), np.array(places).T
-            spots = np.rint(ratio * np.stack((frame.x(x), frame.y(y)), axis=1))
-            for left, top in (np.unique(spots, axis=0) / ratio - 9).tolist():
-                painter.drawPixmap(QPointF(left, top), picture)
+            spots = np.rint(ratio * frame.x(x)) + 1j * np.rint(ratio * frame.y(y))
+            for spot in (np.unique(spots) / ratio - (9 + 9j)).tolist():
+                painter.drawPixmap(QPointF(spot.real, spot.imag), picture)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Qt: the chart, and the ring of what the keyboard is on."""
@@ -454,18 +455,18 @@ class BarChart(PlaceChart):
         pen.setStyle(Qt.PenStyle.DashLine)
         painter.strokePath(path, pen)
 
-    def _signs(self) -> Iterator[tuple[Sign, float, float]]:
+    def _signs(self) -> Iterator[tuple[Sign, Iterable[Pair]]]:
         """Points, flags, and what stands in the row under the bars."""
         bars, (lowest, most), color = self.bars, self._ends, self._theme.palette.tokens()
         recorded, expected = (Sign("diamond", color[name], color["text"], 2.5) for name in ("text", "panel"))
         for place, height in enumerate(bars.marked.tolist() if bars.marked is not None else ()):
             if not math.isnan(height):
-                yield expected if place == bars.expected else recorded, place, height
+                yield expected if place == bars.expected else recorded, [(place, height)]
         flags: Signs = {place: ("circle", "good") if good else ("cross", "error") for place, good in bars.flags.items()}
         for signs, height in ((flags, 1.03 * most), (bars.signs, lowest / 2)):
             for place, (shape, name) in signs.items():
                 half, wide = (2.5, 2.0) if shape == "cross" else (3.5, 1.0)
-                yield Sign(shape, color[name], color[name], half, wide), place, height
+                yield Sign(shape, color[name], color[name], half, wide), [(place, height)]
 
     def _draw_brush(self, painter: QPainter, frame: Frame) -> None:
         """A veil over what is not picked out, and the edges of what is."""

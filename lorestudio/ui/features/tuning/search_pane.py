@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -19,7 +19,7 @@ from lorestudio.studio.tuning.space import point_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import FIT, Column
-from lorestudio.ui.widgets.chart import MARGIN, Frame, Plot, Sign
+from lorestudio.ui.widgets.chart import MARGIN, Frame, Pair, Plot, Sign
 from lorestudio.ui.widgets.layouts import (
     button,
     combo,
@@ -106,7 +106,13 @@ class PointChart(Plot):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(hairline(theme.color("accent"), 1.5))
         painter.drawPolyline([frame.point(*places[each]) for each in points.front if each in places])
-        self._draw_signs(painter, frame, ((self._sign(each), *place) for each, place in places.items()))
+        apart = {-1, self._chosen, *self._front}
+        many = [each for each in places if each not in apart]
+        signs: list[tuple[Sign, Iterable[Pair]]] = [
+            (self._sign(each), (places[one] for one in many)) for each in many[:1]
+        ]
+        signs += [(self._sign(each), [places[each]]) for each in places if each in apart]
+        self._draw_signs(painter, frame, signs)
 
     def _sign(self, each: int) -> Sign:
         palette, chosen = self._theme.palette, each == self._chosen

@@ -139,6 +139,15 @@ def test_points_have_all_the_room_and_their_ends_are_told(chart: PointChart, the
     assert sorted(words_drawn(chart)) == ["0.0", "5.0", "alone"]
 
 
+def test_a_chosen_point_is_whole_where_others_are_the_same(chart: PointChart) -> None:
+    places = {0: (10.0, 1.0), 1: (20.0, 0.5), 2: (5.0, 0.2)}
+    chart.set_points(replace(POINTS, places=places, front=(0,)))
+    chart.choose(1)
+    alone = chart.grab().toImage()
+    chart.set_points(replace(POINTS, places={**places, 3: (20.0, 0.5), 4: (20.0, 0.5)}, front=(0,)))
+    assert chart.grab().toImage() == alone
+
+
 def test_clicks_near_a_point_mean_it_and_keys_go_along_the_front(chart: PointChart, qtbot: QtBot) -> None:
     told: list[int] = []
     chart.picked.connect(told.append)
