@@ -309,7 +309,7 @@ class _LateIcon(QIconEngine):
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         """Qt: draw it there."""
-        _icon(*self._look).paint(painter, rect, Qt.AlignmentFlag.AlignCenter, mode, state)
+        self._in(mode).paint(painter, rect, Qt.AlignmentFlag.AlignCenter, mode, state)
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         """Qt: a picture of it."""
@@ -317,19 +317,22 @@ class _LateIcon(QIconEngine):
 
     def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:
         """Qt: a picture of it for a screen of that scale."""
-        return _icon(*self._look).pixmap(size, scale, mode, state)
+        return self._in(mode).pixmap(size, scale, mode, state)
 
     def clone(self) -> QIconEngine:
         """Qt: another one like it."""
         return _LateIcon(*self._look)
 
+    def _in(self, mode: QIcon.Mode) -> QIcon:
+        name, color, greyed = self._look
+        off = mode is QIcon.Mode.Disabled
+        return _icon(name, greyed, mode) if off else _icon(name, color, QIcon.Mode.Normal)
+
 
 @lru_cache(maxsize=512)
-def _icon(name: str, color: str, greyed: str) -> QIcon:
+def _icon(name: str, color: str, mode: QIcon.Mode) -> QIcon:
     icon = QIcon()
-    for size in (16, 32):
-        icon.addPixmap(glyph(name, color, size))
-        icon.addPixmap(glyph(name, greyed, size), QIcon.Mode.Disabled)
+    icon.addPixmap(glyph(name, color, 16), mode)  # of as many pixels as one of 32 units
     return icon
 
 

@@ -116,6 +116,18 @@ def test_arrows_are_drawn_for_the_ground_that_they_stand_on(
         assert max(abs(each - ground) for each in found) > 100, choice
 
 
+def test_an_icon_is_drawn_only_as_it_is_seen(theme: Theme) -> None:
+    """Turning to another theme draws those of the whole window."""
+    icon = theme.icon("stop")
+    glyph.cache_clear()
+    themes._icon.cache_clear()
+    for size in (14, 16, 32):
+        assert not icon.pixmap(size).isNull()
+    assert glyph.cache_info().misses == 1
+    assert not icon.pixmap(QSize(16, 16), QIcon.Mode.Disabled).isNull()
+    assert glyph.cache_info().misses == 2
+
+
 def test_an_icon_takes_its_colour_and_is_greyed_where_nothing_can_be_done(theme: Theme) -> None:
     icon = theme.icon("stop")
     for mode, color in (
