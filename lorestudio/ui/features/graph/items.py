@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -342,6 +343,7 @@ class TitleLayer(_Layer):
         self._font = scaled(font, 0.9)
         self._metrics = QFontMetricsF(self._font)
         self._placed: dict[int, tuple[str, QRectF]] = {}
+        self._sizes: dict[int, tuple[str, QRectF]] = {}
         self._for: tuple[object, ...] = ()
         self._order: list[int] = []
 
@@ -350,6 +352,7 @@ class TitleLayer(_Layer):
         super().settle()
         drawing = self.drawing
         self._order = sorted(drawing.ids, key=lambda entry: (-drawing.radius[entry], entry))[:_TITLES_CONSIDERED]
+        self._sizes.clear()
         self._for = ()
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
@@ -385,40 +388,53 @@ class TitleLayer(_Layer):
 
     def _place(self, scale: float) -> dict[int, tuple[str, QRectF]]:
         """The titles that fit at this scale, whatever part of the scene is seen."""
-        drawing, metrics = self.drawing, self._metrics
+        drawing = self.drawing
         emphasised = drawing.emphasised()
         seen = drawing.bounds()
         room = max(_FEWEST_TITLES, round(seen.width() * seen.height() * scale**2 / _TITLE_AREA))
-        discs: dict[tuple[int, int], list[QRectF]] = {}
-        for entry in drawing.ids:
-            point, radius = drawing.points[entry] * scale, drawing.radius[entry] * scale
-            disc = QRectF(point.x() - radius, point.y() - radius, 2 * radius, 2 * radius)
-            discs.setdefault((int(point.x() // 64), int(point.y() // 64)), []).append(disc)
-        taken: dict[tuple[int, int], list[QRectF]] = {}
+        discs: _Boxes = defaultdict(list)
+        at, wide = drawing.at * scale, drawing.wide[:, None] * scale
+        homes, ends = np.floor(at / 64).astype(np.int64), np.concatenate([at - wide, at + wide], axis=1)
+        for (column, row), disc in zip(homes.tolist(), ends.tolist(), strict=True):
+            discs[column, row].append(disc)
+        taken: _Boxes = defaultdict(list)
         placed: dict[int, tuple[str, QRectF]] = {}
         for entry in (*emphasised, *(self._order if drawing.titles else ())):
             if entry in placed or (len(placed) >= room and entry not in drawing.path):
                 continue
-            text = shorten(drawing.graph.nodes[entry].title, TITLE_LENGTH)
-            size = QRectF(0, 0, metrics.horizontalAdvance(text) * 1.08 + 8, metrics.height() + 1)
-            box = self._box(drawing.points[entry] * scale, size, drawing.radius[entry] * scale)
-            cells = [
-                (column, row)
-                for column in range(int(box.left() // 64), int(box.right() // 64) + 1)
-                for row in range(int(box.top() // 64), int(box.bottom() // 64) + 1)
-            ]
+            text, size = self._sizes.get(entry) or self._measure(entry)
+            area = self._box(drawing.points[entry] * scale, size, drawing.radius[entry] * scale)
+            box = area.left(), area.top(), area.right(), area.bottom()
+            left, top, right, bottom = (int(end // 64) for end in box)
+            cells = [(column, row) for column in range(left, right + 1) for row in range(top, bottom + 1)]
             # A title covers no other, and no node unless it is among the first.
             forced = entry in (drawing.chosen, drawing.hovered)
             free = forced or not _meets(box, cells, taken)
             if free and (len(placed) < _FEWEST_TITLES or forced or not _meets(box, cells, discs)):
                 placed[entry] = (text, size)
                 for cell in cells:
-                    taken.setdefault(cell, []).append(box)
+                    taken[cell].append(box)
         return placed
 
+    def _measure(self, entry: int) -> tuple[str, QRectF]:
+        text = shorten(self.drawing.graph.nodes[entry].title, TITLE_LENGTH)
+        wide, high = self._metrics.horizontalAdvance(text) * 1.08 + 8, self._metrics.height() + 1
+        known = self._sizes[entry] = text, QRectF(0, 0, wide, high)
+        return known
 
-def _meets(box: QRectF, cells: Iterable[tuple[int, int]], boxes: Mapping[tuple[int, int], Sequence[QRectF]]) -> bool:
-    return any(box.intersects(other) for cell in cells for other in boxes.get(cell, ()))
+
+_Boxes: TypeAlias = "defaultdict[tuple[int, int], list[Sequence[float]]]"
+"""Left, top, right and bottom of what stands in each square of the picture."""
+
+
+def _meets(box: Sequence[float], cells: Iterable[tuple[int, int]], boxes: _Boxes) -> bool:
+    left, top, right, bottom = box
+    return any(
+        left < other[2] and other[0] < right and top < other[3] and other[1] < bottom
+        for cell in cells
+        if cell in boxes
+        for other in boxes[cell]
+    )
 
 
 def shown_graph(found: GraphStudy, kinds: Collection[EdgeKind] = ALL_KINDS, *, remarkable: bool = False) -> NoteGraph:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtGui import QContextMenuEvent, QFontMetricsF, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
@@ -28,9 +28,9 @@ from lorestudio.ui.features.graph.pane import GAPS, LIST, GraphPane
 from lorestudio.ui.features.graph.view import ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, HORIZONTAL
-from lorestudio.ui.shell.theme import Theme, contrast, load_palettes
+from lorestudio.ui.shell.theme import Theme, contrast, load_palettes, scaled
 from tests.ui.conftest import drain, menu_of_row, turned_round
-from tests.ui.drawing import at_the_right
+from tests.ui.drawing import at_the_right, drawn, words_drawn
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_project
 
 NAMES = ("Dawnkeep", "Skarn", "Crown", "Rules", "Bell")
@@ -627,6 +627,27 @@ def test_a_changed_vault_keeps_the_places(window: MainWindow, pane: GraphPane, q
     assert 5 in drawing.rows
     for entry in (DAWNKEEP, SKARN, CROWN, RULES):
         assert (drawing.points[entry] - before[entry]).manhattanLength() < 150
+
+
+@pytest.mark.own_window
+def test_a_renamed_note_has_its_new_title_in_the_picture(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    view = pane.view.viewport()
+
+    def words() -> list[str]:
+        pane.view.resize(800, 600)
+        pane.view.fit()
+        return words_drawn(view)
+
+    assert "Bell" in words()
+    renamed = (replace(each, title="Carillon of the keep") if each.title == "Bell" else each for each in VAULT)
+    window.session.set_project(make_project(entries=tuple(renamed)))
+    settled(qtbot, window)
+    assert "Bell" not in words()
+    titles = [each for each in drawn(view) if each.words == "Carillon of the keep"]
+    assert len(titles) == 1
+    wide = QFontMetricsF(scaled(pane.view.font(), 0.9)).horizontalAdvance("Carillon of the keep")
+    grounds = [each.box for each in drawn(view) if each.kind == "path" and each.box.contains(titles[0].box.center())]
+    assert any(ground.width() > wide for ground in grounds), "its ground is as wide"
 
 
 @pytest.mark.always
