@@ -238,15 +238,11 @@ class LatePane(Generic[PaneT]):
         self._attribute = attribute
 
     def __get__(self, feature: Feature, _class: type | None = None) -> PaneT:
-        dock = feature.context.layout.docks.get(self.name)
-        before, Pane.home = Pane.home, dock
-        try:
-            pane = self._make(feature)
-        finally:
-            Pane.home = before
+        pane = self._make(feature)
         pane.wanted.connect(feature.context.run)
         vars(feature)[self._attribute] = pane  # from now on the feature has it itself, and this is not asked again
         feature.pane_made(self.name)
+        dock = feature.context.layout.docks.get(self.name)
         if dock is not None:
             dock.take(pane)
         return pane

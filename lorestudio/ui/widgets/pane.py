@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar, Final
+from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
@@ -254,15 +254,13 @@ class Pane(QWidget):
 
     note_changed = Signal(str)
     wanted = Signal(str)
-    home: ClassVar[QWidget | None] = None
-    """Where the pane that is made now will stand; moved there later, all its parts would be dressed again."""
     last_note = ""
     empty: EmptyState
     pages: QStackedWidget
     search_field: QLineEdit | QPlainTextEdit | None = None
 
     def __init__(self, name: str, title: str, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent or Pane.home)
+        super().__init__(parent)
         self.setObjectName("Pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)

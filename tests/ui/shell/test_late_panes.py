@@ -8,12 +8,11 @@ from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.layout import TUNE
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.widgets.pane import Pane, PaneDock
+from lorestudio.ui.widgets.pane import Pane
 
 AT_ONCE = {"vault", "chat", "entry", "trace", "problems"}
 """What the first workspace shows, and the pane whose findings are counted in the last line."""
@@ -83,26 +82,6 @@ def test_panes_that_come_into_sight_together_are_made_one_after_the_other(window
     look()
     new = [len(now - then) for then, now in pairwise(turns)]
     assert max(new) == 1, f"made in each turn: {new}"
-
-
-@pytest.mark.own_window
-def test_a_pane_is_made_in_its_dock(window, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Moved there later, all its parts would be dressed a second time; its pages may be panes, too."""
-    stood: dict[str, QWidget | None] = {}
-    take = PaneDock.take
-
-    def note(dock: PaneDock, pane: Pane) -> None:
-        stood[pane.name] = pane.parentWidget()
-        take(dock, pane)
-
-    monkeypatch.setattr(PaneDock, "take", note)
-    for name in ("settings", "compare"):
-        dock = window.docks[name]
-        assert dock.pane.parentWidget() is dock
-        assert stood[name] is dock
-    pages = window.docks["compare"].pane.tabs
-    assert [pages.widget(place).isVisibleTo(pages) for place in range(pages.count())] == [True, False]
-    assert Pane("other", "Other", window.context.theme).parentWidget() is None
 
 
 def test_python_imports_as_it_always_does() -> None:
