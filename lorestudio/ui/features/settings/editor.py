@@ -36,7 +36,7 @@ from lorestudio.settings.declaration import (
 from lorestudio.settings.deeplore import same, setting_value
 from lorestudio.settings.sections import value_text
 from lorestudio.studio.project.settings import SettingWarning
-from lorestudio.ui.shell.qt import Index
+from lorestudio.ui.shell.qt import Index, plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.widgets.cells import Column
@@ -172,6 +172,7 @@ class SettingEditor(QWidget):
         self.result.setEnabled(current)
         self._trial = pending
         self.result.setText(text)
+        self.result.setToolTip(plain(text))  # a low pane cuts it off
         self.bar.setVisible(bool(text))
         self.bar.setAccessibleName(text)
         for each in (self.keep, self.back):

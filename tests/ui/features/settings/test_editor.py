@@ -230,6 +230,7 @@ def test_the_editor_tells_what_is_done_to_it(editor) -> None:
     QTest.keyClick(editor.field.box, Qt.Key.Key_Escape)
     editor.show_result("Two leave.", pending=True, tone="good", current=False)
     assert (editor.result.text(), editor.result.isEnabled()) == ("Two leave.", False)
+    assert "Two leave." in editor.result.toolTip(), "a low pane cuts the words off"
     assert (editor.keep.isVisible(), editor.back.isVisible(), editor.bar.accessibleName()) == (True, True, "Two leave.")
     QApplication.processEvents()
     assert editor.result.geometry().right() < editor.keep.x() < editor.keep.geometry().right() < editor.back.x()
