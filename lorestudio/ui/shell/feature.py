@@ -294,6 +294,10 @@ class Feature(QObject):
         yield from (PlannedPane(pane.name, pane.title, partial(_itself, pane)) for pane in self.panes)
         yield from (late.planned(self) for late in self._late)
 
+    def home(self, pane: str) -> QWidget | None:
+        """Where this pane will stand, which it is best made in: moved there, all its parts would be dressed again."""
+        return self.context.layout.docks.get(pane)
+
     def made_panes(self) -> Iterable[Pane]:
         """Those of its panes that are made."""
         yield from self.panes

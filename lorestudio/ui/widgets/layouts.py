@@ -313,9 +313,9 @@ def resize_for_letters(dialog: QWidget, width: int, height: int) -> None:
     dialog.resize(min(round(width * factor), most.width()), min(round(height * factor), most.height()))
 
 
-def scrolled(page: QWidget, name: str = "", *, framed: bool = False) -> QScrollArea:
+def scrolled(page: QWidget, name: str = "", *, of: QWidget | None = None, framed: bool = False) -> QScrollArea:
     """A page that is as wide as the room, and scrolls where it is higher."""
-    area = named(QScrollArea(widgetResizable=True), name)
+    area = named(QScrollArea(of, widgetResizable=True), name)
     if not framed:
         area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidget(page)

@@ -50,7 +50,6 @@ from lorestudio.ui.widgets.layouts import (
     Slot,
     button,
     column,
-    holding,
     iconed,
     label,
     paint_as,
@@ -93,7 +92,8 @@ class EmptyState(QWidget):
         self._made: list[QPushButton] = []
         self._offered: tuple[tuple[str, str], ...] | None = None
         self._theme, self._icon_name = theme, icon
-        self._icon, self.title, self.text = QLabel(self), QLabel(self, wordWrap=True), QLabel(self, wordWrap=True)
+        page = QWidget(self)
+        self._icon, self.title, self.text = QLabel(page), QLabel(page, wordWrap=True), QLabel(page, wordWrap=True)
         self.title.setProperty("kind", "title")
         self.text.setProperty("kind", "muted")
         for part in (self.title, self.text):
@@ -105,10 +105,9 @@ class EmptyState(QWidget):
             part.setMinimumWidth(0)
         self._buttons = row(spacing=GAP, margins=(0, 4, 0, 0))
         lines = (row(1, (part, 100), 1) for part in (self.title, self.text))
-        page = holding(
-            column(2, self._icon, *lines, self._buttons, 3, spacing=8, margins=(self.SIDE, 18, self.SIDE, 18))
-        )
-        self._area = scrolled(page)
+        margins = self.SIDE, 18, self.SIDE, 18
+        column(2, self._icon, *lines, self._buttons, 3, of=page, spacing=8, margins=margins)
+        self._area = scrolled(page, of=self)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.verticalScrollBar().rangeChanged.connect(self._scrolls)
         tight(self._area, of=self)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QSizePolicy,
+    QStackedWidget,
     QTabWidget,
     QToolButton,
     QWidget,
@@ -156,21 +157,23 @@ class RowsPage(QWidget):
         key: Callable[[Any], object],
         tip: Callable[[Any], str],
         name: str,
+        parent: QWidget | None = None,
         *,
         halved: bool = True,
     ) -> None:
         """With `halved`, rows and what is below them have the same room at first."""
-        super().__init__()
+        super().__init__(parent)
         self.setAccessibleName(name)
         self._about: object = None
         self._divided = not halved
         self.model = RecordTable(columns, theme=theme, key=key, tip=lambda row, _column: tip(row), parent=self)
-        self.view = RecordView(theme, self.model, name, self)
-        self.empty = EmptyState(theme, "list", self)
-        self.words = label(self, kind="small", selectable=True)
-        self.below = column(self.words, spacing=4, margins=(8, 4, 8, 6))
-        self.detail = holding(self.below, self)
-        self.splitter = split(holding(column(self.view, self.empty, margins=0)), self.detail, of=self, stretch=0)
+        listed, self.detail = QWidget(self), QWidget(self)
+        self.splitter = split(listed, self.detail, of=self, stretch=0)
+        self.view = RecordView(theme, self.model, name, listed)
+        self.empty = EmptyState(theme, "list", listed)
+        column(self.view, self.empty, of=listed, margins=0)
+        self.words = label(self.detail, kind="small", selectable=True)
+        self.below = column(self.words, of=self.detail, spacing=4, margins=(8, 4, 8, 6))
         column(self.splitter, of=self, margins=0)
         self.model.changed.connect(self._show_rows)
         self._show_rows()
@@ -182,7 +185,7 @@ class RowsPage(QWidget):
 
     def add_text(self, name: str) -> RecapText:
         """A text of the chosen row below."""
-        text = RecapText(name, self)
+        text = RecapText(name, self.detail)
         self.below.addWidget(text, 1)
         text.left.connect(self.view.setFocus)
         return text
@@ -195,7 +198,7 @@ class RowsPage(QWidget):
 
     def row_button(self, text: str, tip: str, act: Callable[[Any], object]) -> QPushButton:
         """A small button that does something with the chosen row."""
-        return small_button(self, text, tip, lambda: self.with_row(act))
+        return small_button(self.detail, text, tip, lambda: self.with_row(act))
 
     def with_row(self, act: Callable[[Any], object]) -> None:
         """Do something with the chosen row, where there is one."""
@@ -306,9 +309,10 @@ class WorkPane(Pane):
     menu: ClassVar[Sequence[str]] = ()
     """Actions of the menu behind `more`; "" is a line between two."""
 
-    def __init__(self, name: str, title: str, theme: Theme, icon: str) -> None:
-        super().__init__(name, title, theme)
+    def __init__(self, name: str, title: str, theme: Theme, icon: str, parent: QWidget | None = None) -> None:
+        super().__init__(name, title, theme, parent)
         self.tabs = named(QTabWidget(self, documentMode=True, usesScrollButtons=True), title)
+        self.parts = self.tabs.findChildren(QStackedWidget)[0]  # moved there later, a part would be dressed again
         self.buttons: dict[str, QToolButton] = {}
         self.more, self.asked = iconed(theme, QToolButton(self), "chevron-down"), QToolButton(self)
         self.state = label(self, kind="small")

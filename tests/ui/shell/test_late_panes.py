@@ -7,12 +7,16 @@ import sys
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QEvent, QTimer
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from lorestudio.ui.features.facts.pane import MemoryPage
 from lorestudio.ui.shell.layout import TUNE
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.record_table import RecordView
+from lorestudio.ui.widgets.work_pane import RowsPage
 
 AT_ONCE = {"vault", "chat", "entry", "trace", "problems"}
 """What the first workspace shows, and the pane whose findings are counted in the last line."""
@@ -82,6 +86,31 @@ def test_panes_that_come_into_sight_together_are_made_one_after_the_other(window
     look()
     new = [len(now - then) for then, now in pairwise(turns)]
     assert max(new) == 1, f"made in each turn: {new}"
+
+
+@pytest.mark.own_window
+@pytest.mark.parametrize("name", ["recap", "memories"])
+def test_a_pane_and_the_parts_of_its_tabs_are_made_where_they_will_stand(
+    window, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is moved is dressed again by the style sheet, with all that is in it: half of the time that a pane took."""
+    moved: list[str] = []
+
+    def look_at(kind: type[QWidget]) -> None:
+        usual = kind.event
+
+        def event(widget: QWidget, event: QEvent) -> bool:
+            if event.type() is QEvent.Type.ParentChange:
+                moved.append(widget.accessibleName())
+            return usual(widget, event)
+
+        monkeypatch.setattr(kind, "event", event, raising=False)
+
+    for kind in (Pane, RowsPage, MemoryPage, RecordView):
+        look_at(kind)
+    pane = window.docks[name].pane
+    assert pane.isAncestorOf(pane.tabs.currentWidget().view)
+    assert moved == []
 
 
 def test_python_imports_as_it_always_does() -> None:

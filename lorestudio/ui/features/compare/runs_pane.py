@@ -337,8 +337,8 @@ def _last_words(found: ComparedRuns) -> str:
 class ComparePane(Pane):
     """Its pages are panes by themselves; the title says what the one in front says."""
 
-    def __init__(self, theme: Theme, runs: RunsPage, *others: Pane) -> None:
-        super().__init__("compare", tr("Compare"), theme)
+    def __init__(self, theme: Theme, runs: RunsPage, *others: Pane, parent: QWidget | None = None) -> None:
+        super().__init__("compare", tr("Compare"), theme, parent)
         self.runs, pages = runs, (runs, *others)
         self._notes = dict.fromkeys(pages, "")
         self._seen = False

@@ -67,7 +67,7 @@ class MemoriesFeature(Feature):
         """The memories, and the work of drawing facts out."""
         from lorestudio.ui.features.facts.pane import MemoriesPane
 
-        context, store, pane = self.context, self.store, MemoriesPane(self.context.theme)
+        context, store, pane = self.context, self.store, MemoriesPane(self.context.theme, self.home("memories"))
         context.commands.attach({Where.MEMORIES: (pane.memories.view,)})
         pane.use_actions(context.commands)
         pane.seen.connect(lambda looks: store.look(wanted=looks))

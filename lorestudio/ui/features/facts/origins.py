@@ -173,7 +173,7 @@ class PassagePage(RowsPage):
     wanted = Signal(str)
     jump = Signal(int)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self._reading = ""
         self._busy = False
         columns = (
@@ -182,7 +182,9 @@ class PassagePage(RowsPage):
             Column("Memories", lambda row: str(row.memories) if row.state else "", numeric=True, width=74),
             Column("Ended", lambda row: day_words(row.ended)),
         )
-        super().__init__(theme, columns, attrgetter("key"), _passage_tip, tr("Passages of the chat"), halved=False)
+        super().__init__(
+            theme, columns, attrgetter("key"), _passage_tip, tr("Passages of the chat"), parent, halved=False
+        )
         self.setAccessibleName(tr("Passages"))
         self.read = self.row_button(
             tr("Draw out its facts"), tr("Read this passage only"), lambda row: self.wanted.emit(row.key)
@@ -257,9 +259,9 @@ def _passage_tip(row: PassageRow) -> str:
 class ProfilePage(RowsPage):
     """The fields that rules have filled; the chosen one is told in full."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         columns = (Column("Field", itemgetter(0), width=130), Column("Holds", itemgetter(1)))
-        super().__init__(theme, columns, itemgetter(0), ": ".join, tr("Fields of the profile"), halved=False)
+        super().__init__(theme, columns, itemgetter(0), ": ".join, tr("Fields of the profile"), parent, halved=False)
         self.setAccessibleName(tr("Profile"))
         text = tr(
             "Rules put readings and lists into a profile: “Rules for the profile” in the settings of fact memory."

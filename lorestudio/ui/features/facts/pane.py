@@ -29,7 +29,7 @@ from lorestudio.ui.features.facts.table import (
 from lorestudio.ui.shell.actions import Commands
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.layouts import SearchField, column, combo, holding, iconed, named, row, split, tight, tool
+from lorestudio.ui.widgets.layouts import SearchField, column, combo, iconed, named, row, split, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, FilterStrip, FoldingRow
 from lorestudio.ui.widgets.work_pane import WorkPane
 
@@ -136,8 +136,8 @@ class MemoryPage(QWidget):
     chosen = Signal(object)
     wanted = Signal(str)
 
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self.setAccessibleName(tr("Memories"))
         self._picture: FactsPicture | None = None
         self._quotes = False
@@ -148,12 +148,13 @@ class MemoryPage(QWidget):
         self.bar = FilterBar(theme, self)
         self.strip = FilterStrip(theme, self)
         self.model = MemoryTable(theme, self)
-        self.view = MemoryView(theme, self.model, self)
+        listed = QWidget(self)
+        self.splitter = split(listed, of=self, stretch=0)
+        self.view = MemoryView(theme, self.model, listed)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.empty = EmptyState(theme, "star", self)
-        self.detail = MemoryDetail(theme, self)
-        listed = holding(column(self.view, self.empty, margins=(0, 2, 0, 0)), self)
-        self.splitter = split(listed, self.detail, of=self, stretch=0)
+        self.empty = EmptyState(theme, "star", listed)
+        column(self.view, self.empty, of=listed, margins=(0, 2, 0, 0))
+        self.detail = MemoryDetail(theme, self.splitter)
         tight(self.bar, self.strip, (self.splitter, 1), of=self)
         self._connect()
         self.detail.hide()
@@ -366,8 +367,8 @@ class MemoriesPane(WorkPane):
         "memories.settings",
     )  # fmt: skip
 
-    def __init__(self, theme: Theme) -> None:
-        super().__init__("memories", tr("Memories"), theme, "star")
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__("memories", tr("Memories"), theme, "star", parent)
         self._set_head(
             ("memories.extract", "memories.stop", "memories.settings"),
             ("memories.extract", "memories.stop"),
@@ -375,7 +376,8 @@ class MemoriesPane(WorkPane):
             tr("Read the chat again, refresh vectors, take a deletion back"),
             beside=True,
         )
-        self.memories, self.passages, self.profile = MemoryPage(theme), PassagePage(theme), ProfilePage(theme)
+        self.memories, self.passages = MemoryPage(theme, self.parts), PassagePage(theme, self.parts)
+        self.profile = ProfilePage(theme, self.parts)
         self.search_field = self.memories.bar.field
         self.tabs.setAccessibleName(tr("Parts of fact memory"))
         self.tabs.addTab(self.memories, tr("Memories"))

@@ -51,7 +51,7 @@ class RecapFeature(Feature):
         """The recaps, and the work on their queue."""
         from lorestudio.ui.features.recap.pane import RecapPane
 
-        context, recaps, pane = self.context, self.recaps, RecapPane(self.context.theme)
+        context, recaps, pane = self.context, self.recaps, RecapPane(self.context.theme, self.home("recap"))
         pane.use_actions(context.commands)
         pane.seen.connect(recaps.want)
         pane.seen.connect(lambda: context.use(_USED))

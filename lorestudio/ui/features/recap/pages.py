@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QProgressBar
+from PySide6.QtWidgets import QCheckBox, QProgressBar, QWidget
 
 from lorestudio.domain.texts import shorten
 from lorestudio.systems.recap.message_recaps import WalkDecision
@@ -45,7 +45,7 @@ class MessagePage(RowsPage):
     pinned = Signal(int, bool)
     wanted = Signal(int)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         columns = (
             Column("#", lambda row: str(row.index), numeric=True, width=44),
             state_column("Recap", lambda row: _STATES[row.state], 112),
@@ -53,12 +53,12 @@ class MessagePage(RowsPage):
             Column("Message", lambda row: shorten(f"{row.speaker}: {row.text}", 160)),
         )
         self._picture: RecapPicture | None = None
-        super().__init__(theme, columns, lambda row: row.index, _tip, tr("Messages and their recaps"))
+        super().__init__(theme, columns, lambda row: row.index, _tip, tr("Messages and their recaps"), parent)
         self.text = self.add_text(tr("Recap of the message"))
         exclude_tip = tr("Its recap stays in the file, and takes no part")
-        self.exclude = named(QCheckBox(tr("Leave its recap out"), self), "", exclude_tip)
+        self.exclude = named(QCheckBox(tr("Leave its recap out"), self.detail), "", exclude_tip)
         pin_tip = tr("Hidden from the prompt, whatever hiding by scenes does")
-        self.pin = named(QCheckBox(tr("Keep it hidden"), self), "", pin_tip)
+        self.pin = named(QCheckBox(tr("Keep it hidden"), self.detail), "", pin_tip)
         self.again = self.row_button(
             tr("Make its recap"), tr("Ask for the recap of this message, also again"),
             lambda row: self.wanted.emit(row.index),
@@ -134,7 +134,7 @@ class RunningPage(RowsPage):
     used = Signal(int)
     deleted = Signal(int)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self._current = -1
         columns = (
             Column("Version", lambda row: str(row.number), numeric=True, width=56),
@@ -145,7 +145,7 @@ class RunningPage(RowsPage):
         )
         super().__init__(
             theme, columns, lambda row: row.number, lambda row: shorten(row.content, 400),
-            tr("Versions of the running recap"),
+            tr("Versions of the running recap"), parent,
         )  # fmt: skip
         self.empty.say(
             tr("No running recap yet"),
@@ -211,7 +211,7 @@ _PROMPT_STATES: Final = {
 class RecapPromptPage(RowsPage):
     """Follows the reply that is looked at."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self._prompt: PromptAt | None = None
         columns = (
             Column("#", lambda row: str(row.index), numeric=True, width=44),
@@ -220,16 +220,16 @@ class RecapPromptPage(RowsPage):
             Column("Recap", lambda row: shorten(row.recap, 160)),
         )
         super().__init__(
-            theme, columns, lambda row: row.index, self._why, tr("Recaps that take part, newest message first"),
+            theme, columns, lambda row: row.index, self._why, tr("Recaps that take part, newest message first"), parent,
         )  # fmt: skip
         self.empty.say(
             tr("No reply chosen"),
             tr("Choose a message in the chat to see what recap memory puts into the prompt of the reply."),
         )
         bar_name = tr("Tokens of the recaps that fit, against the limit")
-        self.bar = named(QProgressBar(self, textVisible=False), bar_name)
-        self.why = label(self, kind="small")
-        self.text = named(SmallText(self, readOnly=True, tabChangesFocus=True), tr("What goes into the prompt"))
+        self.bar = named(QProgressBar(self.detail, textVisible=False), bar_name)
+        self.why = label(self.detail, kind="small")
+        self.text = named(SmallText(self.detail, readOnly=True, tabChangesFocus=True), tr("What goes into the prompt"))
         self.text.setObjectName("Boxed")
         self.text.setPlaceholderText(tr("Nothing goes into the prompt: there is no running recap for this reply yet."))
         for part in (self.bar, self.why):

@@ -59,14 +59,14 @@ class QueuePage(RowsPage):
     hurried = Signal()
     emptied = Signal()
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         columns = (
             state_column("", lambda row: _STATES[row.state], 104),
             Column("Step", lambda row: row.words, tone=_tone, width=180),
             Column("", lambda row: shorten(row.remark, 200), tone=_tone),
         )
         super().__init__(
-            theme, columns, lambda row: row.key, lambda row: row.remark or row.words, tr("Queue of recap work"),
+            theme, columns, lambda row: row.key, lambda row: row.remark or row.words, tr("Queue of recap work"), parent,
         )  # fmt: skip
         self._queue = QueuePicture()
         self.empty.say(
@@ -180,7 +180,7 @@ class ScenePage(RowsPage):
     toggled = Signal(int)
     deleted = Signal(int)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         columns = (
             Column("Messages", lambda row: tr("#{first} to #{last}", first=row.where[0], last=row.where[1]), width=96),
             state_column("Recap", _state, 116),
@@ -189,6 +189,7 @@ class ScenePage(RowsPage):
         )
         super().__init__(
             theme, columns, lambda row: row.index, lambda row: shorten(row.recap or row.name, 400), tr("Scenes"),
+            parent,
         )  # fmt: skip
         self.empty.say(
             tr("No scenes yet"),
@@ -292,16 +293,17 @@ class RecapPane(WorkPane):
     seen = Signal()
     menu = ("recap.search", "recap.running", "", "recap.clear_queue", "recap.clear")
 
-    def __init__(self, theme: Theme) -> None:
-        super().__init__("recap", tr("Recap"), theme, "lines")
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__("recap", tr("Recap"), theme, "lines", parent)
         self._set_head(
             ("recap.run", "recap.pause", "recap.resume", "recap.by_itself", "recap.settings"),
             ("recap.run",),
             tr("More about recaps"),
             tr("Look for a break, make the running recap, empty the queue"),
         )
-        self.messages, self.scenes, self.running = MessagePage(theme), ScenePage(theme), RunningPage(theme)
-        self.prompt, self.queue = RecapPromptPage(theme), QueuePage(theme)
+        self.messages, self.scenes = MessagePage(theme, self.parts), ScenePage(theme, self.parts)
+        self.running, self.prompt = RunningPage(theme, self.parts), RecapPromptPage(theme, self.parts)
+        self.queue = QueuePage(theme, self.parts)
         self.tabs.setAccessibleName(tr("Parts of recap memory"))
         for page, title in (
             (self.messages, tr("Messages")),

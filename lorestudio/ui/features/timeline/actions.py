@@ -60,7 +60,7 @@ class TimelineFeature(Feature):
         runs = RunsPage(context.theme, context.session, context.selection, self.comparable)
         runs.jump.connect(self.jump)
         runs.wanted.connect(self._wanted)
-        pane = ComparePane(context.theme, runs, self._systems())
+        pane = ComparePane(context.theme, runs, self._systems(), parent=self.home("compare"))
         context.commands.attach({Where.RUNS: (pane,)})
         return pane
 

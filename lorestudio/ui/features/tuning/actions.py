@@ -113,7 +113,7 @@ class TuningFeature(Feature):
         """The chat as it was run in numbers, once somebody looks."""
         from lorestudio.ui.features.tuning.scores_pane import ScoresPane
 
-        pane = ScoresPane(self.context.theme, self.context.preview.whole)
+        pane = ScoresPane(self.context.theme, self.context.preview.whole, self.home("scores"))
         pane.picked.connect(self._look_at)
         pane.seen.connect(self.score)
         self.context.enable_with(pane.try_button, "scores.steps")

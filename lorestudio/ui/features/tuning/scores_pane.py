@@ -66,8 +66,8 @@ class ScoresPane(Pane):
     picked = Signal(object, object)
     seen = Signal()
 
-    def __init__(self, theme: Theme, whole: LiveEffects) -> None:
-        super().__init__("scores", tr("Scores"), theme)
+    def __init__(self, theme: Theme, whole: LiveEffects, parent: QWidget | None = None) -> None:
+        super().__init__("scores", tr("Scores"), theme, parent)
         self._whole = whole
         self.scores = self._sheet(tr("Scores"), _SCORES, attrgetter("name"))
         self.uses = self._sheet(tr("What replies used"), _USES, attrgetter("entry"))
