@@ -9,15 +9,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import networkx as nx
 from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, Point, pair, undirected
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 SEED: Final = 20_240_531
 MISSING_LIMIT: Final = 50
@@ -111,6 +113,8 @@ def communities(
     graph: NoteGraph, flat: nx.Graph, entries: Sequence[Entry], cancel: CancelToken | None = None
 ) -> tuple[Community, ...]:
     """Louvain communities, largest first. Entries without an edge are in none."""
+    import networkx as nx
+
     connected = flat.subgraph([entry for entry in flat if flat.degree(entry)])
     parts: list[set[int]] = []
     if len(connected):
@@ -147,6 +151,8 @@ def _tags(parts: Sequence[tuple[int, ...]], entries: Sequence[Entry]) -> list[st
 
 def centrality(flat: nx.Graph) -> Mapping[int, float]:
     """How often a node lies on shortest paths between others, 0 to 1; in large graphs estimated from some nodes."""
+    import networkx as nx
+
     size = len(flat)
     if not flat.number_of_edges():
         return dict.fromkeys(flat, 0.0)
@@ -184,6 +190,8 @@ def local_graph(neighbours: Mapping[int, Sequence[int]], centre: int, depth: int
 
 def shortest_path(graph: NoteGraph, start: int, end: int) -> tuple[int, ...]:
     """The fewest steps from one node to another along edges of any kind and direction, () where there is no way."""
+    import networkx as nx
+
     try:
         return tuple(nx.shortest_path(undirected(graph), start, end))
     except nx.NetworkXNoPath:
@@ -205,6 +213,8 @@ def gaps(graph: NoteGraph, entries: Sequence[Entry], community_of: Mapping[int, 
 
 def circles(graph: NoteGraph) -> tuple[tuple[int, ...], ...]:
     """One circle of `requires` for each knot of entries that require each other, beginning with the lowest id."""
+    import networkx as nx
+
     directed = nx.DiGraph()
     directed.add_edges_from((edge.source, edge.target) for edge in graph.edges if edge.kind is EdgeKind.REQUIRES)
     found = []

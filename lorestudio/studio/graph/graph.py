@@ -12,16 +12,18 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import ahocorasick
-import networkx as nx
 from msgspec import Struct
 
 from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.domain.lifecycle import CancelToken, heed
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 LEAST_NAME: Final = 2
 """Shorter names are found everywhere and say nothing."""
@@ -231,6 +233,8 @@ def neighbours(nodes: Iterable[int], edges: Iterable[Edge]) -> Mapping[int, tupl
 
 def undirected(graph: NoteGraph) -> nx.Graph:
     """All nodes, and one weighted edge for each connected pair: what networkx's algorithms work on."""
+    import networkx as nx
+
     made = nx.Graph()
     made.add_nodes_from(graph.nodes)
     made.add_weighted_edges_from((edge.source, edge.target, edge.weight) for edge in graph.edges)

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
-import networkx as nx
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -176,6 +175,8 @@ class _LayoutProgress:
 
 def _components(graph: NoteGraph) -> list[list[int]]:
     """Entries that hang together, largest part first; those without an edge are in none."""
+    import networkx as nx
+
     parts = (sorted(part) for part in nx.connected_components(undirected(graph)) if len(part) > 1)
     return sorted(parts, key=lambda part: (-len(part), part))
 
@@ -304,6 +305,8 @@ class _GraphBody:
 
 def _by_community(found: GraphStudy, ids: Sequence[int]) -> Floats:
     """Communities where networkx puts their graph, and in each the members as a sunflower has its seeds."""
+    import networkx as nx
+
     groups = sorted({found.community_of[entry] for entry in ids})
     between = nx.Graph()
     between.add_nodes_from(groups)
