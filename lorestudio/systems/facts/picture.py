@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -15,9 +16,11 @@ from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, Thread
-from lorestudio.systems.facts.session import FactsSession
 from lorestudio.systems.facts.similarity import comparable
 from lorestudio.systems.facts.threads import Passage, chat_name, owner_of
+
+if TYPE_CHECKING:
+    from lorestudio.systems.facts.session import FactsSession
 
 NOT_SHOWN = frozenset({"userId", "updatedAt"})
 """Fields of a profile that say nothing about the story."""

@@ -105,8 +105,7 @@ class EmptyState(QWidget):
             part.setMinimumWidth(0)
         self._buttons = row(spacing=GAP, margins=(0, 4, 0, 0))
         lines = (row(1, (part, 100), 1) for part in (self.title, self.text))
-        margins = self.SIDE, 18, self.SIDE, 18
-        column(2, self._icon, *lines, self._buttons, 3, of=page, spacing=8, margins=margins)
+        column(2, self._icon, *lines, self._buttons, 3, of=page, spacing=8, margins=(self.SIDE, 18, self.SIDE, 18))
         self._area = scrolled(page, of=self)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.verticalScrollBar().rangeChanged.connect(self._scrolls)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from PySide6.QtCore import QPoint
 
@@ -26,6 +26,7 @@ from lorestudio.ui.widgets.rows import passing_menu
 
 if TYPE_CHECKING:
     from lorestudio.systems.facts.picture import MemoryRow
+    from lorestudio.systems.facts.system import FactsSystem
     from lorestudio.ui.features.facts.pane import MemoriesPane, MemoryPage
 
 MENU: Final = "Chat/Memories"
@@ -344,14 +345,12 @@ class MemoriesFeature(Feature):
 
     def _show_uses(self) -> None:
         """Count in how many replies of the run memories went; while one is under way, what was shown stays."""
-        from lorestudio.systems.facts.system import FactsSystem
-
         runs = self.context.session.runs
         if runs.replaying or not self.is_made("memories"):
             return
         simulator, uses = runs.finished(), None
-        if simulator is not None and isinstance(simulator.system, FactsSystem):
-            counts, memories = FiringCounts(), simulator.system.known.memories
+        if simulator is not None and simulator.system.name == NAME:
+            counts, memories = FiringCounts(), cast("FactsSystem", simulator.system).known.memories
             counts.take(simulator.traces, None)
             # Memories are no notes of the vault, so their places in a trace are raised.
             uses = {memories[place % FOREIGN_IDS].id: replies for place, replies in counts.injected().items()}

@@ -380,9 +380,8 @@ class MemoriesPane(WorkPane):
         self.profile = ProfilePage(theme, self.parts)
         self.search_field = self.memories.bar.field
         self.tabs.setAccessibleName(tr("Parts of fact memory"))
-        self.tabs.addTab(self.memories, tr("Memories"))
-        self.tabs.addTab(self.passages, tr("Passages"))
-        self.tabs.addTab(self.profile, tr("Profile"))
+        for page in (self.memories, self.passages, self.profile):
+            self.tabs.addTab(page, page.accessibleName())
         self.memories.wanted.connect(self.wanted)
         for page in (self.passages, self.profile):
             page.empty.pressed.connect(self.wanted)
