@@ -319,7 +319,7 @@ class Problems:
 
     `notes` counts files, `unread` those whose text is not known here because their vault has no folder, `runs` the
     generations that were taken into account. `failures` are sentences about what could not be looked at. Of lorebooks
-    `notes` counts the entries that are on.
+    `notes` counts the entries that are on. `of_note` counts the findings of each note.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -329,10 +329,12 @@ class Problems:
     runs: int = 0
     failures: tuple[str, ...] = ()
     of_books: bool = False
+    of_note: Counter[NoteKey] = data_field(init=False, repr=False, compare=False)
     _counts: Counter[Severity] = data_field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Count once: a large vault has tens of thousands of findings."""
+        object.__setattr__(self, "of_note", Counter(finding.note for finding in self.findings))
         object.__setattr__(self, "_counts", Counter(finding.severity for finding in self.findings))
 
     def count(self, severity: Severity) -> int:

@@ -6,7 +6,6 @@ The switcher has notes by title or alias, those looked at last first, and a new 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -606,7 +605,7 @@ class VaultFeature(Feature):
     def _count_problems(self, _errors: int, _warnings: int) -> None:
         problems = self._problems.problems
         if problems is not None:
-            self.pane.set_problems(Counter(finding.note for finding in problems.findings))
+            self.pane.set_problems(problems.of_note)
 
     def _done(self, done: Done) -> None:
         self.context.place.moved(done.moves)
