@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import operator
 import os
 import platform
 import re
@@ -40,6 +41,9 @@ class CheckResult(Struct, frozen=True):
 
 
 TOKENS: Final = "Tokens"
+
+_BOUND: Final = re.compile(r"(>=|<|!=)([\d.]+)")
+_COMPARED: Final = {">=": operator.ge, "<": operator.lt, "!=": operator.ne}
 
 
 class Basis(Struct, frozen=True):
@@ -106,7 +110,7 @@ def examine(*, has_display: bool, window_problem: str = "") -> tuple[CheckResult
         CheckResult(
             "Python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.platform(terse=True)}"
         ),
-        *map(_library, libraries()),
+        *(_library(name, bounds) for name, bounds in libraries().items()),
         *(_folder(name, path) for name, path in own_folders().items()),
         _answers(),
         _systems(),
@@ -122,20 +126,27 @@ def examine(*, has_display: bool, window_problem: str = "") -> tuple[CheckResult
     )
 
 
-def libraries() -> tuple[str, ...]:
-    """What the program needs at run time, as its package says; nothing where it runs from a source tree alone."""
+def libraries() -> dict[str, str]:
+    """What the program needs at run time, and in which versions, as its package says; nothing in a mere source tree."""
     try:
         wanted = requires("lorestudio") or ()
     except PackageNotFoundError:
-        return ()
-    return tuple(re.split("[^\\w.-]", each)[0] for each in wanted if "extra ==" not in each)
+        return {}
+    return dict(re.findall(r"([\w.-]+)(.*)", each)[0] for each in wanted if "extra ==" not in each)
 
 
-def _library(name: str) -> CheckResult:
+def _library(name: str, bounds: str) -> CheckResult:
     try:
-        return CheckResult(name, True, version(name))
+        found = version(name)
     except PackageNotFoundError:
         return CheckResult(name, False, f"not installed. Run: pip install {name}")
+    if all(_COMPARED[sign](_numbers(found), _numbers(bound)) for sign, bound in _BOUND.findall(bounds)):
+        return CheckResult(name, True, found)
+    return CheckResult(name, False, f'{found} does not do. Run: pip install "{name}{bounds}"')
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", text)))
 
 
 def _folder(name: str, path: Path) -> CheckResult:

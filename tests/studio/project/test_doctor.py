@@ -27,6 +27,7 @@ def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine on which every library is there, Qt included."""
+    monkeypatch.setattr(doctor, "requires", lambda _name: ["numpy>=1.0"])
     monkeypatch.setattr(doctor, "version", lambda _name: "1.0")
 
 
@@ -62,6 +63,23 @@ def test_a_missing_library_is_named_with_the_cure(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(doctor, "version", missing)
     findings = by_subject(examine(has_display=True))
     assert findings["numpy"] == CheckResult("numpy", ok=False, message="not installed. Run: pip install numpy")
+
+
+@pytest.mark.parametrize(
+    ("found", "ok"),
+    [("6.9.3", False), ("6.10", True), ("6.10.0", True), ("6.11.3", True), ("6.12.0", False), ("6.12.1", True)],
+)
+def test_a_library_in_a_version_that_does_not_do_is_named_with_the_cure(
+    monkeypatch: pytest.MonkeyPatch, *, found: str, ok: bool
+) -> None:
+    monkeypatch.setattr(
+        doctor, "requires", lambda _: ["PySide6-Essentials!=6.12.0,>=6.10", "optuna>=5; extra == 'tune'"]
+    )
+    monkeypatch.setattr(doctor, "version", lambda _: found)
+    findings = by_subject(examine(has_display=True))
+    cure = f'{found} does not do. Run: pip install "PySide6-Essentials!=6.12.0,>=6.10"'
+    assert findings["PySide6-Essentials"] == CheckResult("PySide6-Essentials", ok, found if ok else cure)
+    assert "optuna" not in findings
 
 
 def test_the_libraries_are_those_of_the_package() -> None:
