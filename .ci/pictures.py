@@ -14,10 +14,7 @@ from lorestudio.ui.shell.app import render_window
 from lorestudio.ui.shell.main_window import MainWindow
 
 DOCS = Path(__file__).resolve().parents[1] / "resources" / "docs"
-MENDED = (
-    ("places/Café Brouillard.md", ", the]", "]"),
-    ("items/Storm Glass.md", "era: before the flood\n", ""),
-)
+MENDED = (("places/Café Brouillard.md", ", the]", "]"), ("items/Storm Glass.md", "era: before the flood\n", ""))
 """What the tutorial's second and third step change in the practice copy."""
 
 

@@ -64,11 +64,7 @@ NAMES_SETTINGS = MappingProxyType(
 )
 """Where a settings class may be named, for a type or a default, and what for."""
 
-ASKS = MappingProxyType(
-    {
-        "ui/features/facts/store.py": 1,
-    }
-)
+ASKS = MappingProxyType({"ui/features/facts/store.py": 1})
 """How often modules still ask by settings class which system it is."""
 
 

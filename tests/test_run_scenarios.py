@@ -232,9 +232,7 @@ def test_deeplores_look_for_changes_keeps_notes_as_they_were_indexed(
 ) -> None:
     """Rules: deeplore 1.12, 1.13: the note that was merged is no entry, so it is read and merged again."""
     first = LAMP.replace("keys:", "requires: [New]\nkeys:")
-    vaults = [
-        {"name": "v", "files": [["Lamp.md", first], ["Sub/Lamp.md", LAMP.replace("It burns.", "It hangs.")]]},
-    ]
+    vaults = [{"name": "v", "files": [["Lamp.md", first], ["Sub/Lamp.md", LAMP.replace("It burns.", "It hangs.")]]}]
     generations = [
         {"now_ms": NOW, "chat": [0]},
         {"now_ms": NOW + 1, "chat": [0], "vault_patch": {"New.md": LAMP}, "reindex": reindex},

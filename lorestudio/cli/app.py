@@ -96,11 +96,7 @@ class _Group(TyperGroup):
 
 
 app = typer.Typer(
-    name="lorestudio",
-    cls=_Group,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_show_locals=False,
+    name="lorestudio", cls=_Group, add_completion=False, rich_markup_mode=None, pretty_exceptions_show_locals=False
 )
 
 

@@ -53,8 +53,7 @@ Name = Annotated[str, typer.Argument(metavar="ID", help="An id as “captures li
 def attach(
     *,
     provider: Annotated[
-        str,
-        typer.Option("--provider", metavar="URL", help="The provider's real address. Default: the one used last."),
+        str, typer.Option("--provider", metavar="URL", help="The provider's real address. Default: the one used last.")
     ] = "",
     port: Annotated[
         int | None, typer.Option("--port", metavar="N", min=0, max=65535, help="Default: the one used last.")

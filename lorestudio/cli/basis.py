@@ -34,8 +34,7 @@ def basis(
     chat: NeededChat,
     *,
     hidden: Annotated[
-        str | None,
-        typer.Option("--hidden", metavar="A-B", help="Messages that you say more about with --since."),
+        str | None, typer.Option("--hidden", metavar="A-B", help="Messages that you say more about with --since.")
     ] = None,
     since: Annotated[
         int | None,

@@ -19,8 +19,7 @@ from lorestudio.studio.project.project import open_project
 
 def doctor(
     vault: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[VAULT...]", help="Folders of notes, to say what answers rest on."),
+        list[str] | None, typer.Argument(metavar="[VAULT...]", help="Folders of notes, to say what answers rest on.")
     ] = None,
     *,
     chat: ChatOption = None,

@@ -174,8 +174,7 @@ FixedOption = Annotated[
     typer.Option("--fixed", metavar="SWITCH", help="Mend this quirk of DeepLore (“all”: every one). May be repeated."),
 ]
 AnswersOption = Annotated[
-    str,
-    typer.Option("--answers", help="Who answers for the model: stand-in (offline), recorded, or a profile's name."),
+    str, typer.Option("--answers", help="Who answers for the model: stand-in (offline), recorded, or a profile's name.")
 ]
 OfflineAnswersOption = Annotated[
     str, typer.Option("--answers", help="Who answers for the model: stand-in (offline) or recorded.")
@@ -257,10 +256,7 @@ class SeenOptions:
         settings = assigned(texts, ChatBasis, project.basis.settings)
         paths = tuple(self.regex or ())
         setup = replace(
-            project.setup,
-            regex=tuple(map(load_scripts, paths)),
-            regex_paths=paths,
-            embedded_regex=self.embedded_regex,
+            project.setup, regex=tuple(map(load_scripts, paths)), regex_paths=paths, embedded_regex=self.embedded_regex
         )
         if self.card is not None:
             setup = replace(setup, card=load_card(self.card), card_path=self.card)
@@ -314,8 +310,7 @@ class SettingsOfSystem:
     system: Annotated[
         str | None,
         typer.Option(
-            "--system",
-            help=f"The system that decides: {SYSTEMS}. Default: {MAIN.name}, for a lorebook what scans it.",
+            "--system", help=f"The system that decides: {SYSTEMS}. Default: {MAIN.name}, for a lorebook what scans it."
         ),
     ] = None
     system_settings: Annotated[

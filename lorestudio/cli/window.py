@@ -281,11 +281,7 @@ def _list(folder: SillyTavernFolder) -> None:
     say(f"{folder.user} is only read. --chat NAME or --character NAME opens a chat with what belongs to it.")
 
 
-def open_window(
-    given: OpenOptions,
-    context_size: SizeOption = 0,
-    screenshot: ScreenshotOption = None,
-) -> None:
+def open_window(given: OpenOptions, context_size: SizeOption = 0, screenshot: ScreenshotOption = None) -> None:
     """Open a vault, a lorebook or a chat in the window, or list a SillyTavern and open a chat of it."""
     opened = given.found()
     if opened is None:

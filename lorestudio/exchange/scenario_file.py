@@ -547,11 +547,7 @@ def _field(definition: FieldDefinition) -> dict[str, Any]:
         "label": definition.label,
         "type": definition.type,
         "multi": definition.multi,
-        "gating": {
-            "enabled": definition.gating,
-            "operator": definition.operator,
-            "tolerance": definition.tolerance,
-        },
+        "gating": {"enabled": definition.gating, "operator": definition.operator, "tolerance": definition.tolerance},
         "values": list(definition.values),
         "contextKey": definition.key,
     }

@@ -106,10 +106,7 @@ class Behaviour(BaseModel):
         "placement",
     )
     title_collisions: Choice = _switch(
-        "Equal titles",
-        "entries of the same title share one match reason.",
-        "each keeps its own.",
-        "match order",
+        "Equal titles", "entries of the same title share one match reason.", "each keeps its own.", "match order"
     )
     field_tolerance: Choice = _switch(
         "Tolerance of gating fields",

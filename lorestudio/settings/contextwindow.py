@@ -14,12 +14,7 @@ ContextWindowStage: TypeAlias = Literal[
 """The stages that the settings change."""
 
 
-_ALL: Final[tuple[ContextWindowStage, ...]] = (
-    "context elements",
-    "conversation",
-    "lore budget",
-    "lore filling",
-)
+_ALL: Final[tuple[ContextWindowStage, ...]] = ("context elements", "conversation", "lore budget", "lore filling")
 
 counting = Group("Token counter", affects=_ALL)
 window = Group("Context window", affects=_ALL)

@@ -182,32 +182,17 @@ class RuleSet(BaseModel):
         "cascade links", "wiki links",
     )  # fmt: skip
     all_characters: bool = _rule(
-        "Notes of the active character",
-        "one note comes in.",
-        "all with that title or key do.",
-        "active character",
+        "Notes of the active character", "one note comes in.", "all with that title or key do.", "active character"
     )
     labels_by_vault: bool = _rule(
-        "Match reasons of equal titles",
-        "they share one.",
-        "those of two vaults have one each.",
-        "match order",
+        "Match reasons of equal titles", "they share one.", "those of two vaults have one each.", "match order"
     )
     unicode_names: bool = _rule(
-        "Field names in other alphabets",
-        "such a line belongs to the field before it.",
-        "it is a field of its own.",
+        "Field names in other alphabets", "such a line belongs to the field before it.", "it is a field of its own."
     )
-    empty_titles: bool = _rule(
-        "Notes without a title",
-        "a note named by blanks is an entry.",
-        "it is left out.",
-    )
+    empty_titles: bool = _rule("Notes without a title", "a note named by blanks is an entry.", "it is left out.")
     wi_fields: bool = _rule(
-        "World Info's fields in notes",
-        "they are not read.",
-        "they travel along with a warning.",
-        "manifest",
+        "World Info's fields in notes", "they are not read.", "they travel along with a warning.", "manifest"
     )
     checked_template: bool = _rule(
         "Template without {{content}}",
@@ -216,10 +201,7 @@ class RuleSet(BaseModel):
         "placement",
     )
     prefill: bool = _rule(
-        "Beginning of the reply",
-        "there is none.",
-        "the setting's text is put in front of the reply.",
-        "placement",
+        "Beginning of the reply", "there is none.", "the setting's text is put in front of the reply.", "placement"
     )
     notepad_lines: bool = _rule(
         "Lines of the AI notepad",

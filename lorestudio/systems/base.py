@@ -550,11 +550,7 @@ class System(ABC):
         return self
 
     def recalled(
-        self,
-        moment: Moment,
-        before: State,
-        went_in: Sequence[Entry],
-        decided: Decided | None = None,
+        self, moment: Moment, before: State, went_in: Sequence[Entry], decided: Decided | None = None
     ) -> State:
         """The state after a generation in which these notes went in, whatever was decided or would be."""
         return before if decided is None else decided.state
@@ -571,11 +567,7 @@ class System(ABC):
         yield from ()
 
     async def write_note(
-        self,
-        chat: Chat,
-        controls: ChatControls,
-        focus: str = "",
-        vault: Path | None = None,
+        self, chat: Chat, controls: ChatControls, focus: str = "", vault: Path | None = None
     ) -> WrittenNote | None:
         """Have a model write a note of what has happened in a chat; None where it writes none.
 
@@ -587,12 +579,7 @@ class System(ABC):
         """The last of these notes; None where it writes none."""
         return None
 
-    async def take_notes(
-        self,
-        chat: Chat,
-        controls: ChatControls,
-        place: int,
-    ) -> NotedReply | None:
+    async def take_notes(self, chat: Chat, controls: ChatControls, place: int) -> NotedReply | None:
         """Have a model take notes from the reply at this place; None where it takes none, or asks nobody for them."""
         return None
 

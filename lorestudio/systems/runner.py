@@ -21,16 +21,7 @@ from lorestudio.domain.lifecycle import Stopped
 from lorestudio.domain.records import replace
 from lorestudio.systems.base import Hold, Moment
 from lorestudio.systems.ledger import Choosable, Ledger, Named, Stage
-from lorestudio.trace.model import (
-    EntryRef,
-    Injection,
-    Phase,
-    PromptBlock,
-    RunOutcome,
-    StageRecord,
-    StageStatus,
-    Trace,
-)
+from lorestudio.trace.model import EntryRef, Injection, Phase, PromptBlock, RunOutcome, StageRecord, StageStatus, Trace
 
 _OVER: Final = frozenset({Phase.BUDGET, Phase.INJECT})
 """Phases from which nothing comes back: who is not accepted here has no place in the prompt."""

@@ -182,13 +182,7 @@ def phase_cell(phase: Phase, cells: Sequence[JourneyCell], stages: Sequence[Stag
     return found or JourneyCell("", CellState.NOT_REACHED)
 
 
-_WEIGHT: Final = {
-    Outcome.REMOVED: 4,
-    Outcome.ADDED: 3,
-    Outcome.CHANGED: 2,
-    Outcome.KEPT: 1,
-    Outcome.REFUSED: 0,
-}
+_WEIGHT: Final = {Outcome.REMOVED: 4, Outcome.ADDED: 3, Outcome.CHANGED: 2, Outcome.KEPT: 1, Outcome.REFUSED: 0}
 
 
 class _StageView:

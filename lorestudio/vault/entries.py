@@ -216,8 +216,7 @@ def _explanation(problem: NoteProblem, filename: str, rules: ParseRules) -> str:
             f"“{filename}” has the tag “{rules.never_insert_tag}”, so it is left out. Remove the tag to use the entry."
         ),
     }.get(
-        problem,
-        f"“{filename}” has no title. Write a name behind the # of its first heading, or give the file a name.",
+        problem, f"“{filename}” has no title. Write a name behind the # of its first heading, or give the file a name."
     )
 
 

@@ -391,10 +391,7 @@ class ObsidianVault:
         return f"ObsidianVault({self.address.name!r}, {self.address.url!r})"
 
     async def fetch(
-        self,
-        on_progress: Callable[[int, int], None] | None = None,
-        *,
-        definition_path: str = field_file.DEFAULT_PATH,
+        self, on_progress: Callable[[int, int], None] | None = None, *, definition_path: str = field_file.DEFAULT_PATH
     ) -> Fetched:
         """All notes in DeepLore's order, then the file of field definitions if there is one.
 

@@ -33,10 +33,7 @@ from lorestudio.ui.state.session import Session
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
 
-MODES = {
-    "keywords-only": {},
-    "ai-only": {"aiSearchEnabled": True, "aiSearchMode": "ai-only"},
-}
+MODES = {"keywords-only": {}, "ai-only": {"aiSearchEnabled": True, "aiSearchMode": "ai-only"}}
 
 
 class Heartbeat(QObject):
@@ -65,10 +62,7 @@ class Heartbeat(QObject):
 
     def _turn(self) -> None:
         clock, computed = time.perf_counter(), time.thread_time()
-        self._longest = (
-            max(self._longest[0], clock - self._clock),
-            max(self._longest[1], computed - self._computed),
-        )
+        self._longest = (max(self._longest[0], clock - self._clock), max(self._longest[1], computed - self._computed))
         self._clock, self._computed = clock, computed
 
 

@@ -127,10 +127,7 @@ def _found(
             "query_text_length_utf16": length(query),
             "query_text_head": query[:_SHOWN],
             "query_text_tail": query[-30:],
-            "request": {
-                "url": embeddings_address(asked),
-                "body": {"input": query, "model": embedder["model"]},
-            },
+            "request": {"url": embeddings_address(asked), "body": {"input": query, "model": embedder["model"]}},
         }
     if ranks:
         known |= {

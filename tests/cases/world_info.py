@@ -84,10 +84,7 @@ def _outcome_of(made: Decision) -> dict[str, Any]:
             for block in sorted(at_depth, key=lambda block: (block.depth, block.role))
         ],
         "outlets": {tag.removeprefix(outlet): text for tag, text in texts.items() if tag.startswith(outlet)},
-        "timed": {
-            "sticky": _effects(made.after.timed.sticky),
-            "cooldown": _effects(made.after.timed.cooldown),
-        },
+        "timed": {"sticky": _effects(made.after.timed.sticky), "cooldown": _effects(made.after.timed.cooldown)},
         "overflowed": scanned.overflowed,
         "budget": scanned.budget,
         "loops": [str(loop.scan) for loop in scanned.loops],

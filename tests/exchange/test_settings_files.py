@@ -35,11 +35,7 @@ def host(tmp_path: Path) -> Path:
 def test_each_key_goes_to_its_place_and_all_else_stays_as_it_is(host: Path) -> None:
     carrier = kind_of("world-info").carrier(DEEPER)
     differing = {each.declaration.alias: (each.before, each.after) for each in carrier.candidates(host)}
-    assert differing == {
-        "world_info_depth": (5, 7),
-        "allowWIScan": (False, True),
-        "enabled_world_info": (False, True),
-    }
+    assert differing == {"world_info_depth": (5, 7), "allowWIScan": (False, True), "enabled_world_info": (False, True)}
     values, remarks = carrier.prepared(differing)
     assert remarks == ()
     merge = carrier.plan(host, values)

@@ -46,12 +46,7 @@ def verdict(entry: int, outcome: Outcome, reason: str, **details: Any) -> Verdic
 
 
 def stage(
-    name: str,
-    phase: Phase,
-    entered: Sequence[int] = (),
-    left: Sequence[int] = (),
-    *verdicts: Verdict,
-    **fields: Any,
+    name: str, phase: Phase, entered: Sequence[int] = (), left: Sequence[int] = (), *verdicts: Verdict, **fields: Any
 ) -> StageRecord:
     return StageRecord(name, phase, entered=tuple(entered), left=tuple(left), verdicts=verdicts, **fields)
 

@@ -125,8 +125,7 @@ def test_lore_that_stays_before_the_chat_costs_nothing() -> None:
 
 def test_an_entry_that_enters_before_the_chat_costs_all_that_is_behind_it() -> None:
     found = turn(
-        run(2, block(2, 0, ("Amber", "amber text"))),
-        run(4, block(2, 0, ("Amber", "amber text"), ("Brook", "brook"))),
+        run(2, block(2, 0, ("Amber", "amber text"))), run(4, block(2, 0, ("Amber", "amber text"), ("Brook", "brook")))
     )
     assert found.kept == len("amber text")
     assert found.new == 2 * MESSAGE

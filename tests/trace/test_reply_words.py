@@ -43,15 +43,9 @@ def test_every_result_has_words() -> None:
     [
         (Breaker(), "closed"),
         (Breaker(failures=1), "closed, after 1 failure"),
-        (
-            Breaker(BreakerState.OPEN, 2, 30_001),
-            "open, after 2 failures in a row; one call may probe again in 29 s",
-        ),
+        (Breaker(BreakerState.OPEN, 2, 30_001), "open, after 2 failures in a row; one call may probe again in 29 s"),
         (Breaker(BreakerState.OPEN, 3, 1_001), "open, after 3 failures in a row; one call may probe again in 1 s"),
-        (
-            Breaker(BreakerState.HALF_OPEN, 2),
-            "half-open, after 2 failures in a row; the next call goes out as a probe",
-        ),
+        (Breaker(BreakerState.HALF_OPEN, 2), "half-open, after 2 failures in a row; the next call goes out as a probe"),
         (
             Breaker(BreakerState.PROBING, 2, 61_001),
             "half-open, after 2 failures in a row; a probe is without a result, another may go out in 60 s",

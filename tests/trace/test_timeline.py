@@ -75,10 +75,7 @@ def test_changes_since_the_turn_before() -> None:
         replace(story(), injections=(injection(SKARN, "Skarn", 300), injection(DAWNKEEP, "Dawnkeep", 500)))
     )
     after = summarise(
-        replace(
-            story(),
-            injections=(injection(DAWNKEEP, "Dawnkeep", 120, truncated=True), injection(OATH, "Oath", 50)),
-        )
+        replace(story(), injections=(injection(DAWNKEEP, "Dawnkeep", 120, truncated=True), injection(OATH, "Oath", 50)))
     )
     changes = turn_changes(before, after)
     assert changes.entered == (key("Oath"),)

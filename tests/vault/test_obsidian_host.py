@@ -2,12 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.vault.obsidian_host import (
-    CircuitBreaker,
-    CircuitBreakers,
-    CircuitOpenError,
-    HostFailure,
-)
+from lorestudio.vault.obsidian_host import CircuitBreaker, CircuitBreakers, CircuitOpenError, HostFailure
 from tests.vault.breakers import state
 
 

@@ -28,15 +28,7 @@ from lorestudio.settings.files import real_path, write_atomically
 from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, Tried, plan_export, try_book
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, plan_import, read_books
 from lorestudio.studio.lorebooks.links import BookLink, link_to, links_of
-from lorestudio.studio.lorebooks.syncing import (
-    Gone,
-    Prefer,
-    SyncChoice,
-    SyncPlan,
-    found_link,
-    moved_link,
-    plan_sync,
-)
+from lorestudio.studio.lorebooks.syncing import Gone, Prefer, SyncChoice, SyncPlan, found_link, moved_link, plan_sync
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
 from lorestudio.studio.project.project import open_project, read_settings
 from lorestudio.trace.wording import plural

@@ -86,8 +86,7 @@ def rename_note(
     new: Annotated[str, typer.Argument(metavar="NEW", help="The new title.")],
     *,
     old_key: Annotated[
-        OldKey,
-        typer.Option("--old-key", help="What becomes of a key that says the old title."),
+        OldKey, typer.Option("--old-key", help="What becomes of a key that says the old title.")
     ] = OldKey.KEEP,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change, and change nothing.")] = False,
 ) -> None:

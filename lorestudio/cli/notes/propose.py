@@ -16,14 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import RulesOption, command, command_group, rules_named
 from lorestudio.cli.notes.notes import change_log
-from lorestudio.cli.options import (
-    AskAgainOption,
-    JsonOption,
-    NeededChat,
-    SettingsOption,
-    TokenizerOption,
-    YesOption,
-)
+from lorestudio.cli.options import AskAgainOption, JsonOption, NeededChat, SettingsOption, TokenizerOption, YesOption
 from lorestudio.cli.output import FAILED, answer_to, echo, git_diff, picked, print_json, say, say_all
 from lorestudio.cli.screen import progress_bar
 from lorestudio.domain.entry import Entry
@@ -144,15 +137,13 @@ class ProposalOptions:
         typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; a lorebook, to have keys proposed for it."),
     ]
     chat: Annotated[
-        Path | None,
-        typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text, to count what keys find."),
+        Path | None, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text, to count what keys find.")
     ] = None
     settings: SettingsOption = None
     rules: RulesOption = None
     tokenizer: TokenizerOption = ""
     answers: Annotated[
-        str,
-        typer.Option("--answers", help="Who writes: stand-in (offline, no model), recorded, or a profile's name."),
+        str, typer.Option("--answers", help="Who writes: stand-in (offline, no model), recorded, or a profile's name.")
     ] = AnswerKind.STAND_IN.value
     apply: Annotated[bool, typer.Option("--apply", help="Ask about each proposal, and write those you accept.")] = False
     accept_all: Annotated[

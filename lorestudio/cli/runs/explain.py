@@ -11,14 +11,7 @@ import typer
 from rich.progress import BarColumn, TextColumn
 from rich.table import Column, Table
 
-from lorestudio.cli.options import (
-    ChatOptions,
-    JsonOption,
-    OfflineRun,
-    SwipeOption,
-    chosen_generation,
-    note_called,
-)
+from lorestudio.cli.options import ChatOptions, JsonOption, OfflineRun, SwipeOption, chosen_generation, note_called
 from lorestudio.cli.output import echo, picked, print_json, say, say_all
 from lorestudio.cli.runs.runs import with_kept
 from lorestudio.cli.screen import Screen, figure, filled, fold, progress_bar, table
@@ -244,8 +237,7 @@ def explain(
         str | None, typer.Option("--entry", help="The entry: its title, or its file name in the vault. Default: all.")
     ] = None,
     message: Annotated[
-        int | None,
-        typer.Option("--message", min=0, help="The number of a message. Default: the reply to come."),
+        int | None, typer.Option("--message", min=0, help="The number of a message. Default: the reply to come.")
     ] = None,
     swipe: SwipeOption = None,
     why_not: Annotated[

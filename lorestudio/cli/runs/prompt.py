@@ -11,13 +11,7 @@ import typer
 from rich.rule import Rule
 from rich.text import Text
 
-from lorestudio.cli.options import (
-    ChatOptions,
-    JsonOption,
-    OfflineRun,
-    ReplyOption,
-    chosen_generation,
-)
+from lorestudio.cli.options import ChatOptions, JsonOption, OfflineRun, ReplyOption, chosen_generation
 from lorestudio.cli.output import print_json, read_text, say, say_all
 from lorestudio.cli.screen import Screen
 from lorestudio.domain.records import replace
@@ -67,12 +61,7 @@ class SetupOptions:
 
 
 def show_prompt(
-    given: ChatOptions,
-    by: OfflineRun,
-    *,
-    message: ReplyOption = None,
-    asked: SetupOptions,
-    as_json: JsonOption = False,
+    given: ChatOptions, by: OfflineRun, *, message: ReplyOption = None, asked: SetupOptions, as_json: JsonOption = False
 ) -> None:
     """Print the whole prompt of a reply: lore, card, persona and chat in the order and roles that the model gets.
 

@@ -14,14 +14,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.history import HistoryRule
 from lorestudio.domain.records import replace
 from lorestudio.studio.project.project import Project
-from lorestudio.trace.ai_selection import (
-    ai_lines,
-    ai_totals,
-    commonest,
-    failure_of,
-    selection_of,
-    switch_effects,
-)
+from lorestudio.trace.ai_selection import ai_lines, ai_totals, commonest, failure_of, selection_of, switch_effects
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import AiCall, Outcome, Phase, StageStatus, Trace
 from lorestudio.trace.summary import summary

@@ -301,11 +301,7 @@ def unpin(memories: IdsArgument, given: FactsOptions) -> None:
 
 
 @command(facts)
-def delete(
-    memories: IdsArgument,
-    given: FactsOptions,
-    yes: DoItOption = False,
-) -> None:
+def delete(memories: IdsArgument, given: FactsOptions, yes: DoItOption = False) -> None:
     """Delete memories. Threads and the profile stay, and a passage is not read again by itself."""
     with given.session() as session:
         found = [session.find(memory) for memory in memories]

@@ -189,8 +189,7 @@ def run(
     given: RecapOptions,
     *,
     answers: Annotated[
-        str,
-        typer.Option("--answers", help="Who writes the recaps: stand-in (offline), recorded, or a profile's name."),
+        str, typer.Option("--answers", help="Who writes the recaps: stand-in (offline), recorded, or a profile's name.")
     ] = AnswerKind.STAND_IN.value,
     message: Annotated[
         list[int] | None, typer.Option("--message", min=0, help="Only the recap of this message. May be repeated.")

@@ -10,14 +10,7 @@ import typer
 
 from lorestudio.cli.answering import agree, answering
 from lorestudio.cli.command import RulesOption, rules_named
-from lorestudio.cli.options import (
-    AskAgainOption,
-    NeededChat,
-    SettingsOption,
-    TokenizerOption,
-    VaultArgument,
-    YesOption,
-)
+from lorestudio.cli.options import AskAgainOption, NeededChat, SettingsOption, TokenizerOption, VaultArgument, YesOption
 from lorestudio.cli.output import FAILED, echo, say, say_all
 from lorestudio.domain.chat import Chat
 from lorestudio.exchange.problems import InputError

@@ -12,14 +12,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from lorestudio.cli.command import rules_named
-from lorestudio.cli.options import (
-    SYSTEMS,
-    BookOption,
-    JsonOption,
-    NeededChat,
-    SeedOption,
-    SeenOptions,
-)
+from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, SeenOptions
 from lorestudio.cli.output import picked, print_json, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.cli.tuning.whole_chats import candidates_with_books

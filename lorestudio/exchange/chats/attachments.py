@@ -62,8 +62,7 @@ def attached_files(messages: Sequence[Message], chat: Path) -> AttachedTexts:
         return AttachedTexts(texts)
     told = ", ".join(missing.values())
     return AttachedTexts(
-        texts,
-        (f"Attached files are not where SillyTavern keeps them (user/files), so they are not searched: {told}.",),
+        texts, (f"Attached files are not where SillyTavern keeps them (user/files), so they are not searched: {told}.",)
     )
 
 

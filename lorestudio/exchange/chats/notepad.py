@@ -118,9 +118,7 @@ def tagged_notes(reply: str) -> TakenNotes:
     rest = "".join((*kept, reply[place:]))
     notes = (trim(block[len(OPENING) : -len(CLOSING)]) for block in removed)
     return TakenNotes(
-        text=tidied(rest) if removed else reply,
-        notes="\n".join(note for note in notes if note),
-        removed=tuple(removed),
+        text=tidied(rest) if removed else reply, notes="\n".join(note for note in notes if note), removed=tuple(removed)
     )
 
 

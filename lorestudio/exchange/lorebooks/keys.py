@@ -33,10 +33,7 @@ class KeyMatching(Struct, frozen=True):
     def of(cls, entry: BookEntry, *, case_sensitive: bool, whole_words: bool) -> KeyMatching:
         """The entry's own ways, the global ones where it says nothing."""
         own_case, own_words = entry.case_sensitive, entry.whole_words
-        return cls(
-            case_sensitive if own_case is None else own_case,
-            whole_words if own_words is None else own_words,
-        )
+        return cls(case_sensitive if own_case is None else own_case, whole_words if own_words is None else own_words)
 
 
 class UnusableKeyError(ValueError):

@@ -319,10 +319,7 @@ def keep_attachment(folder: Path, attachment: Attachment) -> None:
 
 
 def attached(
-    folder: Path,
-    attachment: Attachment,
-    captures: Captures,
-    told: Callable[[], object] = lambda: None,
+    folder: Path, attachment: Attachment, captures: Captures, told: Callable[[], object] = lambda: None
 ) -> Endpoint:
     """An endpoint that listens, and whose requests for text are kept in `captures`. Waits for the disk.
 

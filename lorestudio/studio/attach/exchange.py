@@ -203,12 +203,7 @@ def read_prompt(body: str) -> SentPrompt:
     if not messages:
         raise ValueError("there is neither a conversation nor a prompt in it")
     model = item.get("model")
-    return SentPrompt(
-        messages,
-        model if isinstance(model, str) else "",
-        _schema(item),
-        tuple(_tools(item)),
-    )
+    return SentPrompt(messages, model if isinstance(model, str) else "", _schema(item), tuple(_tools(item)))
 
 
 def _messages(item: Mapping[str, Json]) -> Iterator[SentMessage]:

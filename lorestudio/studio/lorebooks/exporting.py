@@ -345,11 +345,7 @@ class Tried(Struct, frozen=True):
         }
 
 
-async def try_book(
-    project: Project,
-    entries: Mapping[str, Raw],
-    cancel: CancelToken | None = None,
-) -> Tried:
+async def try_book(project: Project, entries: Mapping[str, Raw], cancel: CancelToken | None = None) -> Tried:
     """Run the project's chat with the vault, and again with these entries alone (by file name of their notes).
 
     Notes that did not become entries are not counted. Raises Cancelled and InputError.

@@ -237,12 +237,7 @@ class Library:
         return news
 
     async def _scan(
-        self,
-        previous: VaultState | None,
-        settings: DeepLoreSettings,
-        on_progress: OnProgress | None,
-        *,
-        thorough: bool,
+        self, previous: VaultState | None, settings: DeepLoreSettings, on_progress: OnProgress | None, *, thorough: bool
     ) -> list[ScannedVault]:
         """All vaults as they are now: first the first one, because it decides how the others are read."""
         path = definition_path(settings)

@@ -467,9 +467,7 @@ def preview(finding: Finding, text: str) -> Repair | None:
     return Repair(finding.vault, finding.filename, text, apply_edits(text, edits), (fix.title,))
 
 
-def _settings_file(
-    project: Project,
-) -> tuple[SettingsFile | None, tuple[tuple[str, int], ...], tuple[str, ...]]:
+def _settings_file(project: Project) -> tuple[SettingsFile | None, tuple[tuple[str, int], ...], tuple[str, ...]]:
     """What the project's settings file says beside the settings, and why it could not be read."""
     if project.settings_path is None:
         return None, (), ()

@@ -23,14 +23,7 @@ from lorestudio.studio.prompt.card import card_texts, is_group, macros_for
 from lorestudio.studio.prompt.regex import RegexRun
 from lorestudio.studio.prompt.setup import PromptSetup, avatar_at, of_speaker, scripts_of
 from lorestudio.systems.macros import Macros, Segment, has_macros
-from lorestudio.trace.prompt import (
-    AssembledMessage,
-    AssembledPart,
-    MessageRole,
-    Origin,
-    PromptOrigin,
-    PromptSection,
-)
+from lorestudio.trace.prompt import AssembledMessage, AssembledPart, MessageRole, Origin, PromptOrigin, PromptSection
 
 _NAMED: Final = re.compile(r"\{\{([^{}]*)\}\}|<(USER|BOT|CHAR|GROUP|CHARIFNOTGROUP)>", re.IGNORECASE)
 _SAID: Final = frozenset({ScriptPlace.USER_INPUT, ScriptPlace.AI_OUTPUT})

@@ -67,10 +67,7 @@ MODES: Final[Mapping[str, str]] = {
 
 _KEYS_SCHEMA: Final[Mapping[str, Json]] = {
     "type": "object",
-    "properties": {
-        "suggested": {"type": "array", "items": {"type": "string"}},
-        "reasoning": {"type": "string"},
-    },
+    "properties": {"suggested": {"type": "array", "items": {"type": "string"}}, "reasoning": {"type": "string"}},
     "required": ["suggested", "reasoning"],
     "additionalProperties": False,
 }

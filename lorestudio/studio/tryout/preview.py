@@ -129,10 +129,7 @@ class Previewer:
         return made
 
     def preview(
-        self,
-        notes: Sequence[NoteText],
-        cancel: CancelToken | None = None,
-        settings: Section | None = None,
+        self, notes: Sequence[NoteText], cancel: CancelToken | None = None, settings: Section | None = None
     ) -> Preview:
         """Run the generation with these texts, and with other settings where some are given.
 

@@ -119,10 +119,7 @@ class WholeChat:
     """
 
     def __init__(
-        self,
-        simulator: Simulator,
-        expectations: Sequence[Expectation] = (),
-        recorded: RecordedAnswers | None = None,
+        self, simulator: Simulator, expectations: Sequence[Expectation] = (), recorded: RecordedAnswers | None = None
     ) -> None:
         self.expectations = tuple(expectations)
         self.generations = simulator.generations
@@ -146,10 +143,7 @@ class WholeChat:
         return self.project.edited_vaults()
 
     def with_change(
-        self,
-        settings: Section | None = None,
-        notes: Sequence[NoteText] = (),
-        controls: ChatControls | None = None,
+        self, settings: Section | None = None, notes: Sequence[NoteText] = (), controls: ChatControls | None = None
     ) -> tuple[Project, Section]:
         """The project with these settings, texts of notes and choices, and the settings of the system that decides.
 

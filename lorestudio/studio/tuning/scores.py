@@ -214,9 +214,7 @@ def score(
 
 
 def score_by_labels(
-    outcomes: Sequence[TurnOutcome],
-    labels: Mapping[Generation, frozenset[int]],
-    left_out: frozenset[int] = frozenset(),
+    outcomes: Sequence[TurnOutcome], labels: Mapping[Generation, frozenset[int]], left_out: frozenset[int] = frozenset()
 ) -> Scores:
     """What went in against labels that nobody has written down, of the replies that have some.
 

@@ -291,9 +291,7 @@ def scored(
 
 
 def _labels(
-    chat: Chat,
-    runs: Sequence[tuple[str, Mapping[Generation, Trace]]],
-    outcomes_of: Sequence[Sequence[TurnOutcome]],
+    chat: Chat, runs: Sequence[tuple[str, Mapping[Generation, Trace]]], outcomes_of: Sequence[Sequence[TurnOutcome]]
 ) -> tuple[dict[Generation, frozenset[int]], str]:
     """What a model chose in the first run where one was asked to, and who: one that makes vectors chooses nothing."""
     for (run, traces), outcomes in zip(runs, outcomes_of, strict=True):

@@ -29,15 +29,7 @@ from lorestudio.systems.contextwindow.selecting import (
     select,
     select_and_fill,
 )
-from lorestudio.systems.contextwindow.tokens import (
-    CutList,
-    Cutting,
-    Method,
-    cut_elements,
-    cut_turns,
-    effective,
-    half,
-)
+from lorestudio.systems.contextwindow.tokens import CutList, Cutting, Method, cut_elements, cut_turns, effective, half
 from lorestudio.systems.known import Known
 
 ELEMENTS: Final = "elements"

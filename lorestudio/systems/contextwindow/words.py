@@ -116,10 +116,6 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
         "To widen the search: give notes keys and aliases that the chat uses, or let the window read more of the "
         "conversation (Settings of the system)."
     ),
-    origins={
-        "constant": ("cw_element", "cw_whole"),
-        "keyword": ("cw_match",),
-        "cascade": ("cw_link", "cw_dependant"),
-    },
+    origins={"constant": ("cw_element", "cw_whole"), "keyword": ("cw_match",), "cascade": ("cw_link", "cw_dependant")},
     tells_keys=frozenset({"cw_match"}),
 )

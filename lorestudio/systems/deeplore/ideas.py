@@ -480,28 +480,13 @@ def options(s: DeepLoreSituation) -> tuple[Option, ...]:
     return tuple(each for each in tried if len(each.steps) and (s.editable or each.steps[0].note is None))
 
 
-_NOT_MATCHED: Final[tuple[Maker, ...]] = (
-    add_key,
-    deeper,
-    looser,
-    new_chat,
-    pin,
-    constant,
-    modes,
-)
+_NOT_MATCHED: Final[tuple[Maker, ...]] = (add_key, deeper, looser, new_chat, pin, constant, modes)
 _GATED: Final[tuple[Maker, ...]] = (pin, constant)
 _CUT: Final[tuple[Maker, ...]] = (earlier, budget, pin)
 _NOT_CHOSEN: Final[tuple[Maker, ...]] = (model, pin, constant, modes)
 
 _BY_REASON: Final[Mapping[str, tuple[Maker, ...]]] = {
-    "refine_blocked": (
-        add_refine_key,
-        drop_refine_keys,
-        deeper,
-        looser,
-        pin,
-        constant,
-    ),
+    "refine_blocked": (add_refine_key, drop_refine_keys, deeper, looser, pin, constant),
     "refine_logic": (drop_refine_keys, deeper, pin, constant),
     "warmup_short": (warm, deeper, pin, constant),
     "probability_zero": (certain, pin, constant),

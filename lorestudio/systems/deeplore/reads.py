@@ -130,16 +130,7 @@ class Reads:
         digest = self._constant.copy()
         moment, chat = ctx.moment, ctx.moment.chat
         turn, last = replace(moment.turn, number=0), _tail(chat[-1]) if chat else ()
-        fixed = (
-            turn,
-            moment.clock_ms,
-            moment.held,
-            moment.controls,
-            moment.seen,
-            len(chat),
-            last,
-            swipe_key(ctx),
-        )
+        fixed = (turn, moment.clock_ms, moment.held, moment.controls, moment.seen, len(chat), last, swipe_key(ctx))
         self._add(digest, *fixed)
         for place in range(0 if self._whole_chat else max(0, len(chat) - self._depth), len(chat)):
             self._add(digest, moment.position(place), _line(chat[place]))

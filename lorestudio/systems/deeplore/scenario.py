@@ -127,12 +127,7 @@ def _with_placeholders(user: str, manifest: StageRecord) -> str:
 
 
 def generation_report(
-    number: int,
-    trace: Trace,
-    after: EngineState,
-    index: VaultIndex,
-    settings: DeepLoreSettings,
-    seen: SeenTexts,
+    number: int, trace: Trace, after: EngineState, index: VaultIndex, settings: DeepLoreSettings, seen: SeenTexts
 ) -> dict[str, Any]:
     """One generation as the recorded runs have it; `after` is the state that it left behind."""
     report: dict[str, Any] = {"outcome": trace.outcome.value}
@@ -223,10 +218,7 @@ def _keyword(trace: Trace, index: VaultIndex, rules: RuleSet) -> dict[str, Any] 
     report |= {key: rows for key, rows in lists.items() if rows}
     bm25 = trace.stage("BM25")
     if bm25 is not None and bm25.status is StageStatus.RAN:
-        report["fuzzy"] = {
-            "active": True,
-            **{key: bm25.details[key] for key in ("candidates", "matched", "threshold")},
-        }
+        report["fuzzy"] = {"active": True, **{key: bm25.details[key] for key in ("candidates", "matched", "threshold")}}
         report["bm25"] = bm25.details["scores"]
     return report
 
@@ -380,10 +372,7 @@ def _trackers(state: EngineState, settings: DeepLoreSettings) -> dict[str, Any]:
     if settings.decay_enabled:
         row["decay"] = decay
     if settings.ai_search_enabled:
-        row["ai"] = {
-            "circuit_open": is_open(state.ai),
-            **fields_of(state.ai, "failures", "calls", "cached_hits"),
-        }
+        row["ai"] = {"circuit_open": is_open(state.ai), **fields_of(state.ai, "failures", "calls", "cached_hits")}
     if state.snapshot is not None:
         row["snapshot"] = [state.snapshot.swipe_key, state.snapshot.counters.generation_count]
     return row
@@ -406,11 +395,7 @@ class RecordedFormat(ScenarioFormat):
         return sanitise(scenario.raw_settings).settings
 
     async def decided(
-        self,
-        kind: SystemKind,
-        scenario: Scenario,
-        indexes: Sequence[VaultIndex],
-        counter: TokenCounter,
+        self, kind: SystemKind, scenario: Scenario, indexes: Sequence[VaultIndex], counter: TokenCounter
     ) -> dict[str, Any]:
         """What opening the chat changes, where it does, and all generations."""
         opened = _open(scenario, indexes[0])

@@ -178,11 +178,7 @@ def summary_request(transcript: str, previous: str, focus: str, settings: DeepLo
 
     `transcript` is the last `scribe_scan_depth` messages as AI selection writes them.
     """
-    sections = (
-        ("Previous session note", previous),
-        ("Recent conversation", transcript),
-        ("Additional focus", focus),
-    )
+    sections = (("Previous session note", previous), ("Recent conversation", transcript), ("Additional focus", focus))
     own = settings.scribe_prompt
     return ChatRequest(
         kind=SCRIBE_KIND,

@@ -422,11 +422,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     not_chosen=frozenset({"ai_not_selected"}),
     asks={SEARCH: "AI selection", PREFILTER: "category prefilter"},
     offer_stage="manifest",
-    no_choice={
-        "nothing_to_offer": NoChoice.NOT_OFFERED,
-        "ai_error": NoChoice.FAILED,
-        "ai_empty": NoChoice.EMPTY,
-    },
+    no_choice={"nothing_to_offer": NoChoice.NOT_OFFERED, "ai_error": NoChoice.FAILED, "ai_empty": NoChoice.EMPTY},
     unsure=frozenset({"below_confidence"}),
     tidies=frozenset({"bookkeeping"}),
     parts={

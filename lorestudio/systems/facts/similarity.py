@@ -14,11 +14,7 @@ import numpy as np
 from msgspec import Struct
 
 from lorestudio.llm.embedding import Vector
-from lorestudio.systems.facts.records import (
-    FactAction,
-    FactError,
-    Memory,
-)
+from lorestudio.systems.facts.records import FactAction, FactError, Memory
 
 DEDUPLICATION: Final = 0.92
 SUPERSEDE: Final = 0.75

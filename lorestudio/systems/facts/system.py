@@ -20,24 +20,11 @@ from lorestudio.domain.tokens import TokenCounter
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
 from lorestudio.settings.facts import FactsSettings
-from lorestudio.systems.base import (
-    Decided,
-    Moment,
-    Scene,
-    State,
-    SystemKind,
-    inputs_digest,
-)
+from lorestudio.systems.base import Decided, Moment, Scene, State, SystemKind, inputs_digest
 from lorestudio.systems.facts import NAME, SOURCE, SUMMARY, TITLE
 from lorestudio.systems.facts.options import layout_of, search_of, store_path
 from lorestudio.systems.facts.records import Memory, MemoryMatch, Profile
-from lorestudio.systems.facts.retrieval import (
-    MemoryLayout,
-    MemorySearch,
-    RetrievedMemories,
-    chosen,
-    context_pieces,
-)
+from lorestudio.systems.facts.retrieval import MemoryLayout, MemorySearch, RetrievedMemories, chosen, context_pieces
 from lorestudio.systems.facts.session import FactsSession
 from lorestudio.systems.facts.similarity import VectorTable, comparable
 from lorestudio.systems.facts.threads import chat_name, message_times, owner_of

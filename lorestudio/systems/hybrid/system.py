@@ -16,14 +16,7 @@ from lorestudio.domain.records import replace
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
 from lorestudio.settings.hybrid import HybridSettings
-from lorestudio.systems.base import (
-    Decided,
-    Moment,
-    Scene,
-    State,
-    SystemKind,
-    inputs_digest,
-)
+from lorestudio.systems.base import Decided, Moment, Scene, State, SystemKind, inputs_digest
 from lorestudio.systems.hybrid import NAME, SUMMARY, TITLE
 from lorestudio.systems.hybrid.retrieval import (
     FirstStep,

@@ -13,13 +13,7 @@ from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.systems.recap.records import (
-    NAMESPACE,
-    OLD_NAMESPACE,
-    Record,
-    mapping,
-    namespace,
-)
+from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, mapping, namespace
 from lorestudio.systems.recap.running import (
     Ownership,
     RunningRecaps,

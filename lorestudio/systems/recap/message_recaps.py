@@ -22,13 +22,7 @@ from lorestudio.domain.tokens import growing
 from lorestudio.llm.messages import RECAP, ChatRequest
 from lorestudio.systems.recap.asking import Handler, Stored, WorkContext, stripped
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
-from lorestudio.systems.recap.queue import (
-    HopelessError,
-    NewOperation,
-    OperationType,
-    QueuedOperation,
-    StoredAnswer,
-)
+from lorestudio.systems.recap.queue import HopelessError, NewOperation, OperationType, QueuedOperation, StoredAnswer
 from lorestudio.systems.recap.records import (
     INCLUDED,
     Record,

@@ -17,11 +17,7 @@ from lorestudio.domain.javascript import trim, truthy
 from lorestudio.settings.recap import SEED_DIALECT, RecapSettings
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.message_recaps import Inclusion, token_limit, walk, with_flags
-from lorestudio.systems.recap.records import (
-    NAMESPACE,
-    Record,
-    get_data,
-)
+from lorestudio.systems.recap.records import NAMESPACE, Record, get_data
 from lorestudio.systems.recap.running import RunningRecaps, Storage
 from lorestudio.systems.recap.scenes.scenes import PINNED_HIDDEN, Range, with_visibility
 

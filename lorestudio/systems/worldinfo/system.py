@@ -19,15 +19,7 @@ from lorestudio.exchange.chats.recorded import RecordedEntry
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
 from lorestudio.exchange.lorebooks.reading import Lorebook
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.systems.base import (
-    Decided,
-    Moment,
-    RunInputs,
-    State,
-    System,
-    SystemKind,
-    inputs_digest,
-)
+from lorestudio.systems.base import Decided, Moment, RunInputs, State, System, SystemKind, inputs_digest
 from lorestudio.systems.differences import InputDifference
 from lorestudio.systems.ideas import Option, Situation
 from lorestudio.systems.known import Known
@@ -339,10 +331,7 @@ class _WorldInfoRun:
         facts: dict[str, Json] = {"counter": moment.counter.name, "counted_exactly": moment.counter.exact}
         calls: tuple[AiCall, ...] = ()
         if self.settings.vectors and vectors is not None:
-            facts |= {
-                "vectors": vectors.label,
-                "threshold": self.settings.vector_threshold,
-            }
+            facts |= {"vectors": vectors.label, "threshold": self.settings.vector_threshold}
             if self.similar.scores or self.similar.problem:
                 problem = self.similar.problem
                 calls = (AiCall("embedding", "", self.similar.query, 0, False, error=problem, source=vectors.label),)

@@ -117,10 +117,7 @@ class ProjectParts:
 
         session.set_activity(tr("Counting {notes} notes…", notes=number(len(project.index.entries))))
         session.jobs.start(
-            session.activity,
-            lambda _report: project.with_tokenizer(tokenizer),
-            done=done,
-            failed=session.fail,
+            session.activity, lambda _report: project.with_tokenizer(tokenizer), done=done, failed=session.fail
         )
 
     def begin_chat(self, chat: Chat, document: ChatDocument) -> None:

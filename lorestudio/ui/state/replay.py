@@ -278,9 +278,7 @@ class Replays(QObject):
         simulator = replay.simulator
         if simulator is not None and replay.tally.begun and self._session.keep_in is not None:
             self._session.jobs.start(
-                tr("Keeping the runs"),
-                lambda _report: self._replayer.save(simulator),
-                done=self._tell,
+                tr("Keeping the runs"), lambda _report: self._replayer.save(simulator), done=self._tell
             )
 
     def _tell(self, problems: Iterable[str]) -> None:

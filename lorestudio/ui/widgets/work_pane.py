@@ -28,18 +28,7 @@ from lorestudio.ui.shell.actions import Commands
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.layouts import (
-    button,
-    column,
-    holding,
-    iconed,
-    label,
-    named,
-    row,
-    small_button,
-    split,
-    tight,
-)
+from lorestudio.ui.widgets.layouts import button, column, holding, iconed, label, named, row, small_button, split, tight
 from lorestudio.ui.widgets.pane import EmptyState, Pane, TonedBar
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 

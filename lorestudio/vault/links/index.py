@@ -71,13 +71,7 @@ class LinkIndex:
         self._mentions = mentions
 
     @classmethod
-    def build(
-        cls,
-        files: Iterable[NoteFile],
-        attachments: Iterable[str] = (),
-        *,
-        searched: bool = True,
-    ) -> LinkIndex:
+    def build(cls, files: Iterable[NoteFile], attachments: Iterable[str] = (), *, searched: bool = True) -> LinkIndex:
         """The index of these notes (others than `.md` are passed over); `attachments` are the vault's other files.
 
         Unless they are `searched`, the first who asks for mentions waits for that.

@@ -8,15 +8,7 @@ from typing import Final
 from lorestudio.domain.entry import FieldDefinition, NoteProblem
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.vault.lint.facts import MOST_STEPS, VaultFacts, base_name
-from lorestudio.vault.lint.model import (
-    FixSpec,
-    Hit,
-    Note,
-    Rules,
-    is_exempt,
-    is_same,
-    quoted,
-)
+from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules, is_exempt, is_same, quoted
 
 
 def field_values(note: Note, rules: Rules) -> Iterator[Hit]:

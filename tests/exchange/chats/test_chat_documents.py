@@ -204,9 +204,7 @@ def records(draw: st.DrawFn) -> str:
 
 
 _lines = st.one_of(
-    records(),
-    records(),
-    st.sampled_from(["", "  ", "{", "[]", "nonsense", '{"mes": "cut', "\udce9\udcff"]),
+    records(), records(), st.sampled_from(["", "  ", "{", "[]", "nonsense", '{"mes": "cut', "\udce9\udcff"])
 )
 
 

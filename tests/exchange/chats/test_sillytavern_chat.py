@@ -9,11 +9,7 @@ from lorestudio.exchange.chats.document import read_message
 from lorestudio.exchange.chats.sillytavern import LoadedChat, parse_chat
 from lorestudio.exchange.problems import InputError
 
-HEADER = {
-    "user_name": "Wren",
-    "character_name": "Ottoline",
-    "chat_metadata": {"deeplore_pins": ["Lamp"]},
-}
+HEADER = {"user_name": "Wren", "character_name": "Ottoline", "chat_metadata": {"deeplore_pins": ["Lamp"]}}
 
 
 def lines(*records: Any, end: str = "\n") -> str:

@@ -251,11 +251,7 @@ def test_two_ways_are_told_as_one() -> None:
     second = LoreReport("B", "C", (EntryFate("1", "Quay", (BIAS,), "no text"), EntryFate("7", "New")), ("Once.",))
     both = LoreReport("A", "B", ENTRIES, ("Once.",)).then(second)
     assert (both.source, both.target, both.remarks) == ("A", "C", ("Once. (2 times)",))
-    assert both.entries == (
-        ENTRIES[0],
-        EntryFate("1", "Quay", (KEYS, LOGIC, BIAS), "no text"),
-        EntryFate("7", "New"),
-    )
+    assert both.entries == (ENTRIES[0], EntryFate("1", "Quay", (KEYS, LOGIC, BIAS), "no text"), EntryFate("7", "New"))
 
 
 def test_a_remark_is_told_once_with_its_number() -> None:

@@ -182,10 +182,7 @@ def test_a_preset_comes_back_as_it_was(folder: PresetFolder) -> None:
 
 def test_the_file_names_entries_and_no_numbers(folder: PresetFolder) -> None:
     document = json.loads(folder.save(Preset("A", FULL, frozenset(ControlsPart))).read_text("utf-8"))
-    assert document["pins"] == [
-        {"title": "Lamp", "vaultSource": None},
-        {"title": "Tide", "vaultSource": "brume"},
-    ]
+    assert document["pins"] == [{"title": "Lamp", "vaultSource": None}, {"title": "Tide", "vaultSource": "brume"}]
     assert document["context"] == {"era": ["before", "after"], "mood": "calm", "year": 8, "wet": False}
     assert (document["format"], document["version"], document["name"]) == ("lorestudio-preset", 1, "A")
 

@@ -144,8 +144,7 @@ def test_places_and_pins_survive_in_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "{", "[]", '{"version": 2}', '{"version": 1, "positions": {"a": [1]}, "pinned": []}', '{"version": 1}'],
+    "text", ["", "{", "[]", '{"version": 2}', '{"version": 1, "positions": {"a": [1]}, "pinned": []}', '{"version": 1}']
 )
 def test_a_damaged_file_is_told_and_costs_only_the_places(tmp_path: Path, text: str) -> None:
     store = LayoutStore(tmp_path)

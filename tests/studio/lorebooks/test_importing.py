@@ -11,14 +11,7 @@ import pytest
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, plan_export
-from lorestudio.studio.lorebooks.importing import (
-    ImportChoice,
-    ImportPlan,
-    Twin,
-    both_lines,
-    plan_import,
-    read_books,
-)
+from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, both_lines, plan_import, read_books
 from lorestudio.studio.lorebooks.links import links_of
 from lorestudio.studio.lorebooks.syncing import SyncChoice, SyncPlan, plan_sync
 from lorestudio.studio.notes.changes.log import ChangeLog
@@ -99,14 +92,7 @@ def test_the_link_remembers_which_entry_is_which(tmp_path: Path) -> None:
 MINE = "---\n# mine\ntags: [lorebook, own]\nkeys: [bell]\nrequires: [Sea]\n---\n# The bell\n\nIt rings.\nIn fog.\n"
 
 
-@pytest.mark.parametrize(
-    ("twin", "made"),
-    [
-        (None, True),
-        (Twin.BOTH, True),
-        (Twin.SKIP, False),
-    ],
-)
+@pytest.mark.parametrize(("twin", "made"), [(None, True), (Twin.BOTH, True), (Twin.SKIP, False)])
 def test_what_the_vault_has_already_is_found_by_its_keys(tmp_path: Path, twin: Twin | None, *, made: bool) -> None:
     place, path = vault(tmp_path, Mine=MINE), book(tmp_path, BELL, {"key": ["other"]})
     first = plan(place, path, choice=ImportChoice(twins=twin)).entries[0]

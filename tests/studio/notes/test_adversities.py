@@ -156,16 +156,10 @@ def test_whoever_wrote_first_is_not_overwritten(vault: Path, tmp_path: Path) -> 
 # ---- nothing can be written -----------------------------------------------------------------------------------------
 
 WRITERS: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {
-    "profiles": (
-        lambda folder: save_profiles(folder / "p.json", [PROFILE]),
-        SettingsError,
-    ),
+    "profiles": (lambda folder: save_profiles(folder / "p.json", [PROFILE]), SettingsError),
     "a result": (lambda folder: write_bytes(folder / "report.html", b"x"), InputError),
     "memories": (lambda folder: FactStore(folder / "new" / "memories.sqlite"), MemoryFileError),
-    "the trash": (
-        lambda folder: Trash(folder / "trash").put(folder, folder / "a.md", b"x"),
-        SaveError,
-    ),
+    "the trash": (lambda folder: Trash(folder / "trash").put(folder, folder / "a.md", b"x"), SaveError),
     "the history": (
         lambda folder: Snapshots(folder / "history").save(
             folder / "vault" / "Lamp.md", "two", digest(folder / "vault" / "Lamp.md")

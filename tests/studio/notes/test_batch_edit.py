@@ -31,10 +31,7 @@ def changed(
 
 def test_set_a_value(tmp_path: Path) -> None:
     after, title, remarks = changed(tmp_path, "priority", SetValue(50))
-    assert after == {
-        "B.md": NOTES["B.md"].replace("Priority: 10", "Priority: 50"),
-        "C.md": "---\npriority: 50\n---\nC",
-    }
+    assert after == {"B.md": NOTES["B.md"].replace("Priority: 10", "Priority: 50"), "C.md": "---\npriority: 50\n---\nC"}
     assert title == "Set priority in 2 notes"
     (remark,) = remarks
     assert remark.startswith("D.md: “priority” in line 2")

@@ -69,11 +69,7 @@ def test_queries(vault: VaultNotes, query: str, expected: dict[str, list[str]]) 
         (
             "ferry",
             SearchOptions(word=True),
-            {
-                "people/Hob.md": ["ferry"],
-                "places/Ferry Quay.md": ["Ferry", "ferry", "FERRY"],
-                "Bell.md": ["ferry"],
-            },
+            {"people/Hob.md": ["ferry"], "places/Ferry Quay.md": ["Ferry", "ferry", "FERRY"], "Bell.md": ["ferry"]},
         ),
         ("hob", SearchOptions(where=frozenset({SearchPlace.TITLE})), {"people/Hob.md": ["Hob", "Hob"]}),
         ("hob", SearchOptions(where=frozenset({SearchPlace.PROPERTIES})), {"people/Hob.md": ["Hob"]}),

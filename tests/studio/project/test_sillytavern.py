@@ -59,7 +59,7 @@ HOST = {
     "power_user": {
         "personas": {"quill.png": "Quill", "last.png": "Last"},
         "persona_descriptions": {
-            "quill.png": {"description": "A clerk.", "lorebook": "Clerks", "connections": [{"id": "Ottoline.png"}]},
+            "quill.png": {"description": "A clerk.", "lorebook": "Clerks", "connections": [{"id": "Ottoline.png"}]}
         },
     },
     "world_info_settings": {"world_info_depth": 5, "world_info": {"globalSelect": ["Town", "Lost"]}},

@@ -65,8 +65,7 @@ def test_what_is_trimmed_from_a_match_and_not_from_the_rest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("substitute", "result"),
-    [(0, "A.da Axda {{char}}"), (1, "- - {{char}}"), (2, "- Axda {{char}}")],
+    ("substitute", "result"), [(0, "A.da Axda {{char}}"), (1, "- - {{char}}"), (2, "- Axda {{char}}")]
 )
 def test_macros_in_a_pattern(substitute: int, result: str) -> None:
     find = "/{{char}}/g" if substitute else "/none/"

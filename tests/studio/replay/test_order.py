@@ -51,10 +51,7 @@ def test_running_goes_on_from_what_is_known_and_stops_where_it_is_told() -> None
     asyncio.run(course.generate(COURSE[0]))
     asyncio.run(course.replay(told.append, until=3))
     assert list(course.traces) == list(COURSE[:3])
-    assert [(each.done, each.total, each.generation) for each in told] == [
-        (2, 3, COURSE[1]),
-        (3, 3, COURSE[2]),
-    ]
+    assert [(each.done, each.total, each.generation) for each in told] == [(2, 3, COURSE[1]), (3, 3, COURSE[2])]
     asyncio.run(course.replay())
     assert len(course.traces) == 4
     assert len(asyncio.run(course.replay(until=99))) == 4  # there is no more

@@ -29,14 +29,7 @@ def test_a_range_that_ends_before_it_begins() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "part"),
-    [
-        ("2-4", range(3)),
-        ("3-", range(2, 5)),
-        ("-2", range(2)),
-        ("4", range(2, 3)),
-        ("0-99", range(5)),
-    ],
+    ("text", "part"), [("2-4", range(3)), ("3-", range(2, 5)), ("-2", range(2)), ("4", range(2, 3)), ("0-99", range(5))]
 )
 def test_where_a_range_is_swipes_included(text: str, part: range) -> None:
     assert MessageRange.parse(text).part(CHAT) == part

@@ -83,8 +83,7 @@ def secret_world(folder: Path, mode: str = "two-stage") -> tuple[Project, Answer
         path.write_text(text, encoding="utf-8")
     (vault / "DeepLore").mkdir()
     (vault / "DeepLore" / "field-definitions.yaml").write_text(
-        f"fields:\n  - name: {field}\n    label: {words('label')}\n    contextKey: {context}\n",
-        encoding="utf-8",
+        f"fields:\n  - name: {field}\n    label: {words('label')}\n    contextKey: {context}\n", encoding="utf-8"
     )
     user, character = words("user"), words("character")
     metadata: dict[str, Any] = {

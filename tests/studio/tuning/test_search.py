@@ -29,16 +29,7 @@ from lorestudio.studio.tuning import search as searching
 from lorestudio.studio.tuning.expectations import Expectation, Should, load
 from lorestudio.studio.tuning.report import plan_notes
 from lorestudio.studio.tuning.scores import Interval, Scores, TurnScore
-from lorestudio.studio.tuning.search import (
-    Gain,
-    Plan,
-    SearchOutcome,
-    SearchWay,
-    Split,
-    TriedPoint,
-    held_blocks,
-    search,
-)
+from lorestudio.studio.tuning.search import Gain, Plan, SearchOutcome, SearchWay, Split, TriedPoint, held_blocks, search
 from lorestudio.studio.tuning.space import Axis, NumberSpan, Point
 from lorestudio.studio.tuning.trials import PointRunner, Workers, trial_of
 from tests.studio.tuning.searches import LAMP, lamp_trial, make_world, noise_trial

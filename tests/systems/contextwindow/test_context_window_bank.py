@@ -75,11 +75,7 @@ EVERYBODY = "Ann, Bob, the harbour."
 
 
 @pytest.mark.parametrize(
-    ("by", "expected"),
-    [
-        ("folders", ["main", "people", "places"]),
-        ("vaults", ["main", "v", "w"]),
-    ],
+    ("by", "expected"), [("folders", ["main", "people", "places"]), ("vaults", ["main", "v", "w"])]
 )
 def test_folders_and_vaults_are_pages(by: str, expected: list[str]) -> None:
     assert list(pages(decide(EVERYBODY, pages_by=by))) == expected

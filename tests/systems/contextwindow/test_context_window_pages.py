@@ -62,10 +62,7 @@ def test_what_a_page_does_not_use_is_handed_out_again() -> None:
     """Of 60 the first page has 40 and uses 30; the second, which wanted 50 and had 20, gets the other 10."""
     assert allocated(
         60, [40, 50], PageStrategy.DYNAMIC_FILL, [0, 0], lambda place, limit: limit - 10 * (place == 0)
-    ) == (
-        30,
-        30,
-    )
+    ) == (30, 30)
     kept = allocated(
         60, [40, 50], PageStrategy.DYNAMIC_FILL, [0, 0], lambda place, limit: limit - 10 * (place == 0), overcommit=True
     )

@@ -122,11 +122,7 @@ def fails():
 @pytest.mark.parametrize("original", [False, True])
 @pytest.mark.parametrize(
     ("closed", "passthrough", "expected"),
-    [
-        (True, None, ["sword"]),
-        (True, lambda: True, ["dragon", "sword"]),
-        (True, fails, ["sword"]),
-    ],
+    [(True, None, ["sword"]), (True, lambda: True, ["dragon", "sword"]), (True, fails, ["sword"])],
 )
 def test_a_lock_keeps_an_entry_out_unless_it_is_let_through(closed, passthrough, expected, original):
     assert chosen({"dragon": Lock(closed, passthrough)}, original=original) == expected

@@ -17,13 +17,7 @@ from lorestudio.exchange.chats.notepad import (
     withdrawn,
 )
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.deeplore.scribe import (
-    EXTRACTION,
-    NOTHING,
-    answered_notes,
-    extraction_request,
-    without_asides,
-)
+from lorestudio.systems.deeplore.scribe import EXTRACTION, NOTHING, answered_notes, extraction_request, without_asides
 from lorestudio.systems.deeplore.stages.placement import NOTEPAD_INSTRUCTION
 
 

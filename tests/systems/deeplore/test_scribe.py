@@ -22,14 +22,7 @@ from lorestudio.llm.errors import ErrorKind, LlmError, failed
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.base import LastNote, NotedReply, Scene, WrittenNote
-from lorestudio.systems.deeplore.scribe import (
-    SUMMARY,
-    SessionNote,
-    is_due,
-    last_length,
-    stored,
-    summary_request,
-)
+from lorestudio.systems.deeplore.scribe import SUMMARY, SessionNote, is_due, last_length, stored, summary_request
 from lorestudio.systems.registry import kind_of, system_of
 
 WRITTEN = datetime(2026, 3, 1, 0, 30, 5, 123_000, tzinfo=timezone(timedelta(hours=2)))

@@ -57,11 +57,7 @@ def test_wakes_by_the_rules_of_recursion() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "woken"),
-    [
-        ({"case_sensitive": True}, []),
-        ({"match_whole_words": True}, ["Lamp", "Never"]),
-    ],
+    ("settings", "woken"), [({"case_sensitive": True}, []), ({"match_whole_words": True}, ["Lamp", "Never"])]
 )
 def test_the_settings_for_case_and_whole_words_count(settings: dict[str, bool], woken: list[str]) -> None:
     vault, chosen = index(**settings)

@@ -22,11 +22,7 @@ def told(there: World, title: str = "A") -> Any:
 
 def test_each_key_with_the_place_where_it_was_last_found() -> None:
     match = told(world(entry("A", "dragon", "tower", "moon"), chat=CHAT, scan_depth=4))
-    assert match.keys == (
-        KeyMatch("dragon", 2, 0, 16, 22),
-        KeyMatch("tower", 2, 2, 14, 19),
-        KeyMatch("moon"),
-    )
+    assert match.keys == (KeyMatch("dragon", 2, 0, 16, 22), KeyMatch("tower", 2, 2, 14, 19), KeyMatch("moon"))
     assert CHAT[0].removeprefix("U: ")[16:22] == "dragon"
     assert (match.key, match.messages, match.unused) == ("dragon", 3, "")
 

@@ -33,12 +33,7 @@ from tests.systems.toy.registering import install, looked_again, toy_registered
 from tests.systems.toy.settings import ToySettings
 from tests.systems.toy.system import KIND, ToySystem
 
-NOTES = {
-    "Lamp": "priority: 20",
-    "Gate": "priority: 10",
-    "Tide": "priority: 30",
-    "Bell": "priority: 40",
-}
+NOTES = {"Lamp": "priority: 20", "Gate": "priority: 10", "Tide": "priority: 30", "Bell": "priority: 40"}
 SAID = ("The lamp burns by the gate.", "Yes, by the gate.", "And the tide?", "It rises with the bell.")
 
 

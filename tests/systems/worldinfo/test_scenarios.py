@@ -38,12 +38,7 @@ def test_card_persona_variables_tags_and_note(tmp_path: Path) -> None:
     entries = [
         {"key": ["{{getvar::toy}}"], "content": "{{user}}, {{persona}}: {{description}}"},
         {"key": ["gale"], "matchScenario": True, "content": "Wind.", "position": 1},
-        {
-            "constant": True,
-            "characterFilter": own,
-            "content": "Hers.",
-            "position": 3,
-        },
+        {"constant": True, "characterFilter": own, "content": "Hers.", "position": 3},
     ]
     (texts,) = ran(
         tmp_path, *entries, user="Ana", avatar="quay_v2", tags=["t1", "t2"], variables={"toy": "kite"},

@@ -31,11 +31,7 @@ if TYPE_CHECKING:
     from lorestudio.ui.shell.theme import Theme
 
 TALL = (DockStack(("trace", "links"), 0.7), DockStack(("budget", "verify"), 0.3))
-LOW = (
-    DockStack(
-        ("trace", "budget"),
-    ),
-)
+LOW = (DockStack(("trace", "budget")),)
 ONE = (DockStack(("trace", "budget", "verify", "links")),)
 
 

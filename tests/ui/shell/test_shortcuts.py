@@ -5,14 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QSettings
 
-from lorestudio.ui.shell.shortcuts import (
-    ShortcutsDialog,
-    ShortcutStore,
-    clashing,
-    normal,
-    objections,
-    with_shortcuts,
-)
+from lorestudio.ui.shell.shortcuts import ShortcutsDialog, ShortcutStore, clashing, normal, objections, with_shortcuts
 
 
 def named(table, name: str):

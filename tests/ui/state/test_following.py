@@ -284,11 +284,7 @@ def test_what_was_read_of_a_chat_that_was_left_or_saved_meanwhile_is_not_taken(
     read = open_project([tmp_path / "vault"], chat)
     told: list[int] = []
     follower.went_on.connect(told.append)
-    for now in (
-        replace(project, chat_path=tmp_path / "other.jsonl"),
-        replace(project, document=read.document),
-        None,
-    ):
+    for now in (replace(project, chat_path=tmp_path / "other.jsonl"), replace(project, document=read.document), None):
         session.project = now
         follower._take(project, read)
         assert session.project is now

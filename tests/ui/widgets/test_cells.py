@@ -555,9 +555,7 @@ def test_a_box_says_whether_it_is_ticked_and_the_words_stand_behind_it(
     assert button == (QRect(row.left() + 3, row.center().y() - 7, 15, 15), flag.State_Enabled | on)
 
 
-def test_text_is_broken_anew_where_the_letters_became_larger(
-    shown: Callable[[Look], tuple[QListView, QImage]],
-) -> None:
+def test_text_is_broken_anew_where_the_letters_became_larger(shown: Callable[[Look], tuple[QListView, QImage]]) -> None:
     view, _image = shown(Look((Strip((Words("title"),), height=24),), body=Body("word " * 60)))
     before = len(words_drawn(view))
     font = view.font()

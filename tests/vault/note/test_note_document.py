@@ -326,13 +326,7 @@ def test_finding_by_name_and_spelling() -> None:
     document = NoteDocument(note("Keys: a", "KEYS: b", "Title: t", "scandepth: 3"))
     assert [
         document.find(name) and document.find(name).name for name in ("keys", "KEYS", "title", "scanDepth", "x")
-    ] == [
-        "Keys",
-        "KEYS",
-        None,
-        "scandepth",
-        None,
-    ]
+    ] == ["Keys", "KEYS", None, "scandepth", None]
     both = NoteDocument(note("Keys: a", "keys: b"))
     assert both.find("kEYS").value == "b"
     assert [problem.kind for problem in both.problems] == [ProblemKind.SHADOWED]

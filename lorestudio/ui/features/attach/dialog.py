@@ -12,15 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import (
-    QApplication,
-    QCheckBox,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QTabWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QLineEdit, QPushButton, QTabWidget, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
@@ -51,17 +43,7 @@ from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import (
-    button,
-    column,
-    holding,
-    label,
-    named,
-    number_field,
-    row,
-    scrolled,
-    text_view,
-)
+from lorestudio.ui.widgets.layouts import button, column, holding, label, named, number_field, row, scrolled, text_view
 from lorestudio.ui.widgets.pane import MessageBar, drop_all
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 

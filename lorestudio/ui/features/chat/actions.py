@@ -452,10 +452,7 @@ class ChatFeature(Feature):
             self.context.say(Notice(told, "warning" if remark else "good", key="chat", actions=("chat.open",)))
 
         self._session.jobs.start(
-            tr("Making a branch"),
-            lambda _report: work(),
-            done=done,
-            failed=self.context.failing("chat"),
+            tr("Making a branch"), lambda _report: work(), done=done, failed=self.context.failing("chat")
         )
 
     # ---- replies ----------------------------------------------------------------------------------------------------

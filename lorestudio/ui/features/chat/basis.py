@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QFormLayout,
-    QHeaderView,
-    QPushButton,
-    QSizePolicy,
-    QTreeWidgetItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QFormLayout, QHeaderView, QPushButton, QSizePolicy, QTreeWidgetItem, QWidget
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.history import ChatHistory, HistoryRule

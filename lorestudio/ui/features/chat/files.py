@@ -193,12 +193,7 @@ class ChatFiles(QObject):
             write = partial(self._write, path, then, elsewhere=elsewhere, **again)
             dialogs.ask_either(self._window, title, f"{title}.", more, (other, self.save_as), (anyway, write))
 
-        session.jobs.start(
-            tr("Saving the chat"),
-            lambda _report: work(),
-            done=done,
-            failed=failed,
-        )
+        session.jobs.start(tr("Saving the chat"), lambda _report: work(), done=done, failed=failed)
 
 
 def _gained(project: Project) -> bool:

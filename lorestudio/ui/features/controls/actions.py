@@ -65,7 +65,7 @@ class ControlsFeature(Feature):
             ("Go to the first or last choice", "Home  End"),
             ("Take the choice away", "Del"),
             ("Change the choice, or go to its entry", "Return"),
-        ),
+        )
     }
 
     def __init__(self, context: Context, vault: VaultFeature, chat: ChatPane, trace: TracePane, why: WhyView) -> None:
@@ -275,9 +275,7 @@ class ControlsFeature(Feature):
         project, file = self.context.session.project, self.context.session.parts.on_disk
         if project is not None and file is not None:
             controls = replace(
-                file.controls,
-                character=project.controls.character,
-                scribe_summary=project.controls.scribe_summary,
+                file.controls, character=project.controls.character, scribe_summary=project.controls.scribe_summary
             )
             self._adjust(tr("back to the chat's file"), controls)
 

@@ -10,15 +10,7 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QFormLayout,
-    QLineEdit,
-    QListWidgetItem,
-    QMenu,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QListWidgetItem, QMenu, QPushButton, QWidget
 
 from lorestudio.domain.javascript import to_string
 from lorestudio.domain.records import replace

@@ -47,10 +47,7 @@ class MemoriesFeature(Feature):
     """Owns the pane, the memories that are known, and the work of drawing facts out."""
 
     view_keys: ClassVar = {
-        "in the memories": (
-            ("Write the memory", "Return"),
-            ("From the field above to the list", "Down"),
-        ),
+        "in the memories": (("Write the memory", "Return"), ("From the field above to the list", "Down"))
     }
 
     def __init__(

@@ -90,13 +90,7 @@ class Under(Struct, frozen=True):
         return f"{text} {tr('{failed} failed.', failed=self.failed)}" if self.failed else text
 
 
-def extract(
-    place: Place,
-    source: Source,
-    wish: ExtractionWish,
-    counter: TokenCounter | None,
-    job: Job,
-) -> Ended:
+def extract(place: Place, source: Source, wish: ExtractionWish, counter: TokenCounter | None, job: Job) -> Ended:
     """Draw facts out; with a counter, only find out what that costs where it costs anything."""
     chat = place.chat
     if chat is None:

@@ -17,15 +17,7 @@ from lorestudio.systems.facts.picture import FactsPicture, MemoryRow
 from lorestudio.ui.features.facts.extraction import Under
 from lorestudio.ui.features.facts.origins import MemoryDetail, PassagePage, ProfilePage
 from lorestudio.ui.features.facts.store import Hits
-from lorestudio.ui.features.facts.table import (
-    ORDERS,
-    SIMILARITY,
-    USES,
-    WHEN,
-    MemoryTable,
-    MemoryView,
-    usual_direction,
-)
+from lorestudio.ui.features.facts.table import ORDERS, SIMILARITY, USES, WHEN, MemoryTable, MemoryView, usual_direction
 from lorestudio.ui.shell.actions import Commands
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr

@@ -26,7 +26,7 @@ class GraphFeature(Feature):
             ("Zoom", "+  -"),
             ("Show all of it", "0"),
             ("What can be done with the entry", "Menu"),
-        ),
+        )
     }
 
     @late_pane("graph", "Graph")

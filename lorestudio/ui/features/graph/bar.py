@@ -9,16 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import QLineF, QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QAction,
-    QBrush,
-    QColor,
-    QFontMetricsF,
-    QIcon,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-)
+from PySide6.QtGui import QAction, QBrush, QColor, QFontMetricsF, QIcon, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QSlider, QToolButton, QWidget
 
 from lorestudio.studio.graph.graph import EdgeKind

@@ -34,14 +34,7 @@ from lorestudio.studio.lorebooks.exporting import (
 )
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportedEntry, ImportPlan, Twin, plan_import, read_books
 from lorestudio.studio.lorebooks.links import BookLink, links_of
-from lorestudio.studio.lorebooks.syncing import (
-    Gone,
-    Prefer,
-    SyncChoice,
-    SyncItem,
-    SyncPlan,
-    plan_sync,
-)
+from lorestudio.studio.lorebooks.syncing import Gone, Prefer, SyncChoice, SyncItem, SyncPlan, plan_sync
 from lorestudio.studio.notes.changes.log import ChangeLog, Report
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_vault_notes
 from lorestudio.studio.project.project import Project
@@ -54,17 +47,7 @@ from lorestudio.ui.state.note_changes import Done, NoteWork
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import (
-    Item,
-    button,
-    column,
-    combo,
-    holding,
-    label,
-    named,
-    row,
-    split,
-)
+from lorestudio.ui.widgets.layouts import Item, button, column, combo, holding, label, named, row, split
 from lorestudio.ui.widgets.pane import FoldingRow, MessageBar
 from lorestudio.ui.widgets.record_table import CheckList, RecordTable, RecordView
 from lorestudio.ui.widgets.work_pane import ProgressStrip

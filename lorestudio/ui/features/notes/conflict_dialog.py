@@ -7,28 +7,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QFrame,
-    QGridLayout,
-    QLabel,
-    QPushButton,
-    QRadioButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QRadioButton, QWidget
 
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.diff_view import DiffView, Span, marked_html, word_spans
-from lorestudio.ui.widgets.layouts import (
-    column,
-    holding,
-    label,
-    named,
-    scrolled,
-    tabbed,
-    text_view,
-)
+from lorestudio.ui.widgets.layouts import column, holding, label, named, scrolled, tabbed, text_view
 from lorestudio.vault.note.three_way_merge import MergePiece, Side, joined, three_way
 
 

@@ -12,13 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import (
-    QDialogButtonBox,
-    QFrame,
-    QGridLayout,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialogButtonBox, QFrame, QGridLayout, QPushButton, QWidget
 
 from lorestudio.studio.notes.changes.snapshots import NoteSnapshot, Snapshots
 from lorestudio.studio.notes.recovery import Recovery, Unsaved

@@ -35,10 +35,7 @@ from lorestudio.vault.links.references import Excerpt, ReferenceKind
 MOST_WAKES = 300
 """More rows than this say nothing any more; their number is said."""
 
-_OBSTACLES = {
-    "warmup_short": "too rarely for its warmup",
-    "probability_zero": "but its probability is 0",
-}
+_OBSTACLES = {"warmup_short": "too rarely for its warmup", "probability_zero": "but its probability is 0"}
 
 
 class LinkSection(StrEnum):

@@ -329,12 +329,7 @@ class EntryPane(Pane):
                 self._aliases = found[0]
             take(found[1])
 
-        self._jobs.start(
-            tr("Reading aliases"),
-            work,
-            done=done,
-            reported=take,
-        )
+        self._jobs.start(tr("Reading aliases"), work, done=done, reported=take)
 
     def _show(self) -> None:
         self._say_nothing()

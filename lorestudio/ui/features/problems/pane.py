@@ -32,17 +32,7 @@ from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import (
-    SearchField,
-    button,
-    column,
-    combo,
-    label,
-    named,
-    row,
-    split,
-    tight,
-)
+from lorestudio.ui.widgets.layouts import SearchField, button, column, combo, label, named, row, split, tight
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView, TreeRow
 from lorestudio.vault.lint.fixes import Repair

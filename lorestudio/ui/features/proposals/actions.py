@@ -26,14 +26,7 @@ from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import (
-    column,
-    label,
-    named,
-    number_field,
-    row,
-    text_view,
-)
+from lorestudio.ui.widgets.layouts import column, label, named, number_field, row, text_view
 
 if TYPE_CHECKING:
     from lorestudio.ui.features.proposals.dialog import ProposalsDialog

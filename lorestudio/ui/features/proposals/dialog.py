@@ -7,15 +7,7 @@ from typing import Final
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QHBoxLayout,
-    QMenu,
-    QProgressBar,
-    QSizePolicy,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QMenu, QProgressBar, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.notes.changes.change_set import ChangeSet

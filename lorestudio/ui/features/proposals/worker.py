@@ -16,14 +16,7 @@ from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.project.answering import AnswerKind, Asked, CostEstimate, Question, Source
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.judging import AcceptedProposals, Judge, write_accepted
-from lorestudio.studio.proposals.model import (
-    NoteLocks,
-    Proposal,
-    ProposalKind,
-    ProposalPlan,
-    ProposalTask,
-    Value,
-)
+from lorestudio.studio.proposals.model import NoteLocks, Proposal, ProposalKind, ProposalPlan, ProposalTask, Value
 from lorestudio.studio.proposals.planning import Guard, Maker, ProposalsEnded, proposal_answers, proposals_cost
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import sentence_of, tr

@@ -22,15 +22,7 @@ from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import (
-    button,
-    column,
-    holding,
-    label,
-    named,
-    row,
-    scrolled,
-)
+from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, scrolled
 from lorestudio.ui.widgets.picker import Choice, Picker
 
 if TYPE_CHECKING:

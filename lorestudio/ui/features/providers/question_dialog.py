@@ -12,17 +12,7 @@ from lorestudio.studio.project.answering import DRAFT, KEYS, PREFILTER, SEARCH, 
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog, confirm
-from lorestudio.ui.widgets.layouts import (
-    button,
-    column,
-    holding,
-    label,
-    named,
-    row,
-    split,
-    text_field,
-    text_view,
-)
+from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, split, text_field, text_view
 
 SKELETON = '[\n  {"title": "", "confidence": "high", "reason": ""}\n]'
 """What a selection looks like, to begin with."""

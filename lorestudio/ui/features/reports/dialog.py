@@ -55,12 +55,7 @@ logger = logging.getLogger(__name__)
 LONGEST_PREVIEW = 400_000
 """Characters that the preview lays out; a longer text is shown up to there, and said to be."""
 
-FORMAT_NAMES = {
-    Format.HTML: "HTML page",
-    Format.MARKDOWN: "Markdown",
-    Format.TEXT: "Plain text",
-    Format.JSON: "JSON",
-}
+FORMAT_NAMES = {Format.HTML: "HTML page", Format.MARKDOWN: "Markdown", Format.TEXT: "Plain text", Format.JSON: "JSON"}
 
 
 class Made(Struct, frozen=True):

@@ -13,15 +13,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QHeaderView,
-    QScrollArea,
-    QSizePolicy,
-    QTreeView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QHeaderView, QScrollArea, QSizePolicy, QTreeView, QVBoxLayout, QWidget
 
 from lorestudio.settings.declaration import (
     NO_STAGE,

@@ -25,17 +25,7 @@ from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import (
-    COPIED,
-    button,
-    column,
-    combo,
-    label,
-    named,
-    row,
-    split,
-    text_view,
-)
+from lorestudio.ui.widgets.layouts import COPIED, button, column, combo, label, named, row, split, text_view
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 _ROLES: Final[Mapping[BookRole, str]] = {

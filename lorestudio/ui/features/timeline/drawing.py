@@ -19,15 +19,7 @@ from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.shell.qt import V_LEFT
 from lorestudio.ui.shell.theme import Theme, glyph, scaled
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.paint import (
-    Mark,
-    draw_focus,
-    draw_words,
-    hairline,
-    hatch,
-    png_bytes,
-    svg_bytes,
-)
+from lorestudio.ui.widgets.paint import Mark, draw_focus, draw_words, hairline, hatch, png_bytes, svg_bytes
 
 ROW_HEIGHT: Final = 18
 AXIS: Final = 17

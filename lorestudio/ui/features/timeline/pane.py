@@ -179,10 +179,7 @@ class HeatMap(QAbstractScrollArea):
         at = self.geometry_now()
         column = math.floor((point.x() - at.titles + at.x) / self.cell) if point.x() >= at.titles else -1
         row = math.floor((point.y() - at.top + at.y) / ROW_HEIGHT) if point.y() >= at.top else -1
-        return (
-            row if row < len(self.content.rows) else -1,
-            column if column < len(self.content.columns) else -1,
-        )
+        return (row if row < len(self.content.rows) else -1, column if column < len(self.content.columns) else -1)
 
     def _size_bars(self) -> None:
         at = self.geometry_now()

@@ -32,10 +32,7 @@ class TraceFeature(Feature):
             ("Through the ribbons of a stage", "Left  Right"),
             ("List the entries of the ribbon", "Return"),
         ),
-        "in the prompt": (
-            ("Show all of a part", "X  Space"),
-            ("Go to the message of a part", "Return"),
-        ),
+        "in the prompt": (("Show all of a part", "X  Space"), ("Go to the message of a part", "Return")),
     }
 
     def __init__(self, context: Context, chat: ChatPane) -> None:

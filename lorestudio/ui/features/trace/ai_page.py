@@ -336,10 +336,7 @@ class AiPage(QWidget):
                 parts.append(self._choices(record, choices(trace, record)))
             return "".join(parts)
         record = trace.stage(STAGE_OF.get(call.kind, ""))
-        parts = [
-            html.paragraph(call_title(call), bold=True),
-            self._facts(call_facts(call, record, trace.clock_ms)),
-        ]
+        parts = [html.paragraph(call_title(call), bold=True), self._facts(call_facts(call, record, trace.clock_ms))]
         if record is not None:
             parts.append(self._outcome(trace, record))
         return "".join(parts)

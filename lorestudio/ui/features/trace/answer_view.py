@@ -9,44 +9,16 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QHeaderView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTableView,
-    QWidget,
-)
+from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
-from lorestudio.trace.journey import (
-    PHASES,
-)
+from lorestudio.trace.journey import PHASES
 from lorestudio.trace.model import Phase
 from lorestudio.ui.features.trace.answers import TOKENS, WHY, AnswerTable, RowChange
-from lorestudio.ui.shell.qt import (
-    DISPLAY,
-    HELD,
-    HORIZONTAL,
-    ITEM,
-    MARK,
-    V_LEFT,
-    V_RIGHT,
-    VERTICAL,
-    Index,
-)
+from lorestudio.ui.shell.qt import DISPLAY, HELD, HORIZONTAL, ITEM, MARK, V_LEFT, V_RIGHT, VERTICAL, Index
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import sentence_case, tr
 from lorestudio.ui.state.expected import ExpectedMark
-from lorestudio.ui.widgets.paint import (
-    BROKEN,
-    Mark,
-    Wrapper,
-    draw_focus,
-    draw_glyph,
-    draw_mark,
-    draw_words,
-    hairline,
-)
+from lorestudio.ui.widgets.paint import BROKEN, Mark, Wrapper, draw_focus, draw_glyph, draw_mark, draw_words, hairline
 from lorestudio.ui.widgets.rows import end_of_rows
 
 _PHASE_FILL: Final = {

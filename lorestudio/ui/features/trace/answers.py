@@ -49,15 +49,7 @@ from lorestudio.ui.shell.qt import (
 from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.state.ai_calls import stage_failure
 from lorestudio.ui.state.expected import ExpectedMark
-from lorestudio.ui.widgets.paint import (
-    BLANK,
-    BROKEN,
-    DECIDING,
-    Mark,
-    cell_mark,
-    fate_mark,
-    would_mark,
-)
+from lorestudio.ui.widgets.paint import BLANK, BROKEN, DECIDING, Mark, cell_mark, fate_mark, would_mark
 
 WHY: Final = 0
 TOKENS: Final = 1

@@ -241,9 +241,7 @@ class TuningPane(Pane):
         self.show_found(None)
 
     def _table(self, goals: tuple[str, ...]) -> tuple[RecordTable, RecordView]:
-        columns = [
-            Column(tr("Point"), lambda each: each.name, width=FIT, icon=lambda each: each.sign),
-        ]
+        columns = [Column(tr("Point"), lambda each: each.name, width=FIT, icon=lambda each: each.sign)]
         for place, goal in enumerate(goals):
             for part, title in enumerate((tr(METRICS[goal].title), tr("held out"))):
                 at = 2 * place + part

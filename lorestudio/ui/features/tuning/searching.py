@@ -57,11 +57,7 @@ class SearchFeature(Feature):
     """Owns the pane Tuning. What it searches is the chat as it was run last, with its system and settings."""
 
     def __init__(
-        self,
-        context: Context,
-        work: NoteWork,
-        compare: Callable[[Offer], object],
-        show_change: Callable[[], object],
+        self, context: Context, work: NoteWork, compare: Callable[[Offer], object], show_change: Callable[[], object]
     ) -> None:
         """`compare` puts a run beside what is set now; `show_change` shows what is tried out does to every reply."""
         super().__init__(context)

@@ -7,13 +7,7 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.chat import Message, transcript
-from lorestudio.systems.deeplore.ai.asking import (
-    CHAT_HEADING,
-    STORY_HEADING,
-    SUMMARY_HEADING,
-    conversation,
-    settled,
-)
+from lorestudio.systems.deeplore.ai.asking import CHAT_HEADING, STORY_HEADING, SUMMARY_HEADING, conversation, settled
 from tests.systems.worlds import entries_of, entry, message, settings_of
 
 

@@ -67,11 +67,7 @@ def test_with_nothing_left_the_run_ends() -> None:
 
 @pytest.mark.parametrize(
     ("pause", "expected"),
-    [
-        (0, [["A"], ["A"], ["A"], ["A"], ["A"]]),
-        (1, [["A"], [], ["A"], [], ["A"]]),
-        (3, [["A"], [], [], [], ["A"]]),
-    ],
+    [(0, [["A"], ["A"], ["A"], ["A"], ["A"]]), (1, [["A"], [], ["A"], [], ["A"]]), (3, [["A"], [], [], [], ["A"]])],
 )
 def test_exactly_the_next_n_generations(pause: int, expected: list[list[str]]) -> None:
     """With a key in every message, an entry is skipped N times and comes back (rules: deeplore 5.3)."""

@@ -65,9 +65,7 @@ def test_what_a_rollback_does_not_touch() -> None:
     """Chat counts, swipe keys, usage and the warning ratio are not rolled back."""
     kept = {"chat_counts": {"V:A": 2}, "swipe_keys": {"1|0": ("V:A",)}, "warning_ratio": 0.4}
     there = world(
-        entry("A"),
-        chat=["U: a", "A: b"],
-        state=EngineState(counters=NOW, snapshot=Snapshot("1|0", BEFORE), **kept),
+        entry("A"), chat=["U: a", "A: b"], state=EngineState(counters=NOW, snapshot=Snapshot("1|0", BEFORE), **kept)
     )
     _, state = snapshot(there)
     assert {name: getattr(state.before, name) for name in kept} == kept

@@ -298,10 +298,7 @@ def test_another_active_character(shown, qtbot) -> None:
 @pytest.mark.always
 @pytest.mark.parametrize(
     ("action", "field", "setting"),
-    [
-        ("controls.notebook", "notebook", "notebook_enabled"),
-        ("controls.notepad", "notepad", "ai_notepad_enabled"),
-    ],
+    [("controls.notebook", "notebook", "notebook_enabled"), ("controls.notepad", "notepad", "ai_notepad_enabled")],
 )
 def test_a_text_and_its_switch_are_one_step(shown, qtbot, action: str, field: str, setting: str) -> None:
     window = shown()
@@ -580,10 +577,7 @@ def test_presets_are_renamed_deleted_and_broken_ones_shown(shown, qtbot) -> None
     window.run("presets.manage")
     qtbot.waitUntil(lambda: bool(window.findChildren(PresetsDialog)))
     (dialog,) = window.findChildren(PresetsDialog)
-    assert [dialog.list.item(row).text() for row in range(dialog.list.count())] == [
-        "Storm",
-        "bad.json cannot be used",
-    ]
+    assert [dialog.list.item(row).text() for row in range(dialog.list.count())] == ["Storm", "bad.json cannot be used"]
     assert "Pins: Silent" in dialog.told.text()
     menu = menu_of_row(dialog.list, dialog.list.model().index(0, 0))
     QTest.keyClick(menu, Qt.Key.Key_Down)

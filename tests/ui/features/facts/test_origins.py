@@ -20,10 +20,7 @@ def test_own_facts_stand_before_others_of_the_run(theme: Theme) -> None:
     other = FactDecision("The gate is shut.", FactAction.SKIP, 0.9, "c", "The gate is closed.", memory="c")
     page.show_past(Provenance(memory("a", [1.0, 0.0]), happenings=(FactHappening(own),), others=(other,)))
     texts = [[page.model.index(row, column).data() for column in range(3)] for row in range(page.model.rowCount())]
-    assert texts == [
-        ["New", "", "Skarn is old."],
-        ["Known already (same run)", "0.900", "The gate is shut."],
-    ]
+    assert texts == [["New", "", "Skarn is old."], ["Known already (same run)", "0.900", "The gate is shut."]]
     page.view.pressed.emit(page.model.rows[1])
     assert picked == ["c"]
     page.show_past(None, loading=True)

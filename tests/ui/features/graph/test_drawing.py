@@ -30,14 +30,7 @@ from lorestudio.studio.graph.analysis import GraphStudy
 from lorestudio.studio.graph.graph import Edge, EdgeKind, GraphNode, NodeKind, NoteGraph
 from lorestudio.ui.features.graph import items
 from lorestudio.ui.features.graph.bar import SAMPLE, ColourLegend, EdgeLegend
-from lorestudio.ui.features.graph.looks import (
-    HEADS_FROM,
-    NodeLook,
-    StrokeSet,
-    draw_strokes,
-    node_sentence,
-    pen_of,
-)
+from lorestudio.ui.features.graph.looks import HEADS_FROM, NodeLook, StrokeSet, draw_strokes, node_sentence, pen_of
 from lorestudio.ui.features.graph.pane import GraphPane
 from lorestudio.ui.features.graph.view import CLOSEST, FARTHEST, FIT_MARGIN, LARGEST_PICTURE, ZOOM_STEP, GraphView
 from lorestudio.ui.shell.main_window import MainWindow
@@ -79,11 +72,7 @@ def test_every_node_has_its_colour_and_its_title(seen: GraphPane) -> None:
     seen.view.drawing.titles = True
 
 
-def test_what_is_chosen_found_alone_or_pinned_is_set_apart(
-    window: MainWindow,
-    seen: GraphPane,
-    theme: Theme,
-) -> None:
+def test_what_is_chosen_found_alone_or_pinned_is_set_apart(window: MainWindow, seen: GraphPane, theme: Theme) -> None:
     bare = {entry: len(around(seen, entry)) for entry in PLACES}
     window.selection.choose_entry(SKARN)
     seen.bar.search.setText("fortr")

@@ -96,9 +96,7 @@ def test_communities_that_share_a_fill_are_hatched_and_the_smallest_are_counted(
     (group,) = found.communities[:1]
     amount = LEGEND_COMMUNITIES + 8
     many = replace(
-        found,
-        communities=(group,) * amount,
-        community_of={DAWNKEEP: 0, SKARN: 6, CROWN: 7, RULES: amount - 1},
+        found, communities=(group,) * amount, community_of={DAWNKEEP: 0, SKARN: 6, CROWN: 7, RULES: amount - 1}
     )
     looks = made(many, ColourBy.COMMUNITY)
     assert texts(looks) == ["1", "7", "8", str(amount), ""]

@@ -237,8 +237,7 @@ def test_of_several_vaults_one_is_chosen_with_its_folders(desk, theme, parent, t
 
 
 @pytest.mark.parametrize(
-    ("way", "keys"),
-    [(OldKey.JOIN, ["skarn", "Wyrm"]), (OldKey.REPLACE, ["Wyrm"]), (OldKey.KEEP, ["skarn"])],
+    ("way", "keys"), [(OldKey.JOIN, ["skarn", "Wyrm"]), (OldKey.REPLACE, ["Wyrm"]), (OldKey.KEEP, ["skarn"])]
 )
 def test_a_note_is_renamed_with_what_names_it(desk, theme, parent, qtbot: QtBot, way: OldKey, keys: list[str]) -> None:
     dialog = RenameDialog(theme, desk.work, desk.folder / "Skarn.md", "Skarn", parent, keyed=True)

@@ -121,10 +121,7 @@ def test_what_is_ticked_is_replaced_as_one_step(window, vault) -> None:
     assert pane.apply.text() == "Replace 2"
     pane.replace()
     settle(window)
-    assert contents(vault) == {
-        **NOTES,
-        "places/Dawnkeep.md": NOTES["places/Dawnkeep.md"].replace("fortress", "castle"),
-    }
+    assert contents(vault) == {**NOTES, "places/Dawnkeep.md": NOTES["places/Dawnkeep.md"].replace("fortress", "castle")}
     assert found(pane) == {"Bell": [(8, "fortress")]}
     window.run("vault.undo")
     settle(window)

@@ -13,14 +13,7 @@ from lorestudio.trace.diff import compare
 from lorestudio.trace.held_run import WouldAlso, WouldCell, WouldState
 from lorestudio.trace.journey import PHASES, CellState, JourneyCell
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Verdict
-from lorestudio.ui.features.trace.answers import (
-    TOKENS,
-    WHY,
-    AnswerTable,
-    cell_sentence,
-    recorded_marks,
-    row_changes,
-)
+from lorestudio.ui.features.trace.answers import TOKENS, WHY, AnswerTable, cell_sentence, recorded_marks, row_changes
 from lorestudio.ui.features.trace.flow import steps
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HELD, HORIZONTAL, ITEM, MARK, TOOLTIP, VERTICAL
 from lorestudio.ui.state.expected import ExpectedMark

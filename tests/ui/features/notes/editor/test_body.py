@@ -185,11 +185,7 @@ def test_nothing_is_dropped_before_the_body(make_editor) -> None:
     data = QMimeData()
     data.setText("dropped")
     event = QDropEvent(
-        QPointF(1, -5),
-        Qt.DropAction.CopyAction,
-        data,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
+        QPointF(1, -5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     )
     editor.body.dropEvent(event)
     assert editor.buffer.text.startswith(FRONT)

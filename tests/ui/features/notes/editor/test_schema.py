@@ -83,13 +83,7 @@ def test_the_items_of_a_property(name: str, value: Json, lenient: bool, found: l
 
 
 @pytest.mark.parametrize(
-    ("lines", "found"),
-    [
-        (["tags: [a, 5]"], ["a", "5"]),
-        (["tags: a"], ["a"]),
-        (["tags: 5"], []),
-        (["keys: [a]"], []),
-    ],
+    ("lines", "found"), [(["tags: [a, 5]"], ["a", "5"]), (["tags: a"], ["a"]), (["tags: 5"], []), (["keys: [a]"], [])]
 )
 def test_the_tags_of_a_note(lines: list[str], found: list[str]) -> None:
     assert tags(note(*lines)) == found
