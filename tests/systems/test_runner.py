@@ -132,7 +132,7 @@ def test_what_was_not_matched_would_be_gated_and_cut_too():
 
     trace, would = held(there, "Crown")
 
-    assert (would.entry, would.stopped_by) == (1, "")
+    assert (trace.facts["held"]["entry"], trace.facts["held"]["stopped_by"]) == (1, "")
     assert stops(would) == [
         ("contextual gating (selection)", "gated_field"), ("contextual gating", "gated_field"),
     ]  # fmt: skip
@@ -160,9 +160,9 @@ def test_it_stands_at_the_place_where_it_stood_before():
     same = (entry(name, "lamp", priority=number, tokens=10) for number, name in enumerate("ABCD", start=1))
     there = world(*same, chat=CHAT, blocks=rules("B"))
 
-    trace, would = held(there, "B")
+    trace, _would = held(there, "B")
 
-    assert would.stopped_by == "pins and blocks"
+    assert trace.facts["held"]["stopped_by"] == "pins and blocks"
     assert [injection.title for injection in trace.injections] == ["A", "B", "C", "D"]
 
 
@@ -172,9 +172,9 @@ def test_requirements_give_it_its_place_by_importance():
         entry("Z", tokens=10), chat=CHAT,
     )  # fmt: skip
 
-    trace, would = held(there, "B")
+    trace, _would = held(there, "B")
 
-    assert would.stopped_by == "requires and excludes"
+    assert trace.facts["held"]["stopped_by"] == "requires and excludes"
     # A priority of 0 counts as 50 there (rules: deeplore 5.5), so B comes first although A was ahead of it.
     assert [injection.title for injection in trace.injections] == ["B", "A"]
 
@@ -209,9 +209,9 @@ def test_an_excluded_one_that_is_held_drops_the_other():
         chat=CHAT,
     )  # fmt: skip
 
-    trace, would = held(there, "Hob")
+    trace, _would = held(there, "Hob")
 
-    assert would.stopped_by == "requires and excludes"
+    assert trace.facts["held"]["stopped_by"] == "requires and excludes"
     assert {injection.title for injection in trace.injections} == {"Hob", "Vane"}
 
 
@@ -258,7 +258,8 @@ def test_the_way_to_the_stop_is_that_of_the_real_run_and_behind_it_the_budget_ha
             continue
         trace, would = held(there, there.entries[number].title)
         names = [record.name for record in real.stages]
-        first = names.index(would.stopped_by) + 1 if would.stopped_by else names.index("match order")
+        stopped_by = trace.facts["held"]["stopped_by"]
+        first = names.index(stopped_by) + 1 if stopped_by else names.index("match order")
         assert [(one.entered, one.left, one.verdicts) for one in trace.stages[:first]] == [
             (one.entered, one.left, one.verdicts) for one in real.stages[:first]
         ]
