@@ -66,7 +66,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 class _Loaded(Mapping[str, Any]):
     """The commands by name, each loaded when it is looked up."""
 
-    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  # a command is of click's kind in older versions of typer
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  # typer has no public name for what a command is
         return _loaded(name)
 
     def __iter__(self) -> Iterator[str]:

@@ -45,7 +45,7 @@ def command(of: typer.Typer, name: str | None = None) -> Callable[[Callable[...,
 class _Command(TyperCommand):
     """A command whose help shows what stands for an argument, and nothing of Python's types."""
 
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401  # of click's kind in older versions of typer
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401  # typer has no public name for what it is
         """Click: what the usage line shows behind the command."""
         return ["[OPTIONS]", *(_usage(each) for each in self.get_params(ctx) if each.param_type_name == "argument")]
 
