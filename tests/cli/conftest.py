@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 import typer.testing
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from lorestudio.cli.app import app
 

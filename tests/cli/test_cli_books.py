@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
+from typer.testing import Result
 
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.trace.storage.serialize import from_json

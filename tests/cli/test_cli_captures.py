@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
+from typer.testing import Result
 
 from lorestudio.studio.attach.captures import Capture, Captures, default_folder
 from lorestudio.trace.storage.serialize import from_json

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from click.testing import Result
 from typer.main import get_command
+from typer.testing import Result
 
 from lorestudio import __version__
 from lorestudio.cli import doctor, options, run

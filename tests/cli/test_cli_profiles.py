@@ -8,10 +8,9 @@ from pathlib import Path
 
 import keyring
 import pytest
-from click.testing import Result
 from keyring.backends import fail
 from keyring.errors import KeyringLocked
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from lorestudio.cli.app import app
 from lorestudio.studio.project.answering import default_profiles_path

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import Result
+from typer.testing import Result
 
 from tests.systems.toy.registering import toy_registered
 

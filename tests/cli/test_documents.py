@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import get_args
 
 import pytest
-from click.testing import Result
+from typer.testing import Result
 
 from lorestudio.cli.app import COMMANDS
 from lorestudio.settings.behaviour import switches

@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import copy
 
 import pytest
-from click.testing import Result
+from typer.testing import Result
 
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from tests.cli.provider import provider

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
+from typer.testing import Result
 
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.chat.controls import ControlsPart, Preset, PresetFolder

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
+from typer.testing import Result
 
 from lorestudio.cli.runs.explain import EntryExplained, entry_lines
 from lorestudio.domain.resources import resource

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
 from rich.console import Console
+from typer.testing import Result
 
 from lorestudio.cli.output import json_bytes
 from lorestudio.cli.runs import replay as replaying

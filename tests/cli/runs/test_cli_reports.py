@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from click.testing import Result
+from typer.testing import Result
 
 Run = Callable[..., Result]
 
