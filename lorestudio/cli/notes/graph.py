@@ -16,7 +16,7 @@ from lorestudio.cli.screen import Screen, filled, fold, table
 from lorestudio.studio.graph.analysis import GraphStudy, community_name, gaps_json, graph_json, study
 from lorestudio.studio.graph.graph import build_graph
 from lorestudio.studio.project.project import open_project
-from lorestudio.trace.wording import first_few
+from lorestudio.trace.wording import first_few, plural
 
 _SHOWN_MEMBERS: Final = 6
 
@@ -28,7 +28,7 @@ def graph_tables(found: GraphStudy) -> Iterator[Table]:
     yield filled(
         table(
             *map(fold, ("community", "entries")),
-            title=f"{len(found.communities)} communities of {len(graph.nodes)} entries",
+            title=f"{plural(len(members), '# community|# communities')} of {len(graph.nodes)} entries",
         ),
         (
             (community_name(group, graph), f"{len(titles)}: {first_few(titles, _SHOWN_MEMBERS)}")
@@ -37,7 +37,7 @@ def graph_tables(found: GraphStudy) -> Iterator[Table]:
     )
     ends = ((edge, graph.nodes[edge.source].title, graph.nodes[edge.target].title) for edge in graph.edges)
     yield filled(
-        table(*map(fold, ("from", "", "to", "mentions")), title=f"{len(graph.edges)} connections"),
+        table(*map(fold, ("from", "", "to", "mentions")), title=plural(len(graph.edges), "# connection|# connections")),
         ((source, edge.kind.value, target, str(edge.weight)) for edge, source, target in ends),
     )
 
@@ -45,7 +45,8 @@ def graph_tables(found: GraphStudy) -> Iterator[Table]:
 def gaps_table(found: GraphStudy) -> Table:
     """What seems to be missing, one row each."""
     nodes, gaps = found.graph.nodes, found.gaps
-    title = f"{gaps.count} gaps" + (f", and {gaps.more_missing} more missing connections" if gaps.more_missing else "")
+    title = plural(gaps.count, "# gap|# gaps")
+    title += plural(gaps.more_missing, "|, and one more missing connection|, and # more missing connections")
     shown = table(*map(fold, ("gap", "entries", "why")), title=title)
 
     def titles(entries: tuple[int, ...], between: str) -> Text:

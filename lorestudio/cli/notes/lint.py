@@ -78,7 +78,8 @@ def lint(
         _print(problems, shown, repairs, severity, titles if project.of_books else {})
     say_all((*project.problems, *problems.failures))
     if problems.unread:
-        say(f"{problems.unread} notes lie behind Obsidian's plugin: their front matter was not looked at as a text.")
+        notes = plural(problems.unread, "# note lies|# notes lie")
+        say(f"{notes} behind Obsidian's plugin, where no front matter is looked at as a text.")
     if problems.count(Severity.ERROR) or (strict and problems.count(Severity.WARNING)):
         raise typer.Exit(FAILED)
 

@@ -20,6 +20,7 @@ from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.trace.journey import FOREIGN_IDS
 from lorestudio.trace.timeline import Fired
+from lorestudio.trace.wording import plural
 
 _SHOWN: Final = 40
 
@@ -60,7 +61,7 @@ def usage(
         say("entries that are no notes of the vault are left out.")
     if output is not None:
         write_bytes(output, usage_csv(rows))
-        say(f"{len(rows)} entries are in {output}.")
+        say(f"{plural(len(rows), '# entry is|# entries are')} in {output}.")
     elif as_json:
         print_json([_json(row) for row in rows])
     else:

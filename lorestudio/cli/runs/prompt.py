@@ -21,6 +21,7 @@ from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import REPLY_TOKENS, PromptSetup, remarks_of, with_preset
 from lorestudio.trace.prompt import AssembledPrompt, source_words
 from lorestudio.trace.storage.serialize import record_to_json
+from lorestudio.trace.wording import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +105,9 @@ def _print(prompt: AssembledPrompt) -> None:
     console.print(Rule(align="left"))
     room = f" of {prompt.room:,}" if prompt.room is not None else ""
     counts = ", ".join(f"{origin.value} {count:,}" for origin, count in prompt.tokens_by_origin.items())
-    console.print(f"{about}{prompt.tokens:,}{room} tokens in {len(prompt.messages)} messages: {counts}")
+    console.print(
+        f"{about}{prompt.tokens:,}{room} tokens in {plural(len(prompt.messages), '# message|# messages')}: {counts}"
+    )
     if prompt.lore_tokens:
         console.print(f"lore as SillyTavern counts it: {prompt.lore_tokens:,} tokens")
     for left in prompt.left_out:

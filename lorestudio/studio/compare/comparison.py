@@ -33,7 +33,7 @@ from lorestudio.systems.base import SystemKind
 from lorestudio.systems.registry import MAIN, in_project, kind_of, system_of
 from lorestudio.trace.model import Trace, Turn
 from lorestudio.trace.text import markdown_table, turn_words
-from lorestudio.trace.wording import first_few
+from lorestudio.trace.wording import first_few, plural
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import VaultError
 
@@ -240,7 +240,7 @@ def comparison_as_markdown(found: Comparison) -> str:
 def _cell(found: Comparison, turn: TurnComparison, place: int) -> str:
     share, names = turn.shares[place], names_of(found, turn.alone[place], turn.turn)
     only = f"; only here: {first_few(names, MOST_NAMES)}" if names else ""
-    return f"{len(share.notes)} entries, {share.tokens:,} tokens{only}"
+    return f"{plural(len(share.notes), '# entry|# entries')}, {share.tokens:,} tokens{only}"
 
 
 Change: TypeAlias = tuple[Place, Note, bool]

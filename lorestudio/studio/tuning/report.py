@@ -173,6 +173,7 @@ def _picture(found: SearchOutcome, chosen: TriedPoint) -> str:
         f"<text class='ink' x='{_EDGE}' y='16'>{titles[0]} ↑</text>",
         f"<text class='ink' x='{_WIDTH - _EDGE}' y='{_HEIGHT - 8}' text-anchor='end'>{titles[1]} →</text>",
     ]
-    words = f"{titles[0]} against {titles[1].lower()}: {len(places)} points; {len(front)} are beaten by none"
+    points = plural(len(places), "# point|# points")
+    words = f"{titles[0]} against {titles[1].lower()}: {points}; {len(front)} beaten by none"
     picture = svg("".join(marks), _HEIGHT, words, _WIDTH)
     return f"<figure tabindex='0' role='group' aria-label='points, a picture'>{picture}</figure>"

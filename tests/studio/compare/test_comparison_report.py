@@ -54,7 +54,7 @@ def test_totals_are_means_over_the_chat() -> None:
 def test_markdown_takes_titles_literally() -> None:
     text = comparison_as_markdown(FOUND)
     assert "only here: A\\|B" in text
-    assert "| Reply \\#3 | 0 entries, 0 tokens | 1 entries, 7 tokens; only here: Oil | 0% |" in text
+    assert "| Reply \\#3 | 0 entries, 0 tokens | 1 entry, 7 tokens; only here: Oil | 0% |" in text
 
 
 def test_runs_that_are_known_are_not_run_again_and_settings_are_deeplores_own() -> None:

@@ -41,7 +41,7 @@ from lorestudio.ui.features.timeline.tables import (
 from lorestudio.ui.features.timeline.turns import TimelineFeed
 from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import tr
+from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import Cells
@@ -199,7 +199,7 @@ class HeatMap(QAbstractScrollArea):
         elif 0 <= column < len(content.columns):
             text = content.describe_column(column)
         else:
-            text = tr("{rows} entries, {columns} turns", rows=len(content.rows), columns=len(content.columns))
+            text = f"{count(len(content.rows), 'entry', 'entries')}, {count(len(content.columns), 'turn', 'turns')}"
         tell(self, text)
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
