@@ -257,3 +257,17 @@ def test_a_class_name_means_one_thing() -> None:
             found.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
     assert len(found) > 1000
     assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
+def test_a_record_prints_no_field_by_a_misspelt_name() -> None:
+    seen = 0
+    for path in ROOT.rglob("*.py"):
+        for kind in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(kind, ast.ClassDef):
+                continue
+            fields = {each.target.id for each in kind.body if isinstance(each, ast.AnnAssign)}
+            for each in kind.body:
+                if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "unprinted":
+                    seen += 1
+                    assert {*ast.literal_eval(each.value)} <= fields, f"{path}: {kind.name}"
+    assert seen

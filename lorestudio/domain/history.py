@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -94,8 +93,7 @@ UNHIDDEN: Final = Sight()
 """Of a chat in which nothing is hidden."""
 
 
-@dataclass(frozen=True)
-class ChatHistory:
+class ChatHistory(Struct, frozen=True, dict=True):
     """Answers for each generation of a chat which messages it saw. `said` is what a person said, the last word last."""
 
     chat: Chat

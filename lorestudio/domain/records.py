@@ -1,7 +1,8 @@
 """Records, the plain data that everything is about: copies with changes, their fields, how far rows of them are alike.
 
 A record is a frozen `msgspec.Struct`, which takes a fiftieth of a dataclass's time to declare and a seventh to make. It
-is a dataclass where a field stays out of the comparison or of what is printed, or is made by the record itself.
+is a `Terse` one where a field stays out of what is printed, and a dataclass where one stays out of the comparison or is
+made by the record itself.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from operator import eq
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, TypeVar
 
 from msgspec import Struct, structs
 
@@ -22,6 +23,16 @@ else:
     def replace(record, /, **changes):  # noqa: ANN001, ANN003, ANN201  # its types are those above
         """The record with these fields changed. Raises TypeError for a field that it does not have."""
         return (structs if isinstance(record, Struct) else dataclasses).replace(record, **changes)
+
+
+class Terse(Struct, frozen=True):
+    """A record that leaves fields out of its repr: long ones, and what nobody else is to read."""
+
+    unprinted: ClassVar[tuple[str, ...]] = ()
+
+    def __repr__(self) -> str:
+        told = (f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name not in self.unprinted)
+        return f"{type(self).__qualname__}({', '.join(told)})"
 
 
 def is_record(kind: object) -> TypeGuard[type[Any]]:
@@ -61,4 +72,4 @@ def same_ends(
     return head, same_start(one[head:][::-1], other[head:][::-1], same)
 
 
-__all__ = ["compared_fields", "field_names", "is_record", "replace", "same_ends", "same_start"]
+__all__ = ["Terse", "compared_fields", "field_names", "is_record", "replace", "same_ends", "same_start"]

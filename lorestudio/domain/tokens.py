@@ -6,13 +6,13 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from lorestudio.domain.javascript import added, length
+from lorestudio.domain.records import Terse
 
 
 class TokenCounter(Protocol):
@@ -143,15 +143,16 @@ def _script(char: str) -> str:
     return _SCRIPTS[bisect_right(_STARTS, ord(char)) - 1][1]
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptEstimate:
+class ScriptEstimate(Terse, frozen=True):
     """Tokens as the sum of a weight for each character by its script, rounded up (rules: tokens 4).
 
     `factor` is what known counts have shown: the estimate is multiplied by it.
     """
 
+    unprinted = ("weights",)
+
     name: str
-    weights: Mapping[str, float] = field(repr=False)
+    weights: Mapping[str, float]
     factor: float = 1.0
     exact: bool = False
 

@@ -8,14 +8,15 @@ their cards, which lie in `characters/` beside (rules: sillytavern 5.2).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, Final
 
+from msgspec import field
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import Terse
 from lorestudio.exchange.containers import opened
 from lorestudio.exchange.json_file import parse_document, parse_text, read_file
 from lorestudio.exchange.problems import Flag, InputError, Text, Texts, checked, unless_null
@@ -69,12 +70,13 @@ class CardData(BaseModel):
     extensions: Annotated[CardExtensions, BeforeValidator(_mapping)] = Field(default_factory=CardExtensions)
 
 
-@dataclass(frozen=True, slots=True)
-class CharacterCard:
+class CharacterCard(Terse, frozen=True):
     """A card. `scripts` are the regex scripts that came with the character."""
 
+    unprinted = ("scripts",)
+
     data: CardData
-    scripts: RegexScripts = field(default_factory=RegexScripts, repr=False)
+    scripts: RegexScripts = field(default_factory=RegexScripts)
 
     @property
     def name(self) -> str:
@@ -166,13 +168,14 @@ class GroupFields(BaseModel):
     past_metadata: Annotated[dict[str, Any], unless_null({})] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Terse, frozen=True):
     """A member by the file of its card, looked for at `path`; `card` is None where that could not be read."""
+
+    unprinted = ("card",)
 
     avatar: str
     muted: bool = False
-    card: CharacterCard | None = field(default=None, repr=False)
+    card: CharacterCard | None = None
     path: Path | None = None
 
     @property
@@ -181,13 +184,14 @@ class Member:
         return self.card.name if self.card is not None else PurePosixPath(self.avatar).stem
 
 
-@dataclass(frozen=True, slots=True)
-class GroupChat:
+class GroupChat(Terse, frozen=True):
     """A group with the cards of its members, in its order."""
 
-    fields: GroupFields = field(repr=False)
+    unprinted = ("fields", "remarks")
+
+    fields: GroupFields
     members: tuple[Member, ...] = ()
-    remarks: tuple[str, ...] = field(default=(), repr=False)
+    remarks: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+from msgspec import field
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.records import Terse
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import Flag, InputError, Text, Texts, checked, unless_null
 from lorestudio.exchange.regex_scripts import RegexScripts, scripts_within
@@ -238,14 +239,15 @@ _SIGNS: Final = ("prompts", "prompt_order", "new_chat_prompt", "openai_max_conte
 _SETTINGS: Final = "oai_settings"
 
 
-@dataclass(frozen=True, slots=True)
-class ChatPreset:
+class ChatPreset(Terse, frozen=True):
     """A preset; one without fields is SillyTavern's as delivered, but without its texts."""
 
+    unprinted = ("fields", "remarks", "scripts")
+
     name: str = ""
-    fields: PresetFields = field(default_factory=PresetFields, repr=False)
-    remarks: tuple[str, ...] = field(default=(), repr=False)
-    scripts: RegexScripts = field(default_factory=RegexScripts, repr=False)
+    fields: PresetFields = field(default_factory=PresetFields)
+    remarks: tuple[str, ...] = ()
+    scripts: RegexScripts = field(default_factory=RegexScripts)
 
     @property
     def order(self) -> tuple[tuple[PresetPrompt, bool], ...]:

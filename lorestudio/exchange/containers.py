@@ -13,13 +13,13 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from msgspec import Struct
 
 from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.records import Terse
 from lorestudio.exchange.json_file import set_members
 from lorestudio.exchange.problems import InputError
 
@@ -45,12 +45,13 @@ def _as_it_is(text: str) -> bytes:
     return text.encode()
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedContainer:
+class OpenedContainer(Terse, frozen=True):
     """The JSON text in a container. `close` gives the container's bytes with another; `remarks` say what changes."""
 
-    text: str = field(repr=False)
-    close: Callable[[str], bytes] = field(default=_as_it_is, repr=False)
+    unprinted = ("text", "close")
+
+    text: str
+    close: Callable[[str], bytes] = _as_it_is
     remarks: tuple[str, ...] = ()
 
 

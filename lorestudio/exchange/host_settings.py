@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import field
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import number_in, object_in
+from lorestudio.domain.records import Terse
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import RegexScripts, parse_scripts
 
 
-@dataclass(frozen=True, slots=True)
-class HostSettings:
+class HostSettings(Terse, frozen=True):
     """`context_size` in tokens, 0 where the file does not say; `scripts` are those of its regex extension.
 
     `problems` are sentences about what could not be used.
     """
 
+    unprinted = ("scripts",)
+
     context_size: int = 0
-    scripts: RegexScripts = field(default_factory=RegexScripts, repr=False)
+    scripts: RegexScripts = field(default_factory=RegexScripts)
     problems: tuple[str, ...] = ()
 
 

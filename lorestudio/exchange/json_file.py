@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -22,20 +21,21 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import DECODER, parse_json, spell
-from lorestudio.domain.records import same_ends
+from lorestudio.domain.records import Terse, same_ends
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.vault.files import refused
 from lorestudio.vault.writer import digest_of
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Terse, frozen=True):
     """What a file would become. `digest` is the SHA-256 of the bytes that the change was made for."""
+
+    unprinted = ("data",)
 
     path: Path
     digest: str
-    data: bytes = field(repr=False)
+    data: bytes
 
 
 def read_file(path: Path, at_most: int | None = None) -> bytes:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, Final
@@ -20,7 +19,7 @@ from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.javascript import DOT, to_number
 from lorestudio.domain.patterns import Pattern, PatternError, compile_pattern
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import Flag, InputError, Text, Texts, checked, unless_null
 
@@ -115,12 +114,13 @@ class RegexScript(Struct, frozen=True):
         return not too_near and not too_far
 
 
-@dataclass(frozen=True, slots=True)
-class RegexScripts:
+class RegexScripts(Terse, frozen=True):
     """The scripts of one place, in the order they run in, and what is not reproduced of them."""
 
+    unprinted = ("remarks",)
+
     scripts: tuple[RegexScript, ...] = ()
-    remarks: tuple[str, ...] = field(default=(), repr=False)
+    remarks: tuple[str, ...] = ()
 
 
 def load_scripts(path: Path) -> RegexScripts:

@@ -17,6 +17,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import Terse
 from lorestudio.exchange.json_file import INDENT, FileChange, change_of, read_file, set_members
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
@@ -69,13 +70,14 @@ class KeyChange(Struct, frozen=True):
         return f"{self.declaration.alias}: {before} → {value_text(self.declaration, self.after)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
+class Merge(Terse, frozen=True):
     """What writing into a file would do: each key's change, what else the person should know, and the file's change."""
+
+    unprinted = ("file",)
 
     changes: tuple[KeyChange, ...]
     remarks: tuple[str, ...]
-    file: FileChange = field(repr=False)
+    file: FileChange
 
 
 def exportable() -> tuple[Declaration, ...]:
@@ -386,16 +388,17 @@ class SectionCarrier(Carrier):
 # ---- taking over ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Terse, frozen=True):
     """Settings out of a file. `said` are the keys that the file speaks about; a snippet leaves the others alone.
 
     `keys` are all that stand in it, also those that DeepLore does not have.
     """
 
+    unprinted = ("settings",)
+
     source: str
     layout: Layout
-    settings: DeepLoreSettings = field(repr=False)
+    settings: DeepLoreSettings
     said: frozenset[str]
     problems: tuple[str, ...] = ()
     keys: frozenset[str] = frozenset()

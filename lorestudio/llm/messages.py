@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.llm.errors import THE_PROVIDER, ErrorKind, LlmError
 
 # What a request is for.
@@ -32,15 +31,16 @@ FACTS_REVIEW: Final = "facts_review"  # the same, looked at again
 REPLY: Final = "reply"  # the next message of the story
 
 
-@dataclass(frozen=True, slots=True)
-class ChatMessage:
+class ChatMessage(Terse, frozen=True):
     """One message of a conversation; `role` is system, user or assistant.
 
     `name` tells speakers of one role apart, as in example messages; "" where the role says enough.
     """
 
+    unprinted = ("text",)
+
     role: str
-    text: str = field(repr=False)
+    text: str
     name: str = ""
 
 
@@ -51,8 +51,7 @@ class TokenUsage(Struct, frozen=True):
     output: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ChatRequest:
+class ChatRequest(Terse, frozen=True):
     """One question to a model: a system text and one user message, or a conversation (rules: deeplore-tools 1.3).
 
     `kind` says what for (`search`, `prefilter`, or the name of a tool). An empty `system` sends the user message alone;
@@ -66,18 +65,20 @@ class ChatRequest:
     Where there are `messages`, these are the whole conversation, and nothing else of it is given.
     """
 
+    unprinted = ("system", "user", "json_schema", "messages", "before", "prefill")
+
     kind: str
-    system: str = field(repr=False)
-    user: str = field(repr=False)
+    system: str
+    user: str
     max_tokens: int = 1024
     timeout_ms: int = 20_000
-    json_schema: Mapping[str, Json] | None = field(default=None, repr=False)
+    json_schema: Mapping[str, Json] | None = None
     schema_name: str = "lore_selection"
     model: str = ""
     stable_prefix: int = 0
-    messages: tuple[ChatMessage, ...] = field(default=(), repr=False)
-    before: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    prefill: str = field(default="", repr=False)
+    messages: tuple[ChatMessage, ...] = ()
+    before: tuple[tuple[str, str], ...] = ()
+    prefill: str = ""
     json_object: bool = False
     prose: bool = False
     reasoning_effort: str = ""
@@ -136,8 +137,7 @@ _FILTERED: Final = frozenset({"content_filter", "refusal", "safety", "prohibited
 """Providers' words for a reply that their filter ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChatReply:
+class ChatReply(Terse, frozen=True):
     """What came back.
 
     `value` is set where the answer arrived as parsed JSON; then it is what counts, and `text` is its spelling.
@@ -147,12 +147,14 @@ class ChatReply:
     nothing, so that there is no point in recording it.
     """
 
-    text: str = field(default="", repr=False)
+    unprinted = ("text", "raw", "value")
+
+    text: str = ""
     usage: TokenUsage = field(default_factory=TokenUsage)
     source: str = ""
     duration_ms: float = 0.0
-    raw: str = field(default="", repr=False)
-    value: Json = field(default=None, repr=False)
+    raw: str = ""
+    value: Json = None
     finish: str = ""
     notes: tuple[str, ...] = ()
     live: bool = False

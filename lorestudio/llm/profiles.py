@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import Terse
 from lorestudio.llm.errors import AnsweringError
 from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, parse_json, write_atomically
 
@@ -53,14 +53,15 @@ class ProfileError(AnsweringError):
     """A profile that cannot be used; the message names the field and says what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Terse, frozen=True):
     """One connection. Raises ProfileError where a field cannot be right.
 
     `key_variable` names the environment variable when the key source is that. `timeout_ms`, for connecting and the
     whole exchange together, and `max_tokens`, the longest reply this provider allows, are None where the request
     decides: a timeout given here wins over the request's, of two token limits the smaller one.
     """
+
+    unprinted = ("extra",)
 
     name: str
     api: Api = Api.OPENAI
@@ -71,7 +72,7 @@ class Profile:
     timeout_ms: int | None = None
     max_tokens: int | None = None
     supports_schema: bool = True
-    extra: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    extra: Mapping[str, Json] = {}
 
     def __post_init__(self) -> None:
         if not self.name.strip():
@@ -99,14 +100,15 @@ class Profile:
             raise ProfileError(_NO_VARIABLE)
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileFile:
+class ProfileFile(Terse, frozen=True):
     """The profiles of a file in their order. `unreadable` are entries that are no valid profile: they stay in the file
     as they are, and `problems` says for each what to do.
     """
 
+    unprinted = ("unreadable",)
+
     profiles: tuple[Profile, ...] = ()
-    unreadable: tuple[Json, ...] = field(default=(), repr=False)
+    unreadable: tuple[Json, ...] = ()
     problems: tuple[str, ...] = ()
 
     def find(self, name: str) -> Profile | None:

@@ -18,7 +18,6 @@ import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +27,7 @@ import platformdirs
 import regex
 from msgspec import Struct
 
+from lorestudio.domain.records import Terse
 from lorestudio.domain.resources import resource
 from lorestudio.domain.sqlite_file import connect, delete, is_damage, transaction
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4, GrowingText, ScriptEstimate, TokenCounter
@@ -208,18 +208,19 @@ class TokenizerKind(StrEnum):
 _BEFORE: Final = {TokenizerKind.PIECES: "system\n\n", TokenizerKind.JSON: "\n\nHuman: "}
 
 
-@dataclass(frozen=True, slots=True)
-class Tokenizer:
+class Tokenizer(Terse, frozen=True):
     """A tokenizer that was read from a file; `digest` is the file's SHA-256.
 
     `special` are texts that SillyTavern's own rank tables refuse. With `cuts` the pieces of a text stay the same when
     it is cut before a word, the blank before that word gone where `drops_blank`.
     """
 
+    unprinted = ("pieces",)
+
     name: str
     kind: TokenizerKind
     digest: str
-    pieces: Callable[[str], int] = field(repr=False)
+    pieces: Callable[[str], int]
     special: tuple[str, ...] = ()
     cuts: bool = False
     drops_blank: bool = False

@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 import json
 import math
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Final
+
+from msgspec import field
 
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import (
@@ -20,6 +21,7 @@ from lorestudio.domain.javascript import (
     trim,
     truthy,
 )
+from lorestudio.domain.records import Terse
 from lorestudio.domain.texts import shorten
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
 from lorestudio.settings.deeplore_retrieval import (
@@ -107,8 +109,7 @@ def _by_alias() -> Mapping[str, Declaration]:
     return {declaration.alias: declaration for declaration in declarations()}
 
 
-@dataclass(frozen=True, slots=True)
-class Sanitised:
+class Sanitised(Terse, frozen=True):
     """Settings as DeepLore understands them. All mappings go by DeepLore's keys.
 
     `corrected` holds the effective value of each key that DeepLore itself changes. `adapted` holds the keys that
@@ -116,9 +117,11 @@ class Sanitised:
     their place. `unknown` are keys without a setting, unchanged. `problems` are sentences for the person.
     """
 
+    unprinted = ("unknown",)
+
     settings: DeepLoreSettings
     corrected: Mapping[str, Json]
-    unknown: Mapping[str, Json] = field(repr=False)
+    unknown: Mapping[str, Json]
     adapted: Mapping[str, Json] = field(default_factory=lambda: EMPTY)
     problems: tuple[str, ...] = ()
 

@@ -7,7 +7,6 @@ Three layouts are read: a plain object of DeepLore's keys; SillyTavern's setting
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import platformdirs
 
 from lorestudio.domain.file_names import underscored_name
+from lorestudio.domain.records import Terse
 from lorestudio.settings.deeplore import (
     DeepLoreSettings,
     Sanitised,
@@ -54,13 +54,14 @@ class Layout(StrEnum):
 _LAYOUTS: Final = {(): Layout.PLAIN, _OWN: Layout.OWN, _SILLYTAVERN: Layout.SILLYTAVERN}
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Terse, frozen=True):
     """Settings as a file holds them: its layout, the object of DeepLore's keys as written, and what that means."""
 
+    unprinted = ("values", "sanitised")
+
     layout: Layout
-    values: Mapping[str, Json] = field(repr=False)
-    sanitised: Sanitised = field(repr=False)
+    values: Mapping[str, Json]
+    sanitised: Sanitised
 
 
 def load(path: Path, rules: str = "") -> Sanitised:
@@ -171,13 +172,14 @@ LONGEST_NAME: Final = 80
 _ENDING: Final = ".json"
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsProfile:
+class SettingsProfile(Terse, frozen=True):
     """One profile. `settings` is None for a file that cannot be read; then `problems` says why."""
+
+    unprinted = ("settings",)
 
     name: str
     path: Path
-    settings: DeepLoreSettings | None = field(default=None, repr=False)
+    settings: DeepLoreSettings | None = None
     problems: tuple[str, ...] = ()
 
 

@@ -10,18 +10,17 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 from pydantic import BaseModel
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
@@ -146,8 +145,7 @@ class Hold(Struct, frozen=True):
     stopped_by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """The immutable inputs of one generation, whatever the system.
 
     `chat` is the prompt view: what counts as hidden and the reply being replaced are not in it, and texts are as the
@@ -174,7 +172,7 @@ class Moment:
     seed: int = 0
     timer: Callable[[], float] = time.perf_counter
     watcher: Watcher | None = None
-    digests: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, str] = {}
     held: Hold | None = None
     seen: SeenChat = AS_STORED
     forced: tuple[str, ...] = ()
@@ -187,20 +185,20 @@ class Moment:
         return self.positions[message] if self.positions else message
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(Terse, frozen=True):
     """What a system made of a moment, and the state that its next generation starts from.
 
     `tally` is what it added to the counts of the state before it, None where it counts nothing.
     """
 
+    unprinted = ("state", "tally")
+
     trace: Trace
-    state: State = field(default=None, repr=False)
-    tally: Tally = field(default=None, repr=False)
+    state: State = None
+    tally: Tally = None
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Terse, frozen=True):
     """What a system may be made for: a person's vault, chat and choices, beside the moments of the chat.
 
     `reading` are the settings that say how notes are read. `answers` is asked where a model decides; `model` is its
@@ -211,26 +209,28 @@ class Scene:
     the card that is in the prompt where that one speaks.
     """
 
+    unprinted = ("reading", "behaviour", "chat", "answers", "card", "persona", "books", "group_metadata", "cast")
+
     index: VaultIndex
-    reading: DeepLoreSettings = field(default_factory=DeepLoreSettings, repr=False)
-    behaviour: Behaviour = field(default_factory=Behaviour, repr=False)
-    chat: Chat | None = field(default=None, repr=False)
+    reading: DeepLoreSettings = field(default_factory=DeepLoreSettings)
+    behaviour: Behaviour = field(default_factory=Behaviour)
+    chat: Chat | None = None
     chat_path: Path | None = None
     counter: TokenCounter = CHARS_4
     seed: int = 0
-    answers: AnswerSource = field(default_factory=NoAnswers, repr=False)
+    answers: AnswerSource = field(default_factory=NoAnswers)
     model: str = ""
-    card: CharacterCard | None = field(default=None, repr=False)
+    card: CharacterCard | None = None
     card_path: Path | None = None
-    persona: str = field(default="", repr=False)
+    persona: str = ""
     names: tuple[str, ...] | None = None
     tags: tuple[str, ...] | None = None
-    books: tuple[Lorebook, ...] = field(default=(), repr=False)
+    books: tuple[Lorebook, ...] = ()
     user_name: str = "User"
     character_name: str = ""
     reply_tokens: int = 0
-    group_metadata: Mapping[str, Json] = field(default_factory=dict, repr=False)
-    cast: Mapping[str, Member] = field(default_factory=dict, repr=False)
+    group_metadata: Mapping[str, Json] = {}
+    cast: Mapping[str, Member] = {}
 
     @property
     def metadata(self) -> Mapping[str, Json]:
@@ -258,19 +258,20 @@ class Counting(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
+class Generated(Terse, frozen=True):
     """A generation of a replay: its moment, and how to get at the state before it, which may have to be unpacked.
 
     `gist` is that of its run and `read_after` gets the state after it, both None before it is run. States may lack what
     is only counted (`Counting`).
     """
 
+    unprinted = ("read_state", "read_after")
+
     place: int
     moment: Moment
-    read_state: Callable[[], State] = field(repr=False)
+    read_state: Callable[[], State]
     gist: Gist | None = None
-    read_after: Callable[[], State] | None = field(default=None, repr=False)
+    read_after: Callable[[], State] | None = None
 
 
 class Carried(Struct, frozen=True):
@@ -318,16 +319,17 @@ class Reuse:
         """The generations from place `length` on were forgotten."""
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Terse, frozen=True):
     """Answers of models for a run that asks nobody: those in `before`, a trace of the same generation, and `recorded`.
 
     `unanswered` says what is done with another question; without a word on it, it fails, except where the stand-in
     answers anyway.
     """
 
-    before: Trace | None = field(default=None, repr=False)
-    recorded: RecordedAnswers | None = field(default=None, repr=False)
+    unprinted = ("before", "recorded")
+
+    before: Trace | None = None
+    recorded: RecordedAnswers | None = None
     unanswered: Unanswered | None = None
 
 
@@ -357,43 +359,46 @@ class VectorCount(Struct, frozen=True):
     texts: Mapping[str, None]
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenNote:
+class WrittenNote(Terse, frozen=True):
     """A note of what has happened in a chat, "" where there is none; `said` tells the person what was done.
 
     `fine` is False where what was asked for was not done. `kept` is what the chat's metadata holds of it from then on,
     `file` where it lies in a vault, if it does.
     """
 
-    text: str = field(repr=False)
+    unprinted = ("text", "kept")
+
+    text: str
     said: str
     fine: bool
-    kept: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    kept: Mapping[str, Json] = {}
     file: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LastNote:
+class LastNote(Terse, frozen=True):
     """The last note of what has happened that a chat keeps, "" for none, and how many messages came since.
 
     `due` says that the settings want the next one now, `folder` where such notes lie in a vault.
     """
 
-    text: str = field(repr=False)
+    unprinted = ("text",)
+
+    text: str
     since: int
     due: bool
     folder: str
 
 
-@dataclass(frozen=True, slots=True)
-class NotedReply:
+class NotedReply(Terse, frozen=True):
     """What was noted from a reply, "" for nothing, and the reply with its notes, as it reads from then on.
 
     `said` tells the person what was done; `fine` is False where what was asked for was not done.
     """
 
-    message: Message = field(repr=False)
-    notes: str = field(repr=False)
+    unprinted = ("message", "notes")
+
+    message: Message
+    notes: str
     said: str
     fine: bool
 
@@ -628,8 +633,7 @@ class ScannedBooks(Struct, frozen=True):
     folder: str
 
 
-@dataclass(frozen=True, slots=True)
-class SystemKind:
+class SystemKind(Terse, frozen=True):
     """A kind of system, and what it says about itself.
 
     `make` makes one for a scene that is ready to decide; it raises InputError where a setting cannot be used. `words`
@@ -652,12 +656,24 @@ class SystemKind:
     to a model what it is about, which is the same in another program's words.
     """
 
+    unprinted = (
+        "make",
+        "words",
+        "budget_alone",
+        "key_search",
+        "reads_file",
+        "carrier",
+        "reading",
+        "books",
+        "asked_about",
+    )
+
     name: str
     title: str
     summary: str
     settings: type[Section]
-    make: Callable[[Any, Scene], System] = field(repr=False)
-    words: Vocabulary[Trace] = field(repr=False)
+    make: Callable[[Any, Scene], System]
+    words: Vocabulary[Trace]
     in_project: bool = False
     state: type | None = None
     tally: type | None = None
@@ -672,16 +688,16 @@ class SystemKind:
     filters: frozenset[str] = frozenset()
     heeds: frozenset[str] = frozenset()
     budget: str = ""
-    budget_alone: Mapping[str, Value] = field(default_factory=dict, repr=False)
+    budget_alone: Mapping[str, Value] = {}
     no_budget: str = ""
-    key_search: Callable[[Any], KeySearch] = field(default=lambda _settings: KeySearch(), repr=False)
-    reads_file: Callable[[Path], Section | None] = field(default=lambda _path: None, repr=False)
-    carrier: Callable[[Any], Carrier] = field(default=SectionCarrier, repr=False)
-    reading: Callable[[Any], DeepLoreSettings | None] = field(default=lambda _settings: None, repr=False)
-    books: ScannedBooks | None = field(default=None, repr=False)
+    key_search: Callable[[Any], KeySearch] = lambda _settings: KeySearch()
+    reads_file: Callable[[Path], Section | None] = lambda _path: None
+    carrier: Callable[[Any], Carrier] = SectionCarrier
+    reading: Callable[[Any], DeepLoreSettings | None] = lambda _settings: None
+    books: ScannedBooks | None = None
     reads_setup: bool = False
     records: tuple[str, ...] = ()
-    asked_about: Callable[[Sequence[str]], tuple[str, ...]] = field(default=tuple, repr=False)
+    asked_about: Callable[[Sequence[str]], tuple[str, ...]] = tuple
 
     def settings_in(self, project: Section) -> Section:
         """Its settings where nobody gave others: the project's where those are its own, else its defaults."""

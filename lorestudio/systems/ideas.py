@@ -13,8 +13,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from dataclasses import field as data_field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, TypeVar, overload
@@ -172,8 +170,7 @@ _MOST_KEYS: Final = 8
 _HUNDREDTH: Final = 100
 
 
-@dataclass(frozen=True, kw_only=True)
-class Situation:
+class Situation(Struct, frozen=True, kw_only=True):
     """An entry in a run: how it ended for it, the note where it is one, and what can be changed.
 
     `controls` are those of the whole chat. `words` are words of the messages that were looked at, likely keys first;
@@ -185,7 +182,7 @@ class Situation:
     trace: Trace
     fate: Fate
     note: Entry | None
-    controls: ChatControls = data_field(default_factory=ChatControls)
+    controls: ChatControls = field(default_factory=ChatControls)
     words: Sequence[str] = ()
     aliases: tuple[str, ...] = ()
     editable: bool = True

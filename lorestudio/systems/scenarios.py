@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.chats.document import read_message
 from lorestudio.exchange.chats.metadata import read_controls
@@ -28,13 +27,14 @@ _NOTE: Final = ("note_prompt", "note_interval", "note_position", "note_depth", "
 """Metadata of the author's note and the chat's variables, which a system can look at."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioTurn:
+class ScenarioTurn(Terse, frozen=True):
     """A generation that was run: its moment, its trace, and the state after it."""
 
+    unprinted = ("trace", "state")
+
     moment: Moment
-    trace: Trace = field(repr=False)
-    state: State = field(default=None, repr=False)
+    trace: Trace
+    state: State = None
 
 
 class ScenarioFormat:

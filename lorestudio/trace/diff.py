@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from lorestudio.domain.records import Terse
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import Injection, Trace
 
@@ -40,8 +40,7 @@ class EntryChange(Struct, frozen=True):
 Change = TypeVar("Change")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes(Generic[Change]):
+class Changes(Terse, Generic[Change], frozen=True, kw_only=True):
     """What differs between the injections of two runs.
 
     `entered`, `moved`, `resized` and `rewritten` are in the later injection order, `left` in the earlier one.
@@ -68,22 +67,21 @@ class Changes(Generic[Change]):
         return bool(self.entered or self.left or self.moved or self.resized or self.rewritten)
 
 
-class InjectionChanges(Changes[Key]):
+class InjectionChanges(Changes[Key], frozen=True):
     """The changes by key."""
 
-    __slots__ = ()
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceDiff(Changes[EntryChange]):
+class TraceDiff(Changes[EntryChange], frozen=True, kw_only=True):
     """The changes from `before` to `after`.
 
     `refated` went in neither time and were stopped by another stage or for another reason. `tokens` are all injected
     ones before and after, outlets included.
     """
 
-    before: Trace = field(repr=False)
-    after: Trace = field(repr=False)
+    unprinted = ("before", "after")
+
+    before: Trace
+    after: Trace
     refated: tuple[EntryChange, ...]
     tokens: tuple[int, int]
 

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as data_field
 from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import Terse
 from lorestudio.trace.vocabulary import PLAIN, Vocabulary
 
 
@@ -158,8 +160,7 @@ class ReplyItem(Struct, frozen=True):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AiRecord:
+class AiRecord(Struct, frozen=True):
     """What stands around a stage's question to a model.
 
     `before` and `after` are the circuit breaker as the stage found and left it; `items` are those of the reply, or of
@@ -286,12 +287,13 @@ class Turn(Struct, frozen=True):
     kind: str = "normal"
 
 
-@dataclass(frozen=True, slots=True)
-class ReadMessage:
+class ReadMessage(Terse, frozen=True):
     """A message that was searched with another text than the chat has; `changed_by` names scripts, files and titles."""
 
+    unprinted = ("text",)
+
     message: int
-    text: str = field(repr=False)
+    text: str
     changed_by: tuple[str, ...] = ()
 
 
@@ -333,25 +335,25 @@ class Trace:
     mode: str
     outcome: RunOutcome
     turn: Turn
-    entries: Mapping[int, EntryRef] = field(repr=False)
+    entries: Mapping[int, EntryRef] = data_field(repr=False)
     index_size: int
-    stages: tuple[StageRecord, ...] = field(repr=False)
-    injections: tuple[Injection, ...] = field(default=(), repr=False)
-    prompt: tuple[PromptBlock, ...] = field(default=(), repr=False)
+    stages: tuple[StageRecord, ...] = data_field(repr=False)
+    injections: tuple[Injection, ...] = data_field(default=(), repr=False)
+    prompt: tuple[PromptBlock, ...] = data_field(default=(), repr=False)
     limits: tuple[Limit, ...] = ()
-    labels: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    ai_calls: tuple[AiCall, ...] = field(default=(), repr=False)
+    labels: tuple[tuple[str, str], ...] = data_field(default=(), repr=False)
+    ai_calls: tuple[AiCall, ...] = data_field(default=(), repr=False)
     seed: int = 0
-    draws: tuple[float, ...] = field(default=(), repr=False)
-    digests: Mapping[str, str] = field(default_factory=dict)
+    draws: tuple[float, ...] = data_field(default=(), repr=False)
+    digests: Mapping[str, str] = data_field(default_factory=dict)
     clock_ms: int = 0
     skip_reason: str = ""
     warnings: tuple[str, ...] = ()
-    facts: Mapping[str, Json] = field(default_factory=dict, repr=False)
-    notes: tuple[PromptBlock, ...] = field(default=(), repr=False)
-    seen: SeenChat = field(default=AS_STORED, repr=False)
+    facts: Mapping[str, Json] = data_field(default_factory=dict, repr=False)
+    notes: tuple[PromptBlock, ...] = data_field(default=(), repr=False)
+    seen: SeenChat = data_field(default=AS_STORED, repr=False)
     others: bool = False
-    words: Vocabulary[Trace] = field(default=PLAIN, compare=False, repr=False)
+    words: Vocabulary[Trace] = data_field(default=PLAIN, compare=False, repr=False)
 
     def stage(self, name: str) -> StageRecord | None:
         """The record of the stage called `name`, None where the run never came to it."""

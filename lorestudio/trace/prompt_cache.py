@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import accumulate
 from typing import TypeAlias
@@ -24,7 +23,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Position
-from lorestudio.domain.records import replace, same_start
+from lorestudio.domain.records import Terse, replace, same_start
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.trace.diff import Key
 from lorestudio.trace.model import PromptBlock, Trace
@@ -323,18 +322,19 @@ class CauseTotal(CacheMiss, frozen=True):
     turns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CacheTotals:
+class CacheTotals(Terse, frozen=True):
     """Many turns taken together; `causes` are those that cost lore tokens, the worst first.
 
     What is placed at a depth of the chat is one cause for each depth, whichever entry happens to stand first there.
     """
 
+    unprinted = ("causes",)
+
     turns: int = 0
     tokens: int = 0
     kept: int = 0
     by_lore: int = 0
-    causes: tuple[CauseTotal, ...] = field(default=(), repr=False)
+    causes: tuple[CauseTotal, ...] = ()
 
     @property
     def missed(self) -> int:

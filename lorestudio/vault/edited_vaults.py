@@ -10,9 +10,8 @@ import operator
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -23,13 +22,14 @@ from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.index import VaultState, assemble, definition_path, known_definitions
 
 
-@dataclass(frozen=True, slots=True)
-class NoteText:
+class NoteText(Terse, frozen=True):
     """The text that a note would have, None for one that would be gone. `filename` is relative to the vault."""
+
+    unprinted = ("text",)
 
     vault: str
     filename: str
-    text: str | None = field(repr=False)
+    text: str | None
 
 
 class EditedVaults:

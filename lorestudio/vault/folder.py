@@ -13,7 +13,6 @@ import stat
 import time
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,6 +21,7 @@ from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.records import Terse
 from lorestudio.domain.resources import VERSION
 from lorestudio.domain.texts import text_digest
 from lorestudio.vault import fields as field_file
@@ -288,18 +288,19 @@ class Stamp(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFile:
+class KnownFile(Terse, frozen=True):
     """One file as it was read: `digest` is that of its text, `note` what it says, None for a file that is no note.
 
     `stamp` is None where it cannot tell whether the file has changed. `text` is kept for the file of field definitions.
     """
 
+    unprinted = ("note", "text")
+
     filename: str
     digest: str
-    note: Entry | LeftOutNote | None = field(repr=False)
+    note: Entry | LeftOutNote | None
     stamp: Stamp | None = None
-    text: str | None = field(default=None, repr=False)
+    text: str | None = None
 
 
 class KnownVault(Struct, frozen=True):
@@ -346,13 +347,14 @@ FAT file systems count in steps of two seconds.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ScannedFile:
+class ScannedFile(Terse, frozen=True):
     """One file as it is now; `text` is None where the file was not read because its stamp is the known one."""
+
+    unprinted = ("text",)
 
     filename: str
     digest: str
-    text: str | None = field(default=None, repr=False)
+    text: str | None = None
     stamp: Stamp | None = None
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial, reduce
 from typing import Final
@@ -27,7 +26,7 @@ from lorestudio.domain.entry import (
     VaultIndex,
 )
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import fields as field_file
@@ -155,17 +154,18 @@ def _merge_conflict(name: str, value: float, first: Entry, later: Entry) -> Pars
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Assembly:
+class Assembly(Terse, frozen=True):
     """An index and, entry by entry, the parsed notes that each entry was made of; `counter` names who counted.
 
     `titles` are those that links lead to, by lower case: of several spellings of one, the last entry's.
     """
 
+    unprinted = ("parsed", "titles")
+
     index: VaultIndex
-    parsed: tuple[Entry, ...] = field(default=(), repr=False)
+    parsed: tuple[Entry, ...] = ()
     counter: str = ""
-    titles: Mapping[str, str] = field(default_factory=dict, repr=False)
+    titles: Mapping[str, str] = {}
 
 
 def _notes_of(vaults: Sequence[KnownVault]) -> tuple[list[Entry], tuple[LeftOutNote, ...]]:
@@ -337,12 +337,13 @@ class IndexChanges(Struct, frozen=True):
 NO_CHANGES: Final = IndexChanges()
 
 
-@dataclass(frozen=True, slots=True)
-class VaultState:
+class VaultState(Terse, frozen=True):
     """The vaults as they were last read, and the index made of them."""
 
+    unprinted = ("assembly",)
+
     vaults: tuple[KnownVault, ...]
-    assembly: Assembly = field(repr=False)
+    assembly: Assembly
 
     @property
     def index(self) -> VaultIndex:

@@ -10,7 +10,6 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -19,6 +18,7 @@ from msgspec import Struct
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
 from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.records import Terse
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.files import NoteFile, VaultError, VaultFiles, index_order
 from lorestudio.vault.folder import MAX_FILE_BYTES, MAX_LEVELS, decoded, is_text, shown_name
@@ -76,16 +76,17 @@ class HttpAnswer(NamedTuple):
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSession:
+class ServerSession(Terse, frozen=True):
     """Requests to the plugin, each guarded by the breaker and the time limit. `open_session` makes one."""
+
+    unprinted = ("key", "slots")
 
     address: ObsidianAddress
     client: httpx.AsyncClient
     breaker: CircuitBreaker
-    key: str = field(repr=False)
+    key: str
     timeout_s: float
-    slots: asyncio.Semaphore = field(repr=False)
+    slots: asyncio.Semaphore
 
     async def get(self, filename: str) -> bytes:
         """A file's bytes. Raises ObsidianError."""

@@ -7,13 +7,26 @@ from dataclasses import dataclass, field
 import pytest
 from msgspec import Struct
 
-from lorestudio.domain.records import compared_fields, field_names, is_record, replace
+from lorestudio.domain.records import Terse, compared_fields, field_names, is_record, replace
 
 
 class Note(Struct, frozen=True):
     title: str
     keys: tuple[str, ...] = ()
     links: dict[str, int] = {}
+
+
+class Letter(Terse, frozen=True):
+    unprinted = ("text",)
+
+    to: str
+    text: str = ""
+
+
+class Reply(Letter, frozen=True, kw_only=True):
+    unprinted = (*Letter.unprinted, "seal")
+
+    seal: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +54,17 @@ def test_a_copy_has_the_changes_and_the_rest(record, changes, expected) -> None:
 def test_an_unknown_field_is_refused(record) -> None:
     with pytest.raises(TypeError, match="depth"):
         replace(record, depth=4)
+
+
+def test_a_terse_record_prints_its_other_fields_as_a_dataclass_does() -> None:
+    assert repr(Letter("Ada", "Of stone.")) == "Letter(to='Ada')"
+    assert repr([Reply("Ada", seal="wax")]) == "[Reply(to='Ada')]"
+    assert repr(Terse()) == "Terse()"
+
+
+def test_a_terse_record_is_compared_by_all_its_fields() -> None:
+    assert Letter("Ada", "Of stone.") != Letter("Ada")
+    assert replace(Letter("Ada"), text="Of stone.") == Letter("Ada", "Of stone.")
 
 
 def test_what_the_fields_are() -> None:

@@ -22,7 +22,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.json_file import changed_text, same_value, spell_record
 from lorestudio.exchange.problems import InputError
@@ -206,15 +206,16 @@ class BrokenLine(Struct, frozen=True):
     line: ChatLine
 
 
-@dataclass(frozen=True, slots=True)
-class ChatDocument:
+class ChatDocument(Terse, frozen=True):
     """The lines of a chat file in order; together they are the file.
 
     `digest` is the SHA-256 of the file's bytes, "" for a chat that was never in a file.
     """
 
+    unprinted = ("lines",)
+
     format: ChatFormat = ChatFormat.SILLYTAVERN
-    lines: tuple[ChatLine, ...] = field(default=(), repr=False)
+    lines: tuple[ChatLine, ...] = ()
     bom: bool = False
     digest: str = ""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +17,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import Folder, VaultIndex
 from lorestudio.domain.javascript import Json, is_finite_number, to_number
 from lorestudio.domain.json_text import object_in, text_in, texts_in
+from lorestudio.domain.records import Terse
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule, LoggedGeneration, LoggedInjection
 from lorestudio.domain.texts import shorten
 from lorestudio.exchange.chats.document import METADATA
@@ -228,12 +228,13 @@ class StateChange(Struct, frozen=True):
     clashes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StatePlan:
+class StatePlan(Terse, frozen=True):
     """What writing the state would do. `file` is None where nothing would change."""
 
+    unprinted = ("file",)
+
     changes: tuple[StateChange, ...]
-    file: FileChange | None = field(default=None, repr=False)
+    file: FileChange | None = None
 
 
 def plan_state(

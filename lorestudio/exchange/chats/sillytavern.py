@@ -5,27 +5,30 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from msgspec import field
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.records import Terse
 from lorestudio.exchange.chats.document import BOM, METADATA, ChatDocument, ChatLine, LineKind, read_message
 from lorestudio.exchange.problems import InputError
 
 _BAD_BYTE: Final = re.compile("[\udc80-\udcff]")
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedChat:
+class LoadedChat(Terse, frozen=True):
     """A chat, a sentence for each line that could not be used, and the file's lines to write it back into."""
+
+    unprinted = ("document",)
 
     chat: Chat
     problems: tuple[str, ...] = ()
-    document: ChatDocument = field(default_factory=ChatDocument, repr=False)
+    document: ChatDocument = field(default_factory=ChatDocument)
 
 
 def parse_chat(text: str, source: Path | str) -> LoadedChat:

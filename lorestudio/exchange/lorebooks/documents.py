@@ -6,7 +6,6 @@ Everything around the entries stays as it was, down to the spelling of numbers (
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from typing import Final
@@ -14,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.json_file import changed_text, same_value
 from lorestudio.exchange.lorebooks.crossing import (
     EntryFate,
@@ -36,8 +35,7 @@ from lorestudio.exchange.problems import InputError
 WORLD_INFO_TITLE: Final = "World Info"
 
 
-@dataclass(frozen=True, slots=True)
-class Lore:
+class Lore(Terse, frozen=True):
     """A file of lore as World Info entries.
 
     `form` names the format (`formats.FORMATS`). Each entry has its `uid`; `folders` has the uids, as text, of those
@@ -45,23 +43,26 @@ class Lore:
     `placed` has the uids, as text, that are no more than places in the file: they change as soon as entries move there.
     """
 
+    unprinted = ("entries", "report", "folders")
+
     form: str
     name: str
-    entries: tuple[Raw, ...] = field(repr=False)
-    report: LoreReport = field(repr=False)
-    folders: Mapping[str, str] = field(default_factory=dict, repr=False)
+    entries: tuple[Raw, ...]
+    report: LoreReport
+    folders: Mapping[str, str] = {}
     placed: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Terse, frozen=True):
     """The bytes of a file of lore, and what became of every field on the way.
 
     `uids` are those, as text, that its entries went out with, in the order in which they stand there.
     """
 
-    data: bytes = field(repr=False)
-    report: LoreReport = field(repr=False)
+    unprinted = ("data", "report")
+
+    data: bytes
+    report: LoreReport
     uids: tuple[str, ...] = ()
 
 

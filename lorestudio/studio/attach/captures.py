@@ -12,15 +12,15 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import platformdirs
+from msgspec import field
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, write_atomically
 from lorestudio.settings.files import parse_json as parse_settings
@@ -43,12 +43,13 @@ def default_folder() -> Path:
     return platformdirs.user_data_path("lorestudio", appauthor=False) / "attach"
 
 
-@dataclass(frozen=True, slots=True)
-class Capture:
+class Capture(Terse, frozen=True):
     """One request for text and its answer, as kept. Times are in milliseconds since 1970.
 
     `body` and `answer` are empty where only the list was read. `redacted`: letters and digits of texts are masked.
     """
+
+    unprinted = ("body", "answer")
 
     id: str
     started_ms: int
@@ -64,8 +65,8 @@ class Capture:
     ending: ExchangeEnd = ExchangeEnd.COMPLETE
     problem: str = ""
     redacted: bool = False
-    body: str = field(default="", repr=False)
-    answer: str = field(default="", repr=False)
+    body: str = ""
+    answer: str = ""
 
     @property
     def prompt(self) -> SentPrompt:
@@ -290,12 +291,13 @@ def _of_json(name: str, head: Json, bodies: Json) -> Capture:
 # ---- what the endpoint is started with ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(Terse, frozen=True):
     """Settings of live capture, and the token in its addresses."""
 
+    unprinted = ("token",)
+
     settings: AttachSettings = field(default_factory=AttachSettings)
-    token: str = field(default="", repr=False)
+    token: str = ""
 
 
 def load_attachment(folder: Path) -> Attachment:

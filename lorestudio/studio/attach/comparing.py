@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -19,7 +18,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Position
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, without_figures
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
@@ -208,19 +207,20 @@ class OnlyHere(Struct, frozen=True):
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptComparison:
+class PromptComparison(Terse, frozen=True):
     """What a captured prompt and the run of its turn agree in.
 
     `both` and `only_there` are in the order of the prompt; `unknown` are lines of it that are neither lore nor chat nor
     any other text that the studio knows of, with the number of their message.
     """
 
+    unprinted = ("unknown", "titles")
+
     both: tuple[FoundLore, ...] = ()
     only_there: tuple[FoundLore, ...] = ()
     only_here: tuple[OnlyHere, ...] = ()
-    unknown: tuple[tuple[int, str], ...] = field(default=(), repr=False)
-    titles: Mapping[int, str] = field(default_factory=dict, repr=False)
+    unknown: tuple[tuple[int, str], ...] = ()
+    titles: Mapping[int, str] = {}
 
     @property
     def agrees(self) -> bool:

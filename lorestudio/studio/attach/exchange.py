@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
+from lorestudio.domain.records import Terse
 from lorestudio.llm.redaction import MASK, hide_known, redact
 
 MAX_REPLY: Final = 8 * 1024 * 1024
@@ -174,12 +175,13 @@ TEXT: Final = "text"
 """The role of a prompt that is one text."""
 
 
-@dataclass(frozen=True, slots=True)
-class SentMessage:
+class SentMessage(Terse, frozen=True):
     """One message as it was sent, its parts joined; a picture is a part without text."""
 
+    unprinted = ("text",)
+
     role: str
-    text: str = field(repr=False)
+    text: str
 
 
 class SentPrompt(Struct, frozen=True):

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.records import Terse
 from lorestudio.studio.attach.exchange import SentPrompt
 
 
@@ -63,14 +63,15 @@ class FoundLore(Struct, frozen=True):
     from_end: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SearchedEntry:
+class SearchedEntry(Terse, frozen=True):
     """What is looked for: an entry's text, its title, and the blocks that a run would put in for it."""
+
+    unprinted = ("text", "blocks")
 
     id: int
     title: str
-    text: str = field(repr=False)
-    blocks: tuple[str, ...] = field(default=(), repr=False)
+    text: str
+    blocks: tuple[str, ...] = ()
 
 
 def searched(entries: Iterable[Entry], blocks: Mapping[int, Sequence[str]] | None = None) -> tuple[SearchedEntry, ...]:

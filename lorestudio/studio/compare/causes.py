@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -19,7 +18,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken, Progress, heed
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.differences import input_differences, renamed, same_system
 from lorestudio.studio.project.project import Project, open_project, read_settings
@@ -48,13 +47,14 @@ class What(StrEnum):
 Effect: TypeAlias = tuple[What, Key]
 
 
-@dataclass(frozen=True, slots=True)
-class RunSide:
+class RunSide(Terse, frozen=True):
     """One of two runs. Without `context` (the run is older than this start of the program) causes cannot be found."""
 
+    unprinted = ("trace", "context")
+
     title: str
-    trace: Trace = field(repr=False)
-    context: Rerun | None = field(default=None, repr=False)
+    trace: Trace
+    context: Rerun | None = None
 
 
 class DifferenceCause(Struct, frozen=True):

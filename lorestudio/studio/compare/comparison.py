@@ -10,7 +10,6 @@ import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Final, Protocol, TypeAlias
@@ -19,7 +18,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken, Closing, Progress
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section
@@ -341,8 +340,7 @@ def _differing(before: str, after: str, traces: tuple[Iterable[Trace], Iterable[
 FEWEST: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Terse, frozen=True):
     """One run that is to be compared: a system with its settings, None for those of the project or the defaults.
 
     `traces` are those of all generations where they are known already; then nothing is run. `slot` is where its runs
@@ -350,11 +348,13 @@ class Candidate:
     are counted, None for as the project does.
     """
 
+    unprinted = ("traces",)
+
     label: str
     system: str
     settings: Section | None = None
     settings_path: Path | None = None
-    traces: TraceBook | None = field(default=None, repr=False)
+    traces: TraceBook | None = None
     slot: str = ""
     tokenizer: str | None = None
     notes: tuple[NoteText, ...] = ()

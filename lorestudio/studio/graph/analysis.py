@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
@@ -77,8 +76,7 @@ class Gaps(Struct, frozen=True):
         return len(self.orphans) + len(self.bridges) + len(self.circles) + len(self.missing)
 
 
-@dataclass(frozen=True)
-class GraphStudy:
+class GraphStudy(Struct, frozen=True):
     """A graph with everything that was found out about it. `community_of` lacks entries without an edge.
 
     `centrality` is betweenness, 0 to 1, relative to the highest. `backbone` are the pairs that the disparity filter
@@ -87,8 +85,8 @@ class GraphStudy:
 
     graph: NoteGraph
     communities: tuple[Community, ...] = ()
-    community_of: Mapping[int, int] = field(default_factory=dict)
-    centrality: Mapping[int, float] = field(default_factory=dict)
+    community_of: Mapping[int, int] = {}
+    centrality: Mapping[int, float] = {}
     backbone: frozenset[tuple[int, int]] = frozenset()
     gaps: Gaps = field(default_factory=Gaps)
 

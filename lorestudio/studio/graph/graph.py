@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -147,11 +146,10 @@ def pair(first: int, second: int) -> tuple[int, int]:
     return (first, second) if first < second else (second, first)
 
 
-@dataclass(frozen=True)
-class NoteGraph:
+class NoteGraph(Struct, frozen=True, dict=True):
     """Nodes by entry id in index order, and edges by source, target and kind; `hidden` counts entries left out."""
 
-    nodes: Mapping[int, GraphNode] = field(default_factory=dict)
+    nodes: Mapping[int, GraphNode] = {}
     edges: tuple[Edge, ...] = ()
     hidden: int = 0
 

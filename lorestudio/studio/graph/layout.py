@@ -13,12 +13,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from lorestudio.domain.json_text import parse_json
@@ -459,8 +458,7 @@ class GraphWish(Struct, frozen=True):
     fresh: bool = False
 
 
-@dataclass(frozen=True)
-class PreparedGraph:
+class PreparedGraph(Struct, frozen=True):
     """A graph that was looked at. `positions` are by entry id, None while or because there are none.
 
     `problem` says what was wrong with the saved positions.

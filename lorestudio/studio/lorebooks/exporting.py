@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +15,7 @@ from msgspec import Struct
 from lorestudio.domain.file_names import note_name
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.json_file import keep_copy, read_file
 from lorestudio.exchange.lorebooks.crossing import EntryFate, LoreReport, told_once
 from lorestudio.exchange.lorebooks.documents import Lore, Written
@@ -66,31 +65,33 @@ class ExportChoice(Struct, frozen=True):
     card: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedNote:
+class ExportedNote(Terse, frozen=True):
     """A note on its way into a book: its entry with its number, and what becomes of it. `raw` is None if left out.
 
     `settled` is its text with what counts in the book from now on, where the vault is linked to that.
     """
 
+    unprinted = ("text", "settled")
+
     filename: str
     raw: Raw | None
     fate: EntryFate
-    text: str = field(default="", repr=False)
-    settled: str = field(default="", repr=False)
+    text: str = ""
+    settled: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportPlan:
+class ExportPlan(Terse, frozen=True):
     """The file that would be written, the link that the vault would get, and what becomes of every note."""
+
+    unprinted = ("written", "notes", "link", "report", "before")
 
     vault: Path
     target: Path
-    written: Written = field(repr=False)
-    notes: tuple[ExportedNote, ...] = field(repr=False)
-    link: NoteFileChange | None = field(repr=False)
-    report: LoreReport = field(repr=False)
-    before: bytes | None = field(repr=False)
+    written: Written
+    notes: tuple[ExportedNote, ...]
+    link: NoteFileChange | None
+    report: LoreReport
+    before: bytes | None
     """What the file holds now, None where there is none."""
 
     @property

@@ -15,7 +15,7 @@ from msgspec import Struct
 from lorestudio.domain.file_names import note_name, same_name
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import texts_in
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, FieldFate, LoreReport, told_once
 from lorestudio.exchange.lorebooks.documents import Lore
@@ -55,13 +55,14 @@ class Twin(StrEnum):
     MERGE = "merge"
 
 
-@dataclass(frozen=True, slots=True)
-class BookFileRead:
+class BookFileRead(Terse, frozen=True):
     """A file of lore as it was read. `data` are its bytes, none of Markdown, which no book is written back into."""
 
+    unprinted = ("data", "lore")
+
     path: Path
-    data: bytes = field(repr=False)
-    lore: Lore = field(repr=False)
+    data: bytes
+    lore: Lore
     heads: bool = False
 
 

@@ -7,7 +7,6 @@ moved together with the notes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Final
@@ -16,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import stringified
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.json_file import parse_document, read_file, same_value
 from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.notes import Raw
@@ -30,20 +29,20 @@ _VERSION: Final = 1
 _ADVICE: Final = "Delete the file; then the book can be imported or exported again."
 
 
-@dataclass(frozen=True, slots=True)
-class LinkedNote:
+class LinkedNote(Terse, frozen=True):
     """A note as it was when it last agreed with its entry. `filename` is relative to the vault.
 
     `said` is the entry that it was then, where the book's format could not say all of it; else None.
     """
 
+    unprinted = ("text", "said")
+
     filename: str
-    text: str = field(repr=False)
-    said: Raw | None = field(default=None, repr=False)
+    text: str
+    said: Raw | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BookLink:
+class BookLink(Terse, frozen=True):
     """A lorebook and its notes. `file` is where the book lies, `form` its format, `folder` that of its notes.
 
     `entries` are the book's as World Info has them, by uid as text and in the order of the file; `notes` the note of
@@ -52,13 +51,15 @@ class BookLink:
     where that is no text.
     """
 
+    unprinted = ("entries", "notes", "original")
+
     book: str
     file: str
     form: str
     folder: str
-    entries: Mapping[str, Raw] = field(repr=False)
-    notes: Mapping[str, LinkedNote] = field(repr=False)
-    original: str = field(default="", repr=False)
+    entries: Mapping[str, Raw]
+    notes: Mapping[str, LinkedNote]
+    original: str = ""
     place: str = ""
     """Where the link itself lies in the vault."""
     heads: bool = False

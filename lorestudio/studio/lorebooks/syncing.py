@@ -18,7 +18,7 @@ from msgspec import Struct
 from lorestudio.domain.file_names import note_name
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import number_in
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.json_file import keep_copy, read_file, same_value
 from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.formats import BY_NAME, parse_lore, write_lore
@@ -112,16 +112,17 @@ class SyncItem(Struct, frozen=True):
     before: Raw = {}
 
 
-@dataclass(frozen=True, slots=True)
-class SyncPlan:
+class SyncPlan(Terse, frozen=True):
     """What bringing both together would do. `book` are the bytes that the book's file gets, None for those it has."""
+
+    unprinted = ("changes", "before", "book")
 
     link: BookLink
     path: Path
     items: tuple[SyncItem, ...]
-    changes: ChangeSet = field(repr=False)
-    before: bytes = field(repr=False)
-    book: bytes | None = field(repr=False)
+    changes: ChangeSet
+    before: bytes
+    book: bytes | None
     remarks: tuple[str, ...] = ()
 
     @property

@@ -7,7 +7,6 @@ fields that its text changes: every other byte of the file stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +15,7 @@ from typing import Final
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import parse_json
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.containers import RISU_MODULE
 from lorestudio.exchange.json_file import changed_text
@@ -92,18 +91,19 @@ class BookNotes:
 # ---- in the file ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _BookText:
+class _BookText(Terse, frozen=True):
     """A lorebook's file as it is on the disk. `found` are its entries by uid, with where they stand in `entries`.
 
     `other` is what a card or another program's file says in World Info's fields, None for a World Info file.
     """
 
+    unprinted = ("data", "document", "found", "other")
+
     path: Path
-    data: bytes = field(repr=False)
-    document: Json = field(repr=False)
-    found: Mapping[str, Sequence[tuple[str | int, Mapping[str, Json]]]] = field(repr=False)
-    other: Lore | None = field(default=None, repr=False)
+    data: bytes
+    document: Json
+    found: Mapping[str, Sequence[tuple[str | int, Mapping[str, Json]]]]
+    other: Lore | None = None
 
     @property
     def digest(self) -> str:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -27,6 +26,7 @@ from msgspec import Struct
 
 from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.patterns import LONGEST, compile_guarded
+from lorestudio.domain.records import Terse
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.book_entries import is_book_entry, plan_edits, read_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -239,15 +239,16 @@ class SearchHit(Struct, frozen=True):
     in_name: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FoundNote:
+class FoundNote(Terse, frozen=True):
     """A note with its hits in the order of the text, those in its name first; none where only operators were given."""
+
+    unprinted = ("text",)
 
     path: Path
     filename: str
     title: str
     hits: tuple[SearchHit, ...]
-    text: str = field(repr=False)
+    text: str
 
     def excerpt(self, hit: SearchHit, known: tuple[int, int] = (0, 1)) -> Excerpt:
         """The line of the hit, worked out when it is shown. For a hit in the name: the name, and line 0.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +14,7 @@ from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import trim
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.changes.change_set import ChangeSet
@@ -127,11 +126,12 @@ MOST_CHANGES: Final = 24
 """With more changed files than this, making the references anew is quicker than changing them one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class _KnownNotes:
+class _KnownNotes(Terse, frozen=True):
+    unprinted = ("files",)
+
     notes: VaultNotes
     attachments: tuple[str, ...]
-    files: Mapping[str, StampedText] = field(repr=False)
+    files: Mapping[str, StampedText]
 
 
 class FreshNotes:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Protocol
 
 from msgspec import Struct
 
+from lorestudio.domain.records import Terse
 from lorestudio.llm.connections import Connections, LiveAnswers, Patience, TypedAnswers, default_profiles_path
 from lorestudio.llm.cost import CostEstimate
 from lorestudio.llm.errors import AnsweringError, ErrorKind, LlmError
@@ -128,17 +128,18 @@ class Observer(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class Question(Terse, frozen=True, eq=False):
     """A request that waits for a person. `reply` may be called from any thread; None declines.
 
     `stop` ends whatever asks, which withdraws the question.
     """
 
-    request: ChatRequest = field(repr=False)
-    suggestion: str = field(repr=False)
-    reply: Callable[[str | None], None] = field(repr=False)
-    stop: Callable[[], None] = field(repr=False)
+    unprinted = ("request", "suggestion", "reply", "stop")
+
+    request: ChatRequest
+    suggestion: str
+    reply: Callable[[str | None], None]
+    stop: Callable[[], None]
 
 
 class _Observed(Struct, frozen=True):

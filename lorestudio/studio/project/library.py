@@ -11,7 +11,6 @@ import logging
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
@@ -19,7 +18,7 @@ from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, run_whole
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.cache import VaultCache
@@ -49,14 +48,15 @@ NAMES_SHOWN: Final = 3
 """How many titles of each kind of change are named (rules: deeplore-tools 3.10)."""
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryNews:
+class LibraryNews(Terse, frozen=True):
     """The index after it was opened or refreshed.
 
     `confirmed` is False while the index comes from the cache and was not yet compared with the vaults. `changed` is
     False where `index` is the very object it was before. `read` and `parsed` count files. `failures` are sentences for
     the person. `state` is what `index` was made of.
     """
+
+    unprinted = ("state",)
 
     index: VaultIndex
     reason: RefreshReason
@@ -67,7 +67,7 @@ class LibraryNews:
     parsed: int = 0
     seconds: float = 0.0
     failures: tuple[str, ...] = ()
-    state: VaultState | None = field(default=None, repr=False)
+    state: VaultState | None = None
 
 
 class LibraryListener(Struct, frozen=True):

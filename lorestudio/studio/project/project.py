@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as data_field
 from functools import partial
 from pathlib import Path
 from shutil import copyfile, copytree, rmtree
@@ -13,12 +14,13 @@ from types import MappingProxyType
 from typing import Final
 
 import platformdirs
+from msgspec import field
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls, Usage
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
@@ -87,29 +89,29 @@ class Project:
     chat_path: Path | None = None
     settings_path: Path | None = None
     places: tuple[str, ...] = ()
-    controls: ChatControls = field(default_factory=ChatControls)
-    behaviour: Behaviour = field(default_factory=Behaviour)
+    controls: ChatControls = data_field(default_factory=ChatControls)
+    behaviour: Behaviour = data_field(default_factory=Behaviour)
     seed: int = 0
     counter: TokenCounter = CHARS_4
-    counting: TokenCounting = field(default_factory=TokenCounting)
+    counting: TokenCounting = data_field(default_factory=TokenCounting)
     context_size: int = 0
     problems: tuple[str, ...] = ()
-    host: HostSettings = field(default_factory=HostSettings, repr=False)
+    host: HostSettings = data_field(default_factory=HostSettings, repr=False)
     """What the settings file says beside DeepLore's settings, where it is SillyTavern's own."""
-    recorded: Mapping[str, Usage] = field(default_factory=dict, repr=False)
+    recorded: Mapping[str, Usage] = data_field(default_factory=dict, repr=False)
     """How often entries fired in all chats, as DeepLore counted them in its settings."""
-    basis: KeptBasis = field(default_factory=KeptBasis)
+    basis: KeptBasis = data_field(default_factory=KeptBasis)
     """What was said about the chat for looking back at it."""
-    document: ChatDocument | None = field(default=None, repr=False)
+    document: ChatDocument | None = data_field(default=None, repr=False)
     """The lines of the chat's file, to write the chat back into; None without a chat."""
-    setup: PromptSetup = field(default_factory=PromptSetup, repr=False)
+    setup: PromptSetup = data_field(default_factory=PromptSetup, repr=False)
     """Card, persona and frame of the prompts; they decide nothing about lore."""
-    vault_state: VaultState | None = field(default=None, repr=False, compare=False)
+    vault_state: VaultState | None = data_field(default=None, repr=False, compare=False)
     """What `index` was made of, where that is known: with it, notes can be tried out before they are saved."""
-    books: tuple[Lorebook, ...] = field(default=(), repr=False)
+    books: tuple[Lorebook, ...] = data_field(default=(), repr=False)
     """Lorebooks that were opened beside the vaults. Without a vault the index holds their entries."""
     book_paths: tuple[Path, ...] = ()
-    given: DeepLoreSettings | None = field(default=None, repr=False, compare=False)
+    given: DeepLoreSettings | None = data_field(default=None, repr=False, compare=False)
     """The settings as they were read, before anything was changed; None where `settings` are those."""
     read_only: bool = False
     """Whether the lorebooks are those of another program's folder, in which nothing is written."""
@@ -385,14 +387,15 @@ class Project:
         return replace(again, context_size=self.context_size, setup=self.setup, read_only=self.read_only, given=given)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadSettings:
+class ReadSettings(Terse, frozen=True):
     """Settings as the studio uses them, what the person should know about them, and what else their file says."""
+
+    unprinted = ("host", "recorded")
 
     settings: DeepLoreSettings
     problems: tuple[str, ...] = ()
-    host: HostSettings = field(default_factory=HostSettings, repr=False)
-    recorded: Mapping[str, Usage] = field(default_factory=dict, repr=False)
+    host: HostSettings = field(default_factory=HostSettings)
+    recorded: Mapping[str, Usage] = {}
 
 
 def _kept_basis(chat: Path) -> tuple[KeptBasis, tuple[str, ...]]:

@@ -6,7 +6,6 @@ Rules: sillytavern 5.1, 5.4.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import object_in, parse_json
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.character_card import CARDS, load_card, load_group
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.host_settings import load_host_settings
@@ -45,23 +44,25 @@ class FoundChat(Struct, frozen=True):
     group: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPersona:
+class FoundPersona(Terse, frozen=True):
     """A persona by its picture. `book` is the lorebook that belongs to it, `owners` are those whose chats it is for."""
+
+    unprinted = ("text",)
 
     avatar: str
     name: str
-    text: str = field(default="", repr=False)
+    text: str = ""
     book: str = ""
     owners: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class SillyTavernFolder:
+class SillyTavernFolder(Terse, frozen=True):
     """What there is in the folder of a user: chats, the newest first, and files by their names.
 
     `settings` is the `settings.json`, None where DeepLore's settings are not in it; `host` is what it says.
     """
+
+    unprinted = ("host",)
 
     user: Path
     chats: tuple[FoundChat, ...]
@@ -71,7 +72,7 @@ class SillyTavernFolder:
     books: tuple[Path, ...] = ()
     presets: tuple[Path, ...] = ()
     personas: tuple[FoundPersona, ...] = ()
-    host: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    host: Mapping[str, Json] = {}
 
     def chat(self, name: str = "", character: str = "") -> FoundChat:
         """The newest chat of this name and this character, by a part of them where nothing is called so.
@@ -178,15 +179,16 @@ def _usable(settings: Path) -> Path | None:
 # ---- what belongs to a chat -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class BroughtChat:
+class BroughtChat(Terse, frozen=True):
     """A chat of an installation with its card or group, persona, preset, settings, and the lorebooks in play.
 
     `systems` are settings of systems that SillyTavern's file has, too; `remarks` say what is not there.
     """
 
+    unprinted = ("systems",)
+
     project: Project
-    systems: Mapping[str, Section] = field(default_factory=dict, repr=False)
+    systems: Mapping[str, Section] = {}
     remarks: tuple[str, ...] = ()
 
 

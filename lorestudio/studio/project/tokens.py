@@ -11,14 +11,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.json_text import parse_json
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4, ScriptEstimate, TokenCounter
 from lorestudio.exchange.tokenizer_choice import (
     TokenizerChoice,
@@ -77,14 +76,15 @@ _MODEL_OWN: Final = ("gpt-4", "gpt-3.5", "gpt-5", "o1", "o3", "o4", "chatgpt")
 """Models whose own tokenizer is published, so that what it counts is what they bill."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenCounting:
+class TokenCounting(Terse, frozen=True):
     """Two counters and what they rest on: `budgets` counts as SillyTavern does, `bills` as the model.
 
     `asked` is what the person said, `sentence` how it is counted, `problems` what they should know or do. `agreement`
     says how many of the chat's own counts come out the same, where the chat has any. `for_claude`: SillyTavern's
     settings say that one of Claude's models writes.
     """
+
+    unprinted = ("folders",)
 
     budgets: TokenCounter = CHARS_4
     bills: TokenCounter = CHARS_4
@@ -93,7 +93,7 @@ class TokenCounting:
     problems: tuple[str, ...] = ()
     agreement: str = ""
     for_claude: bool = False
-    folders: tuple[Path, ...] = field(default=(), repr=False)
+    folders: tuple[Path, ...] = ()
 
     def keep(self) -> None:
         """Write the counts that are new to the disk."""

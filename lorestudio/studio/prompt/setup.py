@@ -9,16 +9,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, text_in
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.character_card import CharacterCard, GroupChat, load_card, load_group
 from lorestudio.exchange.chat_preset import ChatPreset, load_preset
 from lorestudio.exchange.problems import InputError
@@ -37,16 +36,16 @@ LONGEST_PERSONA: Final = 1_000_000
 """Bytes; a file that is larger is none of a persona."""
 
 
-@dataclass(frozen=True, slots=True)
-class Persona:
+class Persona(Terse, frozen=True):
     """The person's character: the name that `{{user}}` stands for, "" for the chat's own, and its description."""
 
+    unprinted = ("text",)
+
     name: str = ""
-    text: str = field(default="", repr=False)
+    text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptSetup:
+class PromptSetup(Terse, frozen=True):
     """Everything that the person chose for the prompts of a chat.
 
     `preset` says which prompts there are and in which order; `main`, `post_history`, `context_size` and `reply_tokens`
@@ -57,6 +56,8 @@ class PromptSetup:
     speaks: `speaker`, "" for whoever wrote the reply or would speak next. `group_metadata` is what the group keeps for
     a chat whose file holds none of its own.
     """
+
+    unprinted = ("group_metadata",)
 
     card: CharacterCard | None = None
     card_path: Path | None = None
@@ -73,7 +74,7 @@ class PromptSetup:
     embedded_regex: bool = True
     group: GroupChat | None = None
     group_path: Path | None = None
-    group_metadata: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    group_metadata: Mapping[str, Json] = {}
     speaker: str = ""
 
     def user_name(self, chat: Chat) -> str:

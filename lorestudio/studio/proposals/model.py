@@ -8,7 +8,6 @@ Nothing may be proposed for notes with a `locked` property, or on the studio's l
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -17,6 +16,7 @@ from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold, trim
+from lorestudio.domain.records import Terse
 from lorestudio.llm.messages import DRAFT, KEYS, SUMMARY, ChatRequest
 from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, parse_json, write_atomically
 from lorestudio.studio.notes.book_entries import is_book_entry
@@ -44,13 +44,14 @@ class ProposalKind(StrEnum):
 _FIELDS: Final[Mapping[ProposalKind, str]] = {ProposalKind.SUMMARY: "summary", ProposalKind.KEYS: "keys"}
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
+class Material(Terse, frozen=True):
     """A note as it is on disk when a proposal is made: its whole text, and what DeepLore reads in it."""
+
+    unprinted = ("text",)
 
     path: Path
     entry: Entry
-    text: str = field(repr=False)
+    text: str
     aliases: tuple[str, ...] = ()
 
 
@@ -59,16 +60,17 @@ def property_of(kind: ProposalKind, path: Path) -> str:
     return "key" if kind is ProposalKind.KEYS and is_book_entry(path) else kind.field
 
 
-@dataclass(frozen=True, slots=True)
-class DraftPassage:
+class DraftPassage(Terse, frozen=True):
     """What a draft is written from. `numbers` are the indices of the messages in the chat file.
 
     `path` is the folder that the note goes to, inside its vault; `titles` are those that exist.
     """
 
+    unprinted = ("titles",)
+
     folder: Path
     numbers: tuple[int, ...]
-    titles: tuple[str, ...] = field(default=(), repr=False)
+    titles: tuple[str, ...] = ()
 
 
 class ProposalTask(Struct, frozen=True):
@@ -127,8 +129,7 @@ class KeyCount(Struct, frozen=True):
     proposed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Terse, frozen=True):
     """What a note would say, beside what it says.
 
     `path` is the file that would change or, for a draft, be made. `source` is the note's whole text that the proposal
@@ -136,19 +137,21 @@ class Proposal:
     `reply` is the answer as it came. `searched` is how many messages the counts of keys went through.
     """
 
+    unprinted = ("source", "task", "reply", "counts")
+
     kind: ProposalKind
     path: Path
     title: str
     before: Value
     after: Value
-    source: str | None = field(repr=False)
-    task: ProposalTask = field(repr=False)
+    source: str | None
+    task: ProposalTask
     reasoning: str = ""
-    reply: str = field(default="", repr=False)
+    reply: str = ""
     answered_by: str = ""
     problem: str = ""
     remarks: tuple[ProposalRemark, ...] = ()
-    counts: tuple[KeyCount, ...] = field(default=(), repr=False)
+    counts: tuple[KeyCount, ...] = ()
     searched: int = 0
 
     @property

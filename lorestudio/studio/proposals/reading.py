@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, fold, head, length, trim
 from lorestudio.domain.json_text import text_in, values_in
+from lorestudio.domain.records import Terse
 from lorestudio.llm.messages import ChatReply
 from lorestudio.studio.proposals.model import ProposalRemark
 
@@ -56,14 +56,15 @@ class ReadText(Struct, frozen=True):
     remarks: tuple[ProposalRemark, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReadDraft:
+class ReadDraft(Terse, frozen=True):
     """The parts of a new note. With a `problem` there are none."""
+
+    unprinted = ("content",)
 
     title: str = ""
     keys: tuple[str, ...] = ()
     summary: str = ""
-    content: str = field(default="", repr=False)
+    content: str = ""
     problem: str = ""
     remarks: tuple[ProposalRemark, ...] = ()
 

@@ -12,8 +12,9 @@ import re
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.lifecycle import Stopped
@@ -76,8 +77,7 @@ def time_left_words(seconds: float | None) -> str:
 _SYNTAX = re.compile(r"\s*#?(\d*)\s*(?:(-|–)\s*#?(\d*))?\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class MessageRange:
+class MessageRange(Struct, frozen=True):
     """The messages from `first` to `last`, both included; None is the chat's own beginning or end."""
 
     first: int | None = None

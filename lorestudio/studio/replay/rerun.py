@@ -9,13 +9,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project
@@ -44,8 +43,7 @@ class Ran(Struct, frozen=True):
     lacks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Rerun:
+class Rerun(Terse, frozen=True):
     """What it takes to run a generation again, in any thread.
 
     `before` is its trace; `system` decided on `moment`, beginning from what `read_state` gives. `recorded` are answers
@@ -53,15 +51,17 @@ class Rerun:
     is the system that the chat was run with, whose vectors are taken over, where `system` is another one.
     """
 
+    unprinted = ("before", "project", "system", "moment", "read_state", "recorded", "known")
+
     generation: Generation
-    before: Trace = field(repr=False)
-    project: Project = field(repr=False)
-    system: System = field(repr=False)
-    moment: Moment = field(repr=False)
-    read_state: Callable[[], State] = field(default=lambda: None, repr=False)
-    recorded: RecordedAnswers | None = field(default=None, repr=False)
+    before: Trace
+    project: Project
+    system: System
+    moment: Moment
+    read_state: Callable[[], State] = lambda: None
+    recorded: RecordedAnswers | None = None
     unanswered: Unanswered | None = None
-    known: System | None = field(default=None, repr=False)
+    known: System | None = None
 
     @classmethod
     def of(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 from weakref import ref
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.history import ChatHistory, ranges_of, shown_again
+from lorestudio.domain.records import Terse
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import PromptSetup
@@ -79,8 +79,7 @@ def _host(source: PromptOrigin, text: str, tokens: int, message: AssembledMessag
     return PromptPiece(text, tokens, source.label, None, source.tag or name, message.depth, host=True)
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineTurn:
+class TimelineTurn(Terse, frozen=True):
     """One generation of a timeline.
 
     `changes` are those since `before`, the generation that the chat went on from (None in the first reply; then
@@ -88,10 +87,12 @@ class TimelineTurn:
     it, which for a swipe is another swipe of the same reply; None where there is none.
     """
 
+    unprinted = ("summary", "changes")
+
     generation: Generation
-    summary: TurnSummary = field(repr=False)
+    summary: TurnSummary
     before: Generation | None
-    changes: InjectionChanges = field(repr=False)
+    changes: InjectionChanges
     sent_before: Generation | None = None
     cache: CacheTurn | None = None
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.studio.replay.seen import SeenChats
 from lorestudio.studio.replay.simulator import Simulator, decided_trace
 from lorestudio.systems.base import Given, Moment, State, StopBetweenStages, System
@@ -37,14 +36,15 @@ class NotReplayedError(ValueError):
     """The text cannot stand behind a chat whose replies have not been run; the message says what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class BenchRow:
+class BenchRow(Terse, frozen=True):
     """One entry that the text brought into question.
 
     `how` and `how_sentence` say what made it a candidate, "" where nothing did; `label` and `sentence` what settled it.
     `places` are the occurrences of its keys in the text itself. `tokens` are those that went in, or those of the whole
     note where it did not.
     """
+
+    unprinted = ("places",)
 
     entry: int
     title: str
@@ -55,7 +55,7 @@ class BenchRow:
     how: str = ""
     how_sentence: str = ""
     keys: tuple[str, ...] = ()
-    places: tuple[FoundKey, ...] = field(default=(), repr=False)
+    places: tuple[FoundKey, ...] = ()
 
     @property
     def injected(self) -> bool:
@@ -63,12 +63,13 @@ class BenchRow:
         return self.fate.state in {FateState.INJECTED, FateState.TRUNCATED}
 
 
-@dataclass(frozen=True, slots=True)
-class BenchResult:
+class BenchResult(Terse, frozen=True):
     """What a text triggers. `remarks` are sentences for the person."""
 
-    text: str = field(repr=False)
-    trace: Trace = field(repr=False)
+    unprinted = ("text", "trace")
+
+    text: str
+    trace: Trace
     rows: tuple[BenchRow, ...]
     remarks: tuple[str, ...] = ()
 

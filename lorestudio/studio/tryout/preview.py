@@ -8,7 +8,6 @@ simulator's own traces and states stay what they are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from msgspec import Struct
@@ -16,7 +15,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -32,15 +31,16 @@ from lorestudio.trace.model import Phase, Trace
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 
 
-@dataclass(frozen=True, slots=True)
-class InjectedText:
+class InjectedText(Terse, frozen=True):
     """An entry as it stands in the prompt, or as it would.
 
     `tokens` are those that the budget counts, `whole_tokens` those of `text` with its template. Only one that went in
     can be `truncated`.
     """
 
-    text: str = field(repr=False)
+    unprinted = ("text",)
+
+    text: str
     tokens: int
     whole_tokens: int
     truncated: bool = False
@@ -68,18 +68,19 @@ class EditedNote(Struct, frozen=True):
     outcome: EntryOutcome | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Terse, frozen=True):
     """What came of the run. `before` is the trace of the same generation without the edits.
 
     `settings` are those that were tried out, with both values. `remarks` are sentences on where the answers of a model
     came from and on what the run lacked, each once.
     """
 
+    unprinted = ("before", "trace", "index")
+
     generation: Generation
-    before: Trace = field(repr=False)
-    trace: Trace = field(repr=False)
-    index: VaultIndex = field(repr=False)
+    before: Trace
+    trace: Trace
+    index: VaultIndex
     notes: tuple[EditedNote, ...] = ()
     settings: tuple[SettingChange, ...] = ()
     remarks: tuple[str, ...] = ()

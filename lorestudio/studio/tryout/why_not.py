@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from typing import Final, TypeAlias, TypeVar
@@ -23,7 +22,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.files import SettingsError
@@ -64,17 +63,18 @@ _TRUST: Final = {Holds.BOTH: 0, Holds.REPLAY_ONLY: 0, Holds.UNCHECKED: 1, Holds.
 EARLIER_WEIGHT: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Terse, frozen=True):
     """A change that brings the entry in.
 
     `diff` is what it does to this reply, after the replay where that was run. `earlier` counts the replies before it
     whose injections are others then, of `replies` before it; None until that is known.
     """
 
+    unprinted = ("diff",)
+
     change: Change
     holds: Holds
-    diff: TraceDiff = field(repr=False)
+    diff: TraceDiff
     target: Key
     earlier: int | None = None
     replies: int = 0
@@ -115,8 +115,7 @@ class Further(Struct, frozen=True):
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class WhyNot:
+class WhyNot(Terse, frozen=True):
     """Everything that was found; while the search goes on it is what is known so far.
 
     `fate` is how the run ended for the entry, None for a note that is no entry. `answers` are the changes that work,
@@ -124,9 +123,11 @@ class WhyNot:
     changes that only a model could judge; `untouched` says that the entry itself could not be tried with another text.
     """
 
+    unprinted = ("trace",)
+
     target: Key
     title: str
-    trace: Trace = field(repr=False)
+    trace: Trace
     fate: Fate | None
     keeps_out: bool = False
     untouched: bool = False
@@ -137,14 +138,15 @@ class WhyNot:
     complete: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WhyNotNews:
+class WhyNotNews(Terse, frozen=True):
     """How far the search is: `done` of `total` changes, what is being tried, and what was found so far."""
+
+    unprinted = ("found",)
 
     done: int
     total: int
     trying: str
-    found: WhyNot = field(repr=False)
+    found: WhyNot
 
 
 def ranked(answers: Sequence[Answer]) -> tuple[Answer, ...]:
@@ -260,15 +262,16 @@ def _earlier(answer: Answer) -> str:
     return f"; {every.get(answer.replies, f'all {answer.replies:,} earlier replies change')}"
 
 
-@dataclass(frozen=True, slots=True)
-class WhatIf:
+class WhatIf(Terse, frozen=True):
     """A run with a change. `unanswered`: a question that the change made a new one had no answer.
 
     `earlier` counts the replies before it that got other lore, None where they were not run.
     """
 
+    unprinted = ("trace",)
+
     change: Change
-    trace: Trace = field(repr=False)
+    trace: Trace
     unanswered: bool
     earlier: int | None = None
 

@@ -37,7 +37,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.problems import InputError
 from lorestudio.trace.budget import cut_tokens, cut_verdicts
@@ -52,14 +52,15 @@ from lorestudio.vault.note.yaml_reading import too_deep
 from lorestudio.vault.writer import read_note
 
 
-@dataclass(frozen=True, slots=True)
-class TurnOutcome:
+class TurnOutcome(Terse, frozen=True):
     """One generation. `injected` and `cut` are ids with tokens; what went in is in the order of the prompt.
 
     `matched` were let in by a matching stage, `selected` went on from the last stage that selects (nobody where none
     ran), both in ascending order: sets take six times as much, and of a long chat there are thousands. `cut` is what
     the budget kept out. `strangers` are titles of entries that are none of the vault's.
     """
+
+    unprinted = ("strangers",)
 
     message: int
     swipe: int
@@ -70,7 +71,7 @@ class TurnOutcome:
     shortened: frozenset[int] = frozenset()
     cut: tuple[tuple[int, int], ...] = ()
     ai_calls: int = 0
-    strangers: tuple[tuple[int, str], ...] = field(default=(), repr=False)
+    strangers: tuple[tuple[int, str], ...] = ()
 
     @property
     def tokens(self) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -17,6 +16,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import Terse
 from lorestudio.studio.tuning.expectations import Judged, Should, TurnOutcome
 
 ROUNDS: Final = 2000
@@ -50,19 +50,20 @@ class TurnScore(Struct, frozen=True):
     ai_calls: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(Terse, frozen=True):
     """A figure of a run: the sum of `top` over replies divided by that of `bottom`; there is none where that is 0.
 
     `unit` "" is a share from 0 to 1. `more` says whether more of it is better.
     """
 
+    unprinted = ("top", "bottom")
+
     name: str
     title: str
     unit: str
     more: bool
-    top: Callable[[TurnScore], float] = field(repr=False)
-    bottom: Callable[[TurnScore], float] = field(repr=False)
+    top: Callable[[TurnScore], float]
+    bottom: Callable[[TurnScore], float]
 
 
 METRICS: Final[Mapping[str, Metric]] = MappingProxyType(

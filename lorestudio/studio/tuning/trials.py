@@ -32,7 +32,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.lifecycle import CancelToken, Closing, heed, run_whole, taking_turns
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.compare.comparison import Candidate, settled
@@ -57,17 +57,18 @@ _PACKING: Final[Mapping[type, Any]] = {**copyreg.dispatch_table, MappingProxyTyp
 """How a pickler takes what is read only."""
 
 
-@dataclass(frozen=True, slots=True)
-class TuningTrial:
+class TuningTrial(Terse, frozen=True):
     """The chats, a system with the settings that a search begins with, what is expected, and what may be turned.
 
     `projects` are of the same vaults, one for each chat.
     """
 
-    projects: tuple[Project, ...] = field(repr=False)
+    unprinted = ("projects", "settings", "expectations")
+
+    projects: tuple[Project, ...]
     system: str
-    settings: Section = field(repr=False)
-    expectations: tuple[Expectation, ...] = field(repr=False)
+    settings: Section
+    expectations: tuple[Expectation, ...]
     space: Space
 
     @property

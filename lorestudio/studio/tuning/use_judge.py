@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import values_in
+from lorestudio.domain.records import Terse
 from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
@@ -34,13 +34,14 @@ _ANSWER_TOKENS: Final = 300
 _TIMEOUT_MS: Final = 60_000
 
 
-@dataclass(frozen=True, slots=True)
-class UseQuestion:
+class UseQuestion(Terse, frozen=True):
     """A reply and the entries of its prompt, in the order of their numbers from 1."""
+
+    unprinted = ("request",)
 
     generation: Generation
     entries: tuple[int, ...]
-    request: ChatRequest = field(repr=False)
+    request: ChatRequest
 
 
 def use_questions(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import Terse
 from lorestudio.exchange.chats.recorded import RecordedEntry, found_among
 from lorestudio.studio.verify.recorded import RecordedReply
 from lorestudio.trace.model import Injection, Trace
@@ -62,16 +62,17 @@ class ComparedEntry(Struct, frozen=True):
         return f"{figures[0]} there, {figures[1]} here" + (f"; {told}" if told else "")
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedReply:
+class ComparedReply(Terse, frozen=True):
     """A reply there and here. `because` are sentences on the verdict; `reordered` says that the order differs."""
+
+    unprinted = ("record",)
 
     generation: Generation
     verdict: Agreement
     entries: tuple[ComparedEntry, ...] = ()
     reordered: bool = False
     because: tuple[str, ...] = ()
-    record: RecordedReply | None = field(default=None, repr=False)
+    record: RecordedReply | None = None
 
     @property
     def differing(self) -> tuple[ComparedEntry, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from msgspec import Struct
@@ -76,8 +75,7 @@ class Cause(Struct, frozen=True):
         return len(self.explains) - self.broken
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """A chat's records held against its runs. `replies` are all generations but the one to come, in order."""
 
     replies: tuple[ComparedReply, ...]

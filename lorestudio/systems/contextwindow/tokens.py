@@ -11,7 +11,6 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import as_units
+from lorestudio.domain.records import Terse
 from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.contextwindow import CountingSettings
@@ -33,12 +33,13 @@ MOST_UNITS: Final = 10_000
 _LETTERS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo"})
 
 
-@dataclass(frozen=True)
-class WordList:
+class WordList(Terse, frozen=True):
     """Words that cost one token each, in lower case. `digest` tells one list from another."""
 
+    unprinted = ("words",)
+
     name: str
-    words: frozenset[str] = field(repr=False)
+    words: frozenset[str]
     digest: str = ""
 
     @classmethod

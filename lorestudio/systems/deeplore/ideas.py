@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -47,8 +46,7 @@ def setting(code: str, name: str, value: Value, before: Value) -> Change:
     return declared_setting(code, _DECLARED[name], value, before)
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeepLoreSituation(ideas.Situation):
+class DeepLoreSituation(ideas.Situation, frozen=True, kw_only=True):
     """The same with the inputs of the run, for a note, which every entry is here.
 
     With `stand_in` the modes that ask a model are offered, because somebody answers for it at once.

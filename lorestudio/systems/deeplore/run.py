@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
@@ -23,7 +22,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.state import AiState, EngineState, LoggedGeneration, Prompt, Snapshot
 from lorestudio.exchange.chats.recorded import RecordedEntry
 from lorestudio.llm.errors import ErrorKind, LlmError
@@ -309,13 +308,14 @@ class RecordedChoice(Struct, frozen=True):
         return ChatReply(spell(items), source=self.label, repeatable=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Lots:
+class Lots(Terse, frozen=True):
     """How lots fell: those of the entries that went in let them in, and those of the titles `also`; the others did not,
     or with `all_in` did as well. `went_in` are vaults and file names.
     """
 
-    went_in: frozenset[tuple[str, str]] = field(repr=False)
+    unprinted = ("went_in",)
+
+    went_in: frozenset[tuple[str, str]]
     also: frozenset[str] = frozenset()
     all_in: bool = False
 

@@ -7,10 +7,12 @@ that they lie behind. No model is asked but for vectors of what the person says;
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as data_field
 from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 
 from lorestudio.domain.entry import Position, Role
 from lorestudio.domain.javascript import Json
@@ -48,8 +50,7 @@ from lorestudio.trace.model import (
 _TITLE: Final = 60
 
 
-@dataclass(frozen=True, slots=True)
-class KnownMemories:
+class KnownMemories(Struct, frozen=True):
     """The memories that a replay sees, with their vectors; `chat` is the name of the chat that is replayed."""
 
     chat: str = ""
@@ -96,11 +97,11 @@ _TOLD: Final = 200
 class FactsSystem(VectorSystem):
     """Fact memory of one chat, with its settings."""
 
-    settings: FactsSettings = field(default_factory=FactsSettings)
-    known: KnownMemories = field(default_factory=KnownMemories, repr=False)
+    settings: FactsSettings = data_field(default_factory=FactsSettings)
+    known: KnownMemories = data_field(default_factory=KnownMemories, repr=False)
     vectors: KnownVectors | MadeVectors | None = None
-    layout: MemoryLayout = field(default_factory=MemoryLayout)
-    search: MemorySearch = field(default_factory=MemorySearch)
+    layout: MemoryLayout = data_field(default_factory=MemoryLayout)
+    search: MemorySearch = data_field(default_factory=MemorySearch)
     kind: ClassVar[SystemKind]
 
     @classmethod

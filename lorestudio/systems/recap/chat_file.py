@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct, field
+
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json, truthy
-from lorestudio.domain.records import compared_fields, replace, same_ends
+from lorestudio.domain.records import Terse, compared_fields, replace, same_ends
 from lorestudio.exchange.chats.document import (
     BOM,
     METADATA,
@@ -46,14 +47,15 @@ _SHOWN: Final = ("mes", "swipe_id", "name", "is_user")
 """What two records have to share to be the same message on the same swipe."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChatFile:
+class ChatFile(Terse, frozen=True):
     """A chat file as it was read: the chat, and the lines to write it back into."""
+
+    unprinted = ("source", "document")
 
     path: Path
     chat: RecapChat
-    source: Chat = field(repr=False)
-    document: ChatDocument = field(repr=False)
+    source: Chat
+    document: ChatDocument
     problems: tuple[str, ...] = ()
 
     @property
@@ -195,8 +197,7 @@ _ATTEMPTS: Final = 3
 Change = Callable[[RecapChat], RecapChat]
 
 
-@dataclass(slots=True, eq=False)
-class ChatBook:
+class ChatBook(Struct, eq=False):
     """A chat file that is open. One event loop uses it; the disk is waited for in a thread.
 
     `scenes_shown` are the scenes that hiding by scenes leaves in sight. What is hidden otherwise was hidden by hand,

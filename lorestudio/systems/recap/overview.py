@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from lorestudio.domain.javascript import truthy
+from lorestudio.domain.records import Terse
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import ChatFile
 from lorestudio.systems.recap.message_recaps import WalkDecision
@@ -129,26 +129,26 @@ def scene_rows(chat: RecapChat, scenes_in_recap: int = 1) -> tuple[SceneRow, ...
 _OF_MESSAGES = ("exclusion tree", "inclusion walk")
 
 
-@dataclass(frozen=True, slots=True)
-class RecapPicture:
+class RecapPicture(Terse, frozen=True):
     """A chat's recaps. `verdicts` say of each message whether it takes part, to be explained with `trace`.
 
     `in_running` are the messages of scenes that the running recap in force reaches to.
     """
 
+    unprinted = ("file", "running", "verdicts", "trace")
+
     path: Path
-    file: ChatFile = field(repr=False)
+    file: ChatFile
     messages: tuple[MessageRow, ...] = ()
     scenes: tuple[SceneRow, ...] = ()
-    running: RunningRecaps = field(default_factory=RunningRecaps, repr=False)
+    running: RunningRecaps = field(default_factory=RunningRecaps)
     in_running: frozenset[int] = frozenset()
-    verdicts: Mapping[int, Verdict] = field(default_factory=dict, repr=False)
-    trace: Trace | None = field(default=None, repr=False)
+    verdicts: Mapping[int, Verdict] = {}
+    trace: Trace | None = None
     notice: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class QueuePicture:
+class QueuePicture(Struct, frozen=True):
     """The queue. `working` says that it is worked on here, `retry_at` when the next attempt is, in s since the
     epoch, None where none is waited for.
     """
@@ -173,9 +173,10 @@ class WalkRow(Struct, frozen=True):
     after: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class PromptAt:
+class PromptAt(Terse, frozen=True):
     """What recap memory puts into the prompt of one reply: the text, its place, and the walk, newest message first."""
+
+    unprinted = ("trace",)
 
     message: int
     text: str
@@ -186,7 +187,7 @@ class PromptAt:
     collected: int
     limit: float | None
     hidden: int
-    trace: Trace = field(repr=False)
+    trace: Trace
 
 
 def picture(session: RecapSession) -> RecapPicture:

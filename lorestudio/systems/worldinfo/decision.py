@@ -15,16 +15,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from lorestudio.domain.chat import NOTE_TAG, AuthorsNote, Message
 from lorestudio.domain.entry import EMPTY, OFF, Entry, Position, Role, VaultIndex
 from lorestudio.domain.javascript import round_half_up, trim
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace, Extra, native_entry, of_1_12
@@ -191,8 +190,7 @@ def _tag(place: BookPlace, depth: int, role: int, outlet: str) -> str:
 _NEW_LINES: Final = re.compile(r"\n+")
 
 
-@dataclass(frozen=True, slots=True)
-class Similar:
+class Similar(Struct, frozen=True):
     """The scores of all entries that were compared, by uid, and those of the ones that come in.
 
     `problem` says why nothing was compared although it should have been.
@@ -255,8 +253,7 @@ def chosen(
     return Similar(query, scores, {entry.uid: scores[entry.uid] for entry in compared if entry.content in first})
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Terse, frozen=True):
     """Nothing of it is needed: without it there is no note and no card.
 
     `messages` are all of the chat's file, hidden ones too: the note's interval counts the person's, and macros name the
@@ -267,17 +264,19 @@ class Surroundings:
     what holds where a member of a group speaks, by name; that one may be `muted`.
     """
 
+    unprinted = ("messages", "extras", "macros", "filled", "variables", "cast")
+
     note: AuthorsNote = field(default_factory=AuthorsNote)
-    messages: tuple[Message, ...] = field(default=(), repr=False)
+    messages: tuple[Message, ...] = ()
     characters: frozenset[str] = frozenset()
     only_these: bool = False
     tags: frozenset[str] | None = None
-    extras: Mapping[Extra, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
-    macros: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
-    filled: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
-    variables: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    extras: Mapping[Extra, str] = field(default_factory=lambda: MappingProxyType({}))
+    macros: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    filled: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    variables: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     reply_tokens: int = 0
-    cast: Mapping[str, Surroundings] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    cast: Mapping[str, Surroundings] = field(default_factory=lambda: MappingProxyType({}))
     muted: bool = False
 
     def spoken_by(self, name: str) -> Surroundings:
@@ -298,8 +297,7 @@ class Surroundings:
         return (self.note, sorted(self.characters), self.only_these, tags, *texts, self.reply_tokens, *cast)
 
 
-@dataclass(frozen=True, slots=True)
-class WorldInfoState:
+class WorldInfoState(Struct, frozen=True):
     """What goes on from one generation to the next. `variables` are None before the first one."""
 
     timed: TimedState = field(default_factory=TimedState)

@@ -13,7 +13,6 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
@@ -27,7 +26,7 @@ from msgspec.json import encode as json_bytes
 
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import compared_fields, field_names, is_record, replace
+from lorestudio.domain.records import Terse, compared_fields, field_names, is_record, replace
 from lorestudio.trace.ai_selection import failure_of
 from lorestudio.trace.model import AS_STORED, SeenChat, Trace
 from lorestudio.trace.timeline import fired_in
@@ -398,16 +397,17 @@ def gist_of(trace: Trace) -> Gist:
     return Gist(tuple(sorted(matched)), injected, tuple(trace.entries), drew, failure_of(trace), skipped)
 
 
-@dataclass(frozen=True, slots=True)
-class PackedTrace:
+class PackedTrace(Terse, frozen=True):
     """A trace as compressed JSON.
 
     `digests` and `seen` are those of the trace and count for what the data says: in these alone does a run that is
     taken over differ from the one that was made. None is what the data says.
     """
 
-    data: bytes = field(repr=False)
-    words: Vocabulary[Trace] = field(default=PLAIN, repr=False)
+    unprinted = ("data", "words")
+
+    data: bytes
+    words: Vocabulary[Trace] = PLAIN
     digests: Mapping[str, str] | None = None
     seen: SeenChat | None = None
 

@@ -21,11 +21,11 @@ import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from lorestudio.domain.lifecycle import Closing
+from lorestudio.domain.records import Terse
 from lorestudio.domain.sqlite_file import connect, is_damage, parts, set_aside, transaction
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import PackedTrace, TraceFormatError
@@ -90,20 +90,21 @@ class StoreError(OSError):
     """The store cannot be used; the message names the file and says what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
+class StoredRun(Terse, frozen=True):
     """A run of a generation as it is stored.
 
     `beside` is any JSON object that is read with the run, without unpacking its trace; `after` are bytes of those who
     store it.
     """
 
+    unprinted = ("beside", "after")
+
     message: int
     swipe: int
     system: str
     trace: PackedTrace
-    beside: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    after: bytes = field(default=b"", repr=False)
+    beside: Mapping[str, Any] = {}
+    after: bytes = b""
 
     @classmethod
     def of(cls, trace: Trace) -> StoredRun:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from dataclasses import field as data_field
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +17,7 @@ from msgspec import Struct, field
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Progress, taking_turns
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.studio.project.answering import AnswerKind, Asked, ChatRequest, Connections, Question, make_answers
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.costs import live_cost, vector_cost
@@ -35,20 +33,21 @@ from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.choices import RunChoice
 
 
-@dataclass(frozen=True, slots=True)
-class LiveRun:
+class LiveRun(Terse, frozen=True):
     """A run under way at one moment. `stage` is "" between two stages; `since` is when it began (monotonic seconds).
 
     `request` is the question that waits for its answer, `reply` what has arrived of a streamed one.
     """
 
+    unprinted = ("records", "request", "reply")
+
     generation: Generation
-    records: tuple[StageRecord, ...] = data_field(default=(), repr=False)
+    records: tuple[StageRecord, ...] = ()
     stage: str = ""
     phase: Phase = Phase.LOAD
     since: float = 0.0
-    request: ChatRequest | None = data_field(default=None, repr=False)
-    reply: str = data_field(default="", repr=False)
+    request: ChatRequest | None = None
+    reply: str = ""
 
     def elapsed(self, now: float | None = None) -> float:
         """Seconds that the running stage has taken so far."""

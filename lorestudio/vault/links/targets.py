@@ -5,13 +5,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from typing import Final
 
 from msgspec import Struct
 
 from lorestudio.domain.javascript import fold
+from lorestudio.domain.records import Terse
 from lorestudio.vault.files import index_order
 from lorestudio.vault.links.references import Escape, Reference
 
@@ -41,12 +41,13 @@ class NoteNames(Struct, frozen=True):
         return base_name(self.filename)
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedNote:
+class IndexedNote(Terse, frozen=True):
     """One note with what is looked up in it; `keys` and `tags` are the front matter's, trimmed.
 
     Tags are in lower case; a text with commas counts as several, as in Obsidian.
     """
+
+    unprinted = ("naming",)
 
     filename: str
     text: str
@@ -54,7 +55,7 @@ class IndexedNote:
     keys: tuple[str, ...]
     tags: tuple[str, ...]
     references: tuple[Reference, ...]
-    naming: Mapping[str, tuple[Reference, ...]] = field(repr=False)
+    naming: Mapping[str, tuple[Reference, ...]]
     """The references by what they name, in the form in which names are looked up."""
 
 

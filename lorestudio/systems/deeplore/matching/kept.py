@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Final, TypeAlias
@@ -11,6 +10,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.records import Terse
 
 Places: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.intp]]"
 
@@ -18,15 +18,16 @@ MOST_NEW: Final = 64
 """With more new entries than this, preparing everything anew is the better bargain."""
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(Terse, frozen=True, dict=True):
     """Where the entries of an index stood in the index before.
 
     `sources` has for each place the former place of the same entry, -1 for a new one. Entries are the same here when
     everything that is searched is: title, keys, refine keys and content. `before` is how many entries there were.
     """
 
-    sources: tuple[int, ...] = field(repr=False)
+    unprinted = ("sources",)
+
+    sources: tuple[int, ...]
     before: int
 
     @cached_property

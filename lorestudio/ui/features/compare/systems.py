@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +16,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QFontMetrics
 
 from lorestudio.domain.lifecycle import Progress
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.settings.rules import NEW, OLD, VERSIONS
 from lorestudio.settings.store import SettingsProfile
 from lorestudio.studio.compare.comparison import (
@@ -51,15 +50,16 @@ UPGRADE: Final = (f"{RULES}{OLD}", f"{RULES}{NEW}")
 """What is compared to see what another version would change."""
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Terse, frozen=True):
     """One run that can be compared. `key` names it from one moment to the next; `run` has run it already."""
+
+    unprinted = ("run",)
 
     key: str
     label: str
     help: str
     candidate: Candidate
-    run: Simulator | None = field(default=None, repr=False)
+    run: Simulator | None = None
 
 
 def offers(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
 from functools import cached_property
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import Terse, replace
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.studio.replay.timeline_grid import RowOrder, TimelineGrid
 from lorestudio.trace.timeline import Ending
@@ -31,11 +30,12 @@ class Shown(Struct, frozen=True):
     part: tuple[Generation, Generation] | None = None
 
 
-@dataclass(frozen=True)
-class MapContent:
+class MapContent(Terse, frozen=True, dict=True):
     """`rows` are rows of the grid and `generations` its columns, both in the order in which they are drawn."""
 
-    grid: TimelineGrid = field(default_factory=lambda: TimelineGrid(0), repr=False)
+    unprinted = ("grid",)
+
+    grid: TimelineGrid = field(default_factory=lambda: TimelineGrid(0))
     rows: tuple[int, ...] = ()
     generations: tuple[Generation, ...] = ()
     columns: tuple[int, ...] = ()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from html import escape
 from typing import Final
 
 from PySide6.QtCore import QObject
 
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.records import Terse
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.trace.diff import InjectionChanges, Key
 from lorestudio.trace.prompt_cache import CacheMiss, CacheTotals, CacheTurn, CauseKind, CauseTotal
@@ -174,11 +174,12 @@ def advice(causes: Iterable[CauseTotal]) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Terse, frozen=True):
     """Titles of entries, and their ids, by vault and file name."""
 
-    entries: dict[Key, tuple[str, int]] = field(default_factory=dict, repr=False)
+    unprinted = ("entries",)
+
+    entries: Mapping[Key, tuple[str, int]] = {}
 
     @classmethod
     def of(cls, index: VaultIndex, turns: Iterable[TimelineTurn] = ()) -> Names:
