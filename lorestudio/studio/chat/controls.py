@@ -325,7 +325,7 @@ LONGEST_NAME: Final = 80
 
 
 class _PresetRule(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="ignore", strict=True)
 
     title: str = Field(min_length=1)
     vaultSource: str | None = None  # noqa: N815  # as DeepLore writes it in a chat
@@ -334,7 +334,7 @@ class _PresetRule(BaseModel):
 class _File(BaseModel):
     """The file's shape; a part that is not there is none of the preset's business."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="ignore", strict=True)
 
     format: str
     version: int

@@ -346,14 +346,14 @@ def _called(name: str, ids: frozenset[int], index: VaultIndex) -> str:
 
 
 class _Reply(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
     chat: str = ""
     number: int = Field(ge=0)
     after: str
 
 
 class _Item(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
     should: Should
     note: str = ""
     notes: list[str] | str = Field(default_factory=list)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -274,7 +273,6 @@ def recap_request(chat: RecapChat, index: int, ctx: WorkContext) -> ChatRequest:
     )
 
 
-@dataclass(frozen=True, slots=True)
 class MessageRecap(Handler):
     """The recap of one message."""
 

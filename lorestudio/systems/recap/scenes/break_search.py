@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from msgspec import Struct
@@ -174,7 +173,6 @@ def refused(said: BreakAnswer, search: BreakSearch, found: Choices, ctx: WorkCon
 _FORMATTING_RETRY: Final = "formatting_rationale_retry"
 
 
-@dataclass(frozen=True, slots=True)
 class Detect(Handler):
     """The search for the first break in a range."""
 
@@ -247,7 +245,6 @@ class Detect(Handler):
         return chat, StoredAnswer(summary="there were too few messages to choose from")
 
 
-@dataclass(frozen=True, slots=True)
 class DetectBackwards(Handler):
     """The search for a break before one that was found."""
 

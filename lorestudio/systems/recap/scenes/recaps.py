@@ -84,7 +84,6 @@ def after_scene(chat: RecapChat, index: int, where: Range, chain: Chain, ctx: Wo
     return (combine_operation(index, where, chain),)
 
 
-@dataclass(frozen=True, slots=True)
 class Combine(ChainedHandler):
     """One scene is worked into the running recap of before it."""
 
@@ -116,7 +115,6 @@ class Combine(ChainedHandler):
         return chat, StoredAnswer(read_chain(operation).next(chat, ctx.settings), text)
 
 
-@dataclass(frozen=True, slots=True)
 class Rebuild(ChainedHandler):
     """The running recap is made from all scene recaps but the newest, as the settings say."""
 
@@ -235,7 +233,6 @@ def scene_request(chat: RecapChat, where: Range, ctx: WorkContext) -> ChatReques
     )
 
 
-@dataclass(frozen=True, slots=True)
 class SceneRecap(ChainedHandler):
     """The recap of a scene, or the first step of it."""
 
