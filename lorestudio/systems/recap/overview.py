@@ -13,7 +13,6 @@ from lorestudio.domain.records import Terse
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import ChatFile
 from lorestudio.systems.recap.message_recaps import WalkDecision
-from lorestudio.systems.recap.queue import QueueState
 from lorestudio.systems.recap.records import get_memory, is_included, message_text, namespace, text_of
 from lorestudio.systems.recap.refresh import PLACE_WORDS, refreshed
 from lorestudio.systems.recap.running import RunningRecaps
@@ -146,22 +145,6 @@ class RecapPicture(Terse, frozen=True):
     verdicts: Mapping[int, Verdict] = {}
     trace: Trace | None = None
     notice: str = ""
-
-
-class QueuePicture(Struct, frozen=True):
-    """The queue. `working` says that it is worked on here, `retry_at` when the next attempt is, in s since the
-    epoch, None where none is waited for.
-    """
-
-    state: QueueState = field(default_factory=QueueState)
-    working: bool = False
-    done: int = 0
-    retry_at: float | None = None
-
-    @property
-    def left(self) -> int:
-        """How many operations wait or run."""
-        return len(self.state.operations)
 
 
 class WalkRow(Struct, frozen=True):

@@ -7,6 +7,7 @@ A change makes a new state; whoever works on it writes each one to the disk befo
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, base36
 from lorestudio.domain.json_text import number_in, parse_json
@@ -409,12 +410,33 @@ class StoredAnswer(Struct, frozen=True):
     drops: Callable[[QueuedOperation], bool] = lambda _: False
 
 
+class QueuePicture(Struct, frozen=True):
+    """The queue as a window shows it. `working` says that it is worked on here, `retry_at` when the next
+    attempt is, in s since the epoch, None where none is waited for.
+    """
+
+    state: QueueState = field(default_factory=QueueState)
+    working: bool = False
+    done: int = 0
+    retry_at: float | None = None
+
+    @property
+    def left(self) -> int:
+        """How many operations wait or run."""
+        return len(self.state.operations)
+
+
 _ENDING: Final = ".recap-queue.json"
 
 
 def queue_path(chat: Path) -> Path:
     """The file of the queue that belongs to a chat file."""
     return chat.with_name(f"{chat.stem}{_ENDING}")
+
+
+def has_queue(chat: Path) -> bool:
+    """Whether a queue lies beside a chat file; it does not where the disk is away."""
+    return os.path.exists(queue_path(chat))  # noqa: PTH110  # Path.exists raises then
 
 
 def load_queue(path: Path) -> tuple[QueueState, tuple[str, ...]]:

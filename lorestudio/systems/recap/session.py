@@ -7,7 +7,6 @@ elsewhere, queues the work that follows from it (rules: recap-memory 7.1, 12.1, 
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from enum import StrEnum
@@ -355,11 +354,6 @@ class RecapSession(Struct, eq=False):
         session = cls(path, book, worker, context, (*book.file.problems, *problems), calls)
         worker.keep = session.keep
         return session
-
-    @staticmethod
-    def has_queue(path: Path) -> bool:
-        """Whether a queue lies beside a chat file; it does not where the disk is away."""
-        return os.path.exists(queue_path(path))  # noqa: PTH110  # Path.exists raises then
 
     @property
     def chat(self) -> RecapChat:

@@ -21,6 +21,7 @@ from lorestudio.systems.recap import session as session_module
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import alters_runs, read_chat_file, with_recaps, write_chat_file
 from lorestudio.systems.recap.overview import picture, prompt_at
+from lorestudio.systems.recap.queue import has_queue
 from lorestudio.systems.recap.session import (
     MessageEvent,
     MessageHappening,
@@ -243,7 +244,7 @@ def test_work_that_is_left_by_closing_is_there_again(path: Path, go_away: Callab
         return len(RecapSession.open(path).queue.operations)
 
     assert asyncio.run(work()) == 1
-    assert RecapSession.has_queue(path)
+    assert has_queue(path)
     assert "auto_recap" not in str(records(path)[3]["extra"])
     go_away(path.parent)
-    assert not RecapSession.has_queue(path)
+    assert not has_queue(path)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.systems.recap import NAME
-from lorestudio.systems.recap.session import RecapEdits, RecapSession
 from lorestudio.ui.features.chat.actions import ChatFeature
 from lorestudio.ui.features.recap.memory import ChatRecaps, NoRecaps
 from lorestudio.ui.features.recap.queue import Enqueue, RecapQueue
@@ -20,6 +19,7 @@ from lorestudio.ui.state.choices import short_source, source_title
 from lorestudio.ui.widgets import dialogs
 
 if TYPE_CHECKING:
+    from lorestudio.systems.recap.session import RecapEdits
     from lorestudio.ui.features.recap.pane import RecapPane
     from lorestudio.ui.features.systems.dialogs import SystemSettingsDialog
 
@@ -70,8 +70,9 @@ class RecapFeature(Feature):
         there, queue, recaps = self._can_work, self.queue, self.recaps
         return (
             Action(
-                "recap.run", "Make what is due", _MENU, 810, partial(self._queue, RecapSession.enqueue_missing),
-                when=there, icon="play", tip="Queue every recap that is due, and work on the queue",
+                "recap.run", "Make what is due", _MENU, 810,
+                partial(self._queue, lambda session: session.enqueue_missing()), when=there, icon="play",
+                tip="Queue every recap that is due, and work on the queue",
             ),
             Action(
                 "recap.by_itself", "Keep recaps up to date", _MENU, 811, self._toggle_by_itself, when=there,
@@ -103,12 +104,13 @@ class RecapFeature(Feature):
                 "Set or remove the end of a scene after the chosen message", text=self._break_words,
             ),
             Action(
-                "recap.search", "Look for a scene break", _MENU, 902, partial(self._queue, RecapSession.enqueue_search),
-                when=there, icon="search", tip="Have the next scene break looked for",
+                "recap.search", "Look for a scene break", _MENU, 902,
+                partial(self._queue, lambda session: session.enqueue_search()), when=there, icon="search",
+                tip="Have the next scene break looked for",
             ),
             Action(
                 "recap.running", "Running recap of all scenes", _MENU, 903,
-                partial(self._queue, RecapSession.enqueue_running), when=there, icon="lines",
+                partial(self._queue, lambda session: session.enqueue_running()), when=there, icon="lines",
                 tip="Make a new version of all scenes",
             ),
             Action("recap.settings", "Recap settings…", _MENU, 1000, self.edit_settings, icon="switches"),

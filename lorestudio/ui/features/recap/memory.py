@@ -1,4 +1,7 @@
-"""Recap memory of the chat that is open: it follows the chat's file, changes recaps, and knows what to show."""
+"""Recap memory of the chat that is open: it follows the chat's file, changes recaps, and knows what to show.
+
+Most chats have no recaps, so the system is loaded by what asks for them: it took a twentieth of the window's start.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +10,24 @@ from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, QSettings, Signal
 
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
 from lorestudio.settings.files import SettingsError
-from lorestudio.settings.recap import RecapSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import chat_id
-from lorestudio.systems.recap.chat_file import alters_runs, with_recaps
-from lorestudio.systems.recap.overview import PromptAt, QueuePicture, RecapPicture, picture, prompt_at
-from lorestudio.systems.recap.session import (
-    RecapEdits,
-    RecapSession,
-    follow,
-    keep_recap_settings,
-    opened,
-    recap_settings,
-)
+from lorestudio.systems.recap.queue import QueuePicture, has_queue
 from lorestudio.ui.shell.jobs import Strand
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.session import Session
+
+if TYPE_CHECKING:
+    from lorestudio.settings.recap import RecapSettings
+    from lorestudio.systems.recap.overview import PromptAt, RecapPicture
+    from lorestudio.systems.recap.session import RecapEdits, RecapSession
 
 logger = logging.getLogger(__name__)
 
@@ -90,6 +88,9 @@ class ChatRecaps(QObject):
     def settings(self) -> RecapSettings:
         """The settings of recap memory, the same for every chat."""
         if self._settings is None:
+            from lorestudio.settings.recap import RecapSettings
+            from lorestudio.systems.recap.session import recap_settings
+
             path = self.settings_path
             try:
                 loaded = recap_settings(path if path.exists() else None)
@@ -163,7 +164,7 @@ class ChatRecaps(QObject):
         if path is None or project is None or self.problem:
             return
         if self.open is None:
-            if not self._opening and (self.wanted or self.by_itself or RecapSession.has_queue(path)):
+            if not self._opening and (self.wanted or self.by_itself or has_queue(path)):
                 self._begin_opening(path, project)
         elif project.document is not self._project_document:
             self._project_document = project.document
@@ -180,6 +181,9 @@ class ChatRecaps(QObject):
         settings, room, by_itself, copies = self.settings, self.room, self.by_itself, self.copies()
 
         async def work() -> tuple[RecapSession, RecapPicture]:
+            from lorestudio.systems.recap.overview import picture
+            from lorestudio.systems.recap.session import RecapSession, opened
+
             made = RecapSession.open(path, settings, counter=project.counter, context_size=room, copies=copies)
             if by_itself:
                 await opened(made)
@@ -218,6 +222,8 @@ class ChatRecaps(QObject):
 
     def _hear(self, session: RecapSession) -> None:
         """The chat's file was written by the window, or read again."""
+        from lorestudio.systems.recap.session import follow
+
         by_itself = self.by_itself
 
         def done() -> None:
@@ -251,6 +257,8 @@ class ChatRecaps(QObject):
         self._settings = settings
 
         async def keep() -> None:
+            from lorestudio.systems.recap.session import keep_recap_settings
+
             keep_recap_settings(path, settings)
             if session is not None:
                 session.use(settings, model=session.context.model, context_size=room)
@@ -274,6 +282,8 @@ class ChatRecaps(QObject):
         self._looking = True
 
         async def work() -> PromptAt:
+            from lorestudio.systems.recap.overview import prompt_at
+
             return prompt_at(session, message)
 
         def done(made: PromptAt) -> None:
@@ -300,6 +310,8 @@ class ChatRecaps(QObject):
         """Do something with a chat's recaps, and show them as they are afterwards."""
 
         async def work() -> RecapPicture:
+            from lorestudio.systems.recap.overview import picture
+
             if how is not None:
                 await how()
             return picture(session)
@@ -314,6 +326,8 @@ class ChatRecaps(QObject):
 
     def _take(self, made: RecapPicture) -> None:
         """Show the chat as it is now, and let the window's chat be what the file is."""
+        from lorestudio.systems.recap.chat_file import alters_runs, with_recaps
+
         self.picture = made
         document = made.file.document
         if document is not self._file_document:

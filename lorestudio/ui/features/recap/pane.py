@@ -16,7 +16,8 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.texts import shorten
-from lorestudio.systems.recap.overview import QueuePicture, RecapPicture, SceneRow
+from lorestudio.systems.recap.overview import RecapPicture, SceneRow
+from lorestudio.systems.recap.queue import QueuePicture
 from lorestudio.trace.wording import time_words
 from lorestudio.ui.features.recap.memory import NoRecaps
 from lorestudio.ui.features.recap.pages import MessagePage, RecapPromptPage, RunningPage

@@ -5,24 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, Asked, Source, make_answers
-from lorestudio.systems.recap.overview import QueuePicture
-from lorestudio.systems.recap.session import RecapSession, recap_cost
-from lorestudio.systems.recap.worker import QueueProgress
+from lorestudio.systems.recap.queue import QueuePicture
 from lorestudio.ui.features.recap.memory import ChatRecaps
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr, with_full_stop
 from lorestudio.ui.widgets.dialogs import ModelCost
 
+if TYPE_CHECKING:
+    from lorestudio.systems.recap.session import RecapSession
+    from lorestudio.systems.recap.worker import QueueProgress
+
 PICTURE_SECONDS: Final = 0.5
 """While the queue works, the rows are made anew at most this often."""
 
-Enqueue = Callable[[RecapSession], Awaitable[object]]
+Enqueue: TypeAlias = "Callable[[RecapSession], Awaitable[object]]"
 
 
 class _Begun(Struct, frozen=True):
@@ -154,6 +156,8 @@ class RecapQueue(QObject):
 
     async def _prepared(self, session: RecapSession, enqueue: Enqueue | None, source: Source, *, asked: bool) -> _Begun:
         """Queue, and find out the cost; the chat's queue is held unless there is nothing to do."""
+        from lorestudio.systems.recap.session import recap_cost
+
         before = session.queue
         if asked:
             await session.worker.resume()

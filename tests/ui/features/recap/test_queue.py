@@ -12,8 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, Source
-from lorestudio.systems.recap.overview import QueuePicture
-from lorestudio.systems.recap.queue import FinishedOperation, QueuedOperation, QueueState
+from lorestudio.systems.recap.queue import FinishedOperation, QueuedOperation, QueuePicture, QueueState
 from lorestudio.systems.recap.worker import QueueProgress
 from lorestudio.ui.features.recap import queue as queueing
 from lorestudio.ui.features.recap.queue import RecapQueue, _Begun
@@ -238,7 +237,7 @@ def test_the_queue_is_held_until_it_is_worked_on_or_given_up(
     async def recap_cost(_session: object) -> Any:
         return SimpleNamespace(calls=calls, sentence=f"{calls} requests.")
 
-    monkeypatch.setattr(queueing, "recap_cost", recap_cost)
+    monkeypatch.setattr("lorestudio.systems.recap.session.recap_cost", recap_cost)
 
     def make_answers(*_all: object, keeps_asking: bool, **_more: object) -> tuple[str, str]:
         assert keeps_asking  # the queue waits and tries again by itself
