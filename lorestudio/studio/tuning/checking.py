@@ -215,19 +215,14 @@ def as_junit(runs: Sequence[CheckedChat]) -> bytes:
             skipped=str(sum(not each.replies and not each.judged.problem for each in run.every)),
         )
         for each in run.every:
-            case = ET.SubElement(suite, "testcase", classname=run.chat, name=_plain(each.judged.called.sentence))
+            case = ET.SubElement(suite, "testcase", classname=run.chat, name=each.judged.called.sentence)
             if each.judged.problem:
-                ET.SubElement(case, "error", message=_plain(each.judged.problem))
+                ET.SubElement(case, "error", message=each.judged.problem)
             elif each.breaks:
                 failure = ET.SubElement(case, "failure", message=each.verdict)
-                failure.text = _plain("\n".join(each.lines))
+                failure.text = "\n".join(each.lines)
             elif not each.replies:
                 ET.SubElement(case, "skipped", message="It speaks of no reply of this chat.")
     ET.indent(suites)
-    written: bytes = ET.tostring(suites, encoding="utf-8", xml_declaration=True)
-    return written
-
-
-def _plain(text: str) -> str:
-    """Without what XML cannot hold."""
-    return re.sub(_NO_XML, "\N{REPLACEMENT CHARACTER}", text)
+    written: str = ET.tostring(suites, encoding="unicode", xml_declaration=True)
+    return re.sub(_NO_XML, "\N{REPLACEMENT CHARACTER}", written).encode()  # a title may hold what XML cannot

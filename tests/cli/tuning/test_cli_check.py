@@ -39,6 +39,13 @@ def test_what_is_broken_is_told_with_the_stage_that_did_it(lorestudio: Run, expe
     assert suite[1].find("failure") is not None
 
 
+def test_the_report_is_xml_whatever_the_chat_s_file_is_called(lorestudio: Run, expecting: Path, chat: Path) -> None:
+    odd = chat.rename(chat.with_name("a\x07b.jsonl"))
+    assert lorestudio("check", expecting, "--chat", odd, "--junit", "report.xml").exit_code == 1
+    suite = ET.fromstring(Path("report.xml").read_text(encoding="utf-8"))[0]  # noqa: S314  # our own file
+    assert (suite.get("name"), suite[0].get("classname")) == ("a\ufffdb (deeplore)", "a\ufffdb")
+
+
 def test_an_entry_that_no_stage_decided_about_is_called_by_its_title(lorestudio: Run, vault: Path, chat: Path) -> None:
     (vault / "Quiet.md").write_text("---\ntags: [lorebook]\nkeys: [xyzzy]\n---\nQuiet.\n", encoding="utf-8")
     expected = "expectations:\n  - {note: Quiet, should: be in}\n  - {note: Lamp, should: take at most, tokens: 0}\n"
