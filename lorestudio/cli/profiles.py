@@ -30,6 +30,7 @@ from lorestudio.studio.project.answering import (
 from lorestudio.studio.project.files import own_folders
 from lorestudio.studio.project.settings import SystemSettingsFiles
 from lorestudio.systems.registry import KINDS
+from lorestudio.trace.wording import plural
 
 profiles = command_group(
     "Provider profiles: who can be asked, and how. Keys stay in the system's keyring or in your environment."
@@ -178,12 +179,29 @@ def remove(name: Name) -> None:
     for system, each in kept.items():
         for naming in naming_profile(each, name):
             say(f"“{naming.title}” in the settings of {KINDS.title(system)} still names it. Choose another there.")
+    if chats := _chats_choosing(name):
+        say(f"{plural(chats, '# chat|# chats')} chose it in the window for the answers. Choose another there.")
     if profile.key_source is KeySource.KEYRING:
         try:
             known.keys.delete(name)
         except LlmError as error:
             say(f"its key may still be in the keyring. {error.advice}")
             raise typer.Exit(FAILED) from error
+
+
+def _chats_choosing(name: str) -> int:
+    """How many chats chose the profile in the window. Its file is Qt's, which need not be installed here."""
+    try:
+        text = (own_folders()["Settings folder"] / "window.ini").read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        say(f"which chats chose it in the window could not be read: {error}")
+        return 0
+    runs = f"\n{text}".partition("\n[runs]\n")[2].partition("\n[")[0]
+    values = (line.partition("=")[2].removeprefix('"').removesuffix('"') for line in runs.split("\n"))
+    spelled = name.replace("\\", "\\\\").replace('"', '\\"')
+    return sum(value.split("|", 3)[3:] == [spelled] for value in values)
 
 
 @command(profiles)

@@ -114,6 +114,28 @@ def test_removing_a_profile_says_which_settings_name_it(lorestudio: Run) -> None
     ]
 
 
+def test_removing_a_profile_says_how_many_chats_chose_it_in_the_window(lorestudio: Run) -> None:
+    name = 'A|"b"'
+    for each in (name, "b"):
+        lorestudio("profiles", "add", each, "--url", URL)
+    chosen = (
+        'one="two-stage|provider|fill_count,x|A|\\"b\\""\ntwo="ai-only|provider||A|\\"b\\""\nno=keywords|provider||c'
+    )
+    path = default_profiles_path().with_name("window.ini")
+    path.write_text(f"[chat]\nx=a|b|c|b\n\n[runs]\n{chosen}\n\n[z]\ny=a|b|c|b\n", encoding="utf-8")
+    told = "lorestudio: 2 chats chose it in the window for the answers. Choose another there.\n"
+    assert lorestudio("profiles", "remove", name).stderr == told
+    assert lorestudio("profiles", "remove", "b").stderr == ""
+
+
+def test_a_profile_goes_even_where_the_window_s_file_cannot_be_read(lorestudio: Run) -> None:
+    lorestudio("profiles", "add", "Local", "--url", URL)
+    default_profiles_path().with_name("window.ini").mkdir()
+    removed = lorestudio("profiles", "remove", "Local")
+    assert removed.exit_code == 0
+    assert "which chats chose it in the window could not be read" in removed.stderr
+
+
 def test_a_variable_without_a_value_is_shown_as_such(lorestudio: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CLOUD_KEY", raising=False)
     lorestudio("profiles", "add", "Cloud", "--url", URL, "--model", "m", "--key-variable", "CLOUD_KEY")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings
 
+from lorestudio.cli import profiles
 from lorestudio.domain.records import replace
 from lorestudio.settings.behaviour import FIXED
 from lorestudio.settings.deeplore import sanitise
@@ -60,6 +61,17 @@ def test_a_choice_is_there_again_at_the_next_start(choice: RunChoice, tmp_path: 
     again.keep_in(kept)
     assert (again.load("tale"), again.load("other")) == (choice, None)
     assert (again.tokenizer(("a", "b")), again.tokenizer(("ab",))) == ("llama", "")
+
+
+@pytest.mark.parametrize("name", ["Home | mine", 'Löwe "x" \\ q=; ', "日本"])
+def test_the_command_line_reads_whom_chats_chose(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profiles, "own_folders", lambda: {"Settings folder": tmp_path})
+    kept, store = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat), ChoiceStore()
+    store.keep_in(kept)
+    for chat, source in (("tale", Source(AnswerKind.PROVIDER, name)), ("a%b c", Source()), ("other", HOME)):
+        store.save(chat, RunChoice(Mode.TWO_STAGE, source, ("fill_count", "a")))
+    kept.sync()
+    assert profiles._chats_choosing(name) == len(store.choosing(name)) > 0
 
 
 def test_a_profile_with_another_name_stays_chosen_in_every_chat(tmp_path: Path) -> None:
