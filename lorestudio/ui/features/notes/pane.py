@@ -154,7 +154,7 @@ class EntryPane(Pane):
         """The file that is shown."""
         self._filename = self._vault = ""
         self._clash: OnDisk | None = None
-        self._says_left_out = False
+        self._says_left_out = self._says_unseen = False
         self._place: tuple[Path | None, int, int, int] | None = None
         self._field: tuple[Path | None, str] | None = None
         self._begun: Path | None = None
@@ -286,6 +286,7 @@ class EntryPane(Pane):
         store.reloaded.connect(self._reloaded)
         store.clashed.connect(self._clashed)
         store.agreed.connect(self._agreed)
+        store.unseen.connect(self._unseen)
         store.failed.connect(self._read_failed)
         store.save_failed.connect(self._save_failed)
         store.keep_failed.connect(lambda error: self._say(str(error), "warning"))
@@ -411,11 +412,11 @@ class EntryPane(Pane):
             self.text.verticalScrollBar().setValue(place)
 
     def _say(self, text: str, tone: Tone, buttons: tuple[tuple[str, str], ...] = ()) -> None:
-        self._says_left_out = False
+        self._says_left_out = self._says_unseen = False
         self.bar.say(text, tone, buttons)
 
     def _say_nothing(self) -> None:
-        self._says_left_out = False
+        self._says_left_out = self._says_unseen = False
         self.bar.hide()
 
     def _show_buffer(self, buffer: NoteBuffer) -> None:
@@ -553,9 +554,14 @@ class EntryPane(Pane):
 
     def _agreed(self, buffer: NoteBuffer) -> None:
         """What was said of the file on disk is not true any more."""
-        if buffer.path == self.path and self._clash is not None:
+        if buffer.path == self.path and (self._clash is not None or self._says_unseen):
             self._clash = None
             self._say_nothing()
+
+    def _unseen(self, buffer: NoteBuffer, error: object) -> None:
+        if buffer.path == self.path:
+            self._say(tr("{error} Your text is kept here.", error=error), "warning")
+            self._says_unseen = True
 
     def _read_failed(self, path: object, error: object) -> None:
         if path == self.path and isinstance(path, Path):

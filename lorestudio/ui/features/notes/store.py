@@ -52,14 +52,15 @@ class NoteStore(QObject):
 
     `agreed` says that the file holds what its note started from.
     `opened` follows reading; `saved` follows a save; `clashed` carries a buffer and what is on disk instead of what it
-    started from; `reloaded` says that an unchanged note was taken from disk again; `failed` carries a path and the
-    error.
+    started from; `reloaded` says that an unchanged note was taken from disk again; `unseen` carries a buffer and why
+    its file could not be looked at, once for each reason; `failed` carries a path and the error.
     """
 
     opened = Signal(object)
     saved = Signal(object)
     clashed = Signal(object, object)
     agreed = Signal(object)
+    unseen = Signal(object, object)
     reloaded = Signal(object)
     failed = Signal(object, object)
     save_failed = Signal(object, object)
@@ -74,6 +75,7 @@ class NoteStore(QObject):
         self.keeping: Recovery | None = None
         self._saving: set[Path] = set()
         self._looking: set[Path] = set()
+        self._unseen: dict[Path, str] = {}  # why the file of a note could not be looked at, as it was told
         self._to_keep: dict[Path, NoteBuffer] = {}
         self._keeping_now = False
         self.kept: set[Path] = set()  # the notes that have a copy
@@ -137,6 +139,7 @@ class NoteStore(QObject):
 
         def done(found: OnDisk) -> None:
             self._looking.discard(path)
+            self._unseen.pop(path, None)
             if self.buffers.get(path) is not buffer or path in self._saving:
                 return
             if found.digest != buffer.digest:
@@ -150,7 +153,9 @@ class NoteStore(QObject):
 
         def failed(error: Exception) -> None:
             self._looking.discard(path)
-            logger.warning("looking at %s failed: %s", path.name, error)
+            if self._unseen.get(path) != str(error):
+                self._unseen[path] = str(error)
+                self.unseen.emit(buffer, error)
 
         self._look(path, done, failed)
 

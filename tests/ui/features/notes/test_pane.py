@@ -362,6 +362,19 @@ def test_a_file_that_is_back_as_it_was_is_nothing_to_ask_about(window, pane, set
     assert b"mine" in pane.path.read_bytes()
 
 
+def test_a_file_that_cannot_be_looked_at_is_said_until_it_can(window, pane, settle) -> None:
+    before = pane.path.read_bytes()
+    pane.path.write_bytes(b"\xff\xfe broken")
+    pane.store.check(pane.path)
+    settle(window)
+    assert pane.path.name in pane.bar.label.text()
+    assert pane.bar.label.text().endswith("Your text is kept here.")
+    pane.path.write_bytes(before)
+    pane.store.check(pane.path)
+    settle(window)
+    assert pane.bar.isHidden()
+
+
 def test_a_file_that_is_gone_can_be_written_again(window, pane, settle) -> None:
     write(pane, "mine")
     pane.path.unlink()
