@@ -83,9 +83,11 @@ def long_chat(replies: int) -> Chat:
 
 
 def settle(window: MainWindow, qtbot: QtBot) -> None:
-    pane = commands(window).timeline
-    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle and not pane.feed.busy)
-    pane._fill()
+    """Wait until the pane has shown by itself what was found out."""
+    session, pane = window.session, commands(window).timeline
+    qtbot.waitUntil(
+        lambda: not (session.busy or pane.feed.busy or pane._refresh.isActive()) and session.jobs.idle, timeout=20_000
+    )
     QApplication.processEvents()
 
 
@@ -674,8 +676,9 @@ def test_without_a_chat_it_says_what_it_needs(make_window: MakeWindow, qtbot: Qt
     assert pane.empty.isVisible()
     assert pane.empty.title.text() == "No chat yet"
     window.docks["timeline"].hide()
-    window.session.set_project(project_with(long_chat(2)))
-    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+    session = window.session
+    session.set_project(project_with(long_chat(2)))
+    qtbot.waitUntil(lambda: not session.busy and session.jobs.idle and len(session.runs.traces) == 4, timeout=20_000)
     window.show_pane("timeline")
     QApplication.processEvents()
     assert pane.empty.title.text() == "Looking at the turns"  # at once, not what was so when it was seen last
@@ -742,6 +745,7 @@ def test_a_reply_that_the_line_of_the_chat_lacks_is_told_of_without_end(make_win
     pane.feed.line = pane.feed.line[:-1]
     window.selection.choose_message(reply.message, reply)
     settle(window, qtbot)
+    pane._fill()  # nothing tells of a line that was cut by hand
     pane.feed.line = pane.feed.line[:-1]
     pane._show_chosen()
     strip = window.features.timeline.strip
