@@ -152,9 +152,9 @@ def difference(change: NoteFileChange) -> tuple[DifferenceLine, ...]:
 
 
 def shown_name(path: Path, folders: tuple[Path, ...]) -> str:
-    """A file's name relative to its vault, the whole path where it is in none of the folders."""
+    """A file's name relative to its vault, the inner of two; the whole path where it is in none of the folders."""
     inside = (path.relative_to(folder).as_posix() for folder in folders if path.is_relative_to(folder))
-    return next(inside, str(path))
+    return min(inside, key=len, default=str(path))
 
 
 def _lines(old: list[str], new: list[str]) -> Iterator[DifferenceLine]:

@@ -446,7 +446,6 @@ class Proposing(QObject):
 
 
 def _filename(project: Project, task: ProposalTask) -> str:
-    for folder in project.vault_folders:
-        if folder is not None and task.place.is_relative_to(folder):
-            return task.place.relative_to(folder).as_posix()
-    return task.place.name
+    folders = tuple(folder for folder in project.vault_folders if folder is not None)
+    inside = (task.place.relative_to(folder).as_posix() for folder in folders if task.place.is_relative_to(folder))
+    return min(inside, key=len, default=task.place.name)

@@ -62,4 +62,5 @@ def test_references_that_get_another_spelling_are_counted() -> None:
 
 def test_names_are_shown_inside_their_vault() -> None:
     assert shown_name(Path("/v/sub/a.md"), (Path("/w"), Path("/v"))) == "sub/a.md"
+    assert shown_name(Path("/v/sub/a.md"), (Path("/v"), Path("/v/sub"))) == "a.md"  # the inner one of two
     assert shown_name(Path("/x/a.md"), (Path("/v"),)) == "/x/a.md"

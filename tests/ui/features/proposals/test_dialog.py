@@ -28,6 +28,7 @@ from lorestudio.studio.project.answering import (
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.proposals.model import NoteLocks
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.proposals import worker
 from lorestudio.ui.features.proposals.actions import PassageDialog
 from lorestudio.ui.features.proposals.detail import look_of
 from lorestudio.ui.features.proposals.dialog import ProposalsDialog
@@ -123,6 +124,14 @@ def entry(window, title: str) -> int:
 
 
 # ---- summaries ------------------------------------------------------------------------------------------------------
+
+
+def test_of_two_vaults_a_note_is_named_from_the_inner_one(window, wait, tmp_path) -> None:
+    dialog = window.features.proposals.summaries()
+    wait()
+    task, project = row_of(dialog, "Bell").task, window.session.project
+    for folders in ((tmp_path, tmp_path / "vault"), (tmp_path / "vault", tmp_path)):
+        assert worker._filename(replace(project, vault_folders=folders), task) == "Bell.md"
 
 
 def test_the_stand_in_proposes_at_once_and_nothing_is_written(window, wait, tmp_path) -> None:
