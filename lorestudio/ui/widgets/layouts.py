@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QLayout,
     QLineEdit,
     QPlainTextEdit,
+    QProgressBar,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -259,6 +260,19 @@ class SearchField(QLineEdit):
 
 SPACE: Final = 5
 """Between the edge of a number's field and the number (device-independent pixels); the style sheet cannot say it."""
+
+
+class ProgressBar(QProgressBar):
+    """A bar without a text. Qt's draws at once, at every value, all that waits to be drawn in its window."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, textVisible=False)
+
+    def setValue(self, value: int) -> None:
+        """Show how far it is, with what else is drawn next."""
+        self.setUpdatesEnabled(False)
+        super().setValue(value)
+        self.setUpdatesEnabled(True)
 
 
 def number_field(

@@ -15,7 +15,6 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QMenu,
     QPlainTextEdit,
-    QProgressBar,
     QPushButton,
     QSizePolicy,
     QStackedWidget,
@@ -28,7 +27,19 @@ from lorestudio.ui.shell.actions import Commands
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.layouts import button, column, holding, iconed, label, named, row, small_button, split, tight
+from lorestudio.ui.widgets.layouts import (
+    ProgressBar,
+    button,
+    column,
+    holding,
+    iconed,
+    label,
+    named,
+    row,
+    small_button,
+    split,
+    tight,
+)
 from lorestudio.ui.widgets.pane import EmptyState, Pane, TonedBar
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
@@ -224,7 +235,7 @@ class ProgressStrip(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.label = label(self, kind="small", wrap=False)
-        self.bar = named(QProgressBar(self, textVisible=False), tr("Progress"))
+        self.bar = named(ProgressBar(self), tr("Progress"))
         self.stop = button(self, tr("Stop"), self.cancelled, tip=tr("Stop the replay (Ctrl+.)"))
         self.setLayout(row(self.label, (self.bar, 1), self.stop, spacing=10, margins=(10, 3, 8, 3)))
         self._announced = 0.0
@@ -305,7 +316,7 @@ class WorkPane(Pane):
         self.buttons: dict[str, QToolButton] = {}
         self.more, self.asked = iconed(theme, QToolButton(self), "chevron-down"), QToolButton(self)
         self.state = label(self, kind="small")
-        self.progress = QProgressBar(self, textVisible=False)
+        self.progress = ProgressBar(self)
         self.progress.hide()
         self.notice = TonedBar(self.theme, self, "warning")
         self.notice_text, self.notice_button = label(self), QPushButton(self)

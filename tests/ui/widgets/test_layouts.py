@@ -13,6 +13,7 @@ from shiboken6 import delete
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.layouts import (
     USUAL_LINE,
+    ProgressBar,
     SearchField,
     Wrapping,
     chip_height,
@@ -254,3 +255,24 @@ def test_a_property_is_seen_at_once(parent: QWidget) -> None:
     assert told.minimumWidth() == 90
     paint_as(told, "wide", False)
     assert told.property("wide") is False
+
+
+def test_a_value_of_a_bar_waits_to_be_drawn_with_everything_else(qtbot: QtBot, parent: QWidget) -> None:
+    drawn_before: list[str] = []
+
+    class Other(QWidget):
+        def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+            drawn_before.append("other")
+
+    other, bar = Other(parent), ProgressBar(parent)
+    bar.setRange(0, 400)
+    parent.setLayout(column(other, bar))
+    parent.resize(300, 200)
+    parent.show()
+    qtbot.waitUntil(lambda: bool(drawn_before))
+    drawn_before.clear()
+    other.update()
+    bar.setValue(300)
+    assert (bar.value(), drawn_before) == (300, [])
+    qtbot.waitUntil(lambda: drawn_before == ["other"])
+    assert bar.updatesEnabled()

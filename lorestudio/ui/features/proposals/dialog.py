@@ -7,7 +7,7 @@ from typing import Final
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QMenu, QProgressBar, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.notes.changes.change_set import ChangeSet
@@ -23,7 +23,7 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.choices import source_help, source_title
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row, split
+from lorestudio.ui.widgets.layouts import ProgressBar, button, column, combo, label, named, row, split
 from lorestudio.ui.widgets.pane import MessageBar
 from lorestudio.ui.widgets.record_table import RecordView
 
@@ -98,7 +98,7 @@ class ProposalsDialog(Dialog):
     def _make_status(self) -> QHBoxLayout:
         self.status = label(self, kind="small")
         self.status.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.progress = named(QProgressBar(self, textVisible=False), tr("Progress"))
+        self.progress = named(ProgressBar(self), tr("Progress"))
         self.progress.setFixedWidth(180)
         return row((self.status, 1), self.progress)
 

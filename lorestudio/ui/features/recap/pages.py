@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QProgressBar, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from lorestudio.domain.texts import shorten
 from lorestudio.systems.recap.message_recaps import WalkDecision
@@ -21,7 +21,7 @@ from lorestudio.trace.wording import time_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column, state_column
-from lorestudio.ui.widgets.layouts import label, named
+from lorestudio.ui.widgets.layouts import ProgressBar, label, named
 from lorestudio.ui.widgets.work_pane import RowsPage, SmallText
 
 _STATES: Final = {
@@ -227,7 +227,7 @@ class RecapPromptPage(RowsPage):
             tr("Choose a message in the chat to see what recap memory puts into the prompt of the reply."),
         )
         bar_name = tr("Tokens of the recaps that fit, against the limit")
-        self.bar = named(QProgressBar(self.detail, textVisible=False), bar_name)
+        self.bar = named(ProgressBar(self.detail), bar_name)
         self.why = label(self.detail, kind="small")
         self.text = named(SmallText(self.detail, readOnly=True, tabChangesFocus=True), tr("What goes into the prompt"))
         self.text.setObjectName("Boxed")

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
-from PySide6.QtWidgets import QProgressBar, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.studio.tuning.scores import METRICS, Scores
@@ -21,6 +21,7 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.chart import MARGIN, Frame, Pair, Plot, Sign
 from lorestudio.ui.widgets.layouts import (
+    ProgressBar,
     button,
     combo,
     holding,
@@ -218,7 +219,7 @@ class TuningPane(Pane):
         self.add = button(self, tr("Add setting…"), lambda: self.wanted.emit("tuning.add"), kind="small")
         self.start = button(self, tr("Search"), lambda: self.wanted.emit("tuning.start"), kind="primary")
         self.stop = button(self, tr("Stop"), lambda: self.wanted.emit("tuning.stop"))
-        self.bar = named(QProgressBar(self, textVisible=False), tr("Points run"))
+        self.bar = named(ProgressBar(self), tr("Points run"))
         self.bar.setFixedHeight(4)
         self.state = label(self, kind="small")
         self.chart = PointChart(theme, tr("What points reach and cost"), self)
