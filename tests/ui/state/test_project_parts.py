@@ -194,7 +194,10 @@ def test_a_written_header_is_taken_in_unless_somebody_else_wrote_too(
     if changed:
         session.parts.adjust("delete a message", chat=replace(before, messages=before.messages[:1]))
     written = write_chat(tmp_path / "chat.jsonl", {**HEADER, "chat_metadata": {"note": "new"}}, *lines)
+    told: list[bool] = []
+    session.state_changed.connect(lambda: told.append(True))
     session.parts.header_saved(parse_chat(written.read_text("utf-8"), written))
+    assert told == [True] * taken
     now, disk = session.project, session.parts.on_disk
     assert now is not None
     assert now.chat is not None

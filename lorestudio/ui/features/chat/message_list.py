@@ -319,17 +319,10 @@ class MessageList(QListView):
                 self.itemDelegate().paint(painter, option, index)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Qt: the row under the mouse is marked."""
-        self._hover_at(self.indexAt(event.position().toPoint()).row())
+        """Qt: the row under the mouse is marked, and painted by Qt, as the one that was before."""
+        self._hover = self.indexAt(event.position().toPoint()).row()
         super().mouseMoveEvent(event)
 
     def leaveEvent(self, event: object) -> None:
         """Qt: no row is under the mouse."""
-        self._hover_at(-1)
-
-    def _hover_at(self, row: int) -> None:
-        if row != self._hover:
-            for one in (self._hover, row):
-                if 0 <= one < len(self._heights):
-                    self.viewport().update(self.visualRect(self.model().index(one, 0)))
-            self._hover = row
+        self._hover = -1

@@ -239,10 +239,13 @@ def test_rows_are_painted_as_chosen_under_the_mouse_and_with_the_keyboard(qtbot:
     flags = QStyle.StateFlag
     view.setCurrentIndex(view.model().index(1, 0))
     view.setFocus()
-    QTest.mouseMove(view.viewport(), QPoint(5, 75))  # over row 2
-    drain()
+    qtbot.waitUntil(lambda: delegate.rows(flags.State_Enabled) == [0, 1, 2, 3, 4])
+    for y, row in ((75, 2), (105, 3), (75, 2)):
+        delegate.states.clear()
+        QTest.mouseMove(view.viewport(), QPoint(5, y))
+        qtbot.waitUntil(lambda row=row: delegate.rows(flags.State_MouseOver) == [row])
+    assert delegate.rows(flags.State_Enabled) == [2, 3], "the row that the mouse left is painted, too"
     view.viewport().grab()
-    assert delegate.rows(flags.State_Enabled) == [0, 1, 2, 3, 4]
     assert delegate.rows(flags.State_Selected) == [1]
     assert delegate.rows(flags.State_MouseOver) == [2]
     assert delegate.rows(flags.State_HasFocus) == [1]
