@@ -18,6 +18,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.projects.actions import PasteDialog
 from lorestudio.ui.features.projects.folder_dialog import FolderDialog
 from lorestudio.ui.features.projects.start import DOORS, RecentProject, RecentProjects
+from lorestudio.ui.shell.theme import glyph
 from lorestudio.ui.widgets.picker import Picker
 from tests.ui.conftest import drain, settle
 from tests.ui.worlds import make_project
@@ -55,6 +56,17 @@ def test_every_door_is_an_action_and_leads_on_without_a_project(start) -> None:
     assert [name for name, *_ in DOORS] == list(start.welcome.cards)
     assert all(start.commands.actions[name].isEnabled() for name in start.welcome.cards)
     assert start.welcome.cards["demo.open"].hasFocus()
+
+
+def test_every_door_has_its_picture_in_the_colour_of_the_theme(start) -> None:
+    def wrong() -> list[str]:
+        shown = {door: start.welcome.cards[door]._picture.pixmap().toImage() for door, *_ in DOORS}
+        right = {door: QLabel(pixmap=glyph(icon, start.theme.palette.accent, 22)).pixmap() for door, icon, *_ in DOORS}
+        return [door for door, picture in shown.items() if picture != right[door].toImage()]
+
+    assert wrong() == []
+    start.theme.choose("dark")
+    assert wrong() == []
 
 
 @pytest.mark.long
