@@ -53,8 +53,10 @@ class Connections(Struct, frozen=True):
         """The profile called `name`. Raises AnsweringError where there is none."""
         profile = self.load().find(name)
         if profile is None:
-            message = f"There is no provider profile called “{name}” any more. Choose another one under Answers."
-            raise AnsweringError(message)
+            raise AnsweringError(
+                f"There is no provider profile called “{name}” any more. Choose another one under Answers, or for "
+                "replies at Reply."
+            )
         return profile
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -95,6 +96,7 @@ class ChatFeature(Feature):
         )
         self.replies.cost_known.connect(lambda cost: cost.ask(context.window))
         self._unwritten = False
+        self._gone: str | None = None
         self.pane.delegate.edited.connect(self._edited)
         self.pane.delegate.given_up.connect(self._given_up)
         self.pane.edit_overtaken.connect(self._tell_overtaken)
@@ -217,7 +219,7 @@ class ChatFeature(Feature):
         session.project_changed.connect(self._show_project)
         session.state_changed.connect(self._show_state)
         session.profile_renamed.connect(self._follow_writer)
-        session.profiles_changed.connect(self._show_writers)
+        session.profiles_changed.connect(self._look_for_writer)
         session.setup_changed.connect(self._show_setup)
         iconed(context.theme, self.composer.reply_button, "play")
         self._show_writers()
@@ -288,8 +290,9 @@ class ChatFeature(Feature):
 
     @property
     def writer(self) -> str:
-        """Who writes replies: "" for the person, or the name of an answer source."""
-        return str(self.context.settings.value("chat/writer", AnswerKind.STAND_IN.value))
+        """Who writes replies: "" for the person, or the name of an answer source; the person where that is gone."""
+        chosen = str(self.context.settings.value("chat/writer", AnswerKind.STAND_IN.value))
+        return BY_HAND if chosen == self._gone else chosen
 
     def _broken(self) -> tuple[BrokenLine, ...]:
         """The lines of the file that cannot be read; looked for once for each state of the chat."""
@@ -479,6 +482,23 @@ class ChatFeature(Feature):
 
     def _choose_writer(self, name: str) -> None:
         self.context.settings.setValue("chat/writer", name)
+        self._look_for_writer()
+
+    def _look_for_writer(self) -> None:
+        """Fall back on the person where the profile that was chosen is gone, and say so; it stays chosen, for it may
+        come back.
+        """
+        before, self._gone = self._gone, None
+        source = Source.named(self.writer) if self.writer else Source()
+        if source.profile and self._session.providers.file.find(source.profile) is None:
+            self._gone = source.profile
+            text = tr(
+                "There is no provider profile called “{name}” any more, so you write replies yourself, until you "
+                "choose at “Reply” who writes them.", name=html.escape(source.profile),
+            )  # fmt: skip
+            self.composer.tell(f"{text} <a href='profiles.edit'>{tr('Provider profiles')}</a>")
+        elif before is not None:
+            self.composer.tell("")
         self._show_writers()
 
     def _follow_writer(self, before: str, now: str) -> None:

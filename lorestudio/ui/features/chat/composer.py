@@ -170,7 +170,7 @@ class Composer(QWidget):
         menu.addSeparator()
         menu.addAction(tr("Provider profiles…"), partial(self.wanted.emit, "profiles.edit"))
         menu.addAction(tr("Card, persona and prompt…"), partial(self.wanted.emit, "chat.setup"))
-        title = next((title for name, title in names if name == chosen), tr("{name} (no such profile)", name=chosen))
+        title = next((title for name, title in names if name == chosen), chosen)
         self.reply_button.setToolTip(tr("Replies: {writer}", writer=title))
         self.reply_button.setText(tr("Reply"))
 

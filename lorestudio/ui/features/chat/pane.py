@@ -85,12 +85,15 @@ class ModeBar(QWidget):
         self._choice, self._profiles = choice, tuple(profiles)
         system, mode, source = system_title(choice.system), mode_caption(choice.mode), source_title(choice.source)
         idle = "" if choice.asks_model else " " + tr("Nobody is asked in keywords-only mode.")
+        helps = source_help(choice.source)
+        if choice.source.profile and choice.source.profile not in {profile.name for profile in profiles}:
+            helps = tr("There is no such profile any more. Choose who answers instead.")
         for button, text, name, tip in (
             (self.system, shorten(system, LONGEST_NAME), tr("System: {system}", system=system),
              tr("System: {system}. {help}", system=system, help=system_help(choice.system))),
             (self.mode, mode, tr("Mode: {mode}", mode=mode), tr("Mode. {help}", help=mode_help(choice.mode))),
             (self.source, shorten(source, LONGEST_NAME), tr("Answers: {source}", source=source),
-             tr("Answers: {source}. {help}", source=source, help=source_help(choice.source)) + idle),
+             tr("Answers: {source}. {help}", source=source, help=helps) + idle),
         ):  # fmt: skip
             named(button, name, tip).setText(text)
         for button, chosen in ((self.system, choice.system), (self.mode, choice.mode.value)):

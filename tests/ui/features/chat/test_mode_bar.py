@@ -44,8 +44,10 @@ def test_each_menu_offers_all_there_is_and_ticks_what_is_chosen(qtbot: QtBot, th
     assert [len(ticked(button)) for button in (bar.system, bar.mode, bar.source)] == [1, 1, 1]
     assert (ticked(bar.mode)[0], ticked(bar.source)[0]) == (bar.mode.text(), bar.source.text())
     assert sum("Home" in text or "Work" in text for text in offered(bar.source)) == 2
+    assert "no such profile" not in bar.source.toolTip()
     bar.show_choice(RunChoice(source=source), [HOME])  # a profile that was deleted is still what is chosen
     assert "Work" in ticked(bar.source)[0]
+    assert "no such profile" in bar.source.toolTip()
     assert len(offered(bar.source)) == len(bar._sources.actions()) == 5
 
 

@@ -161,7 +161,11 @@ def test_whoever_was_chosen_by_a_name_goes_along_with_another_name(open_dialog, 
     dialog.delete.click()
     next(each for each in dialog.findChildren(QMessageBox)[-1].buttons() if each.text() == "Delete").click()
     settle(dialog, qtbot)
-    assert window.features.chat.composer.reply_button.toolTip() == "Replies: Elsewhere (no such profile)"
+    composer = window.features.chat.composer
+    assert "no provider profile called “Elsewhere”" in composer.hint.text()
+    assert (window.features.chat.writer, composer.reply_button.toolTip()) == ("", "Replies: I write replies myself")
+    session.providers.take(ProfileFile((replace(REMOTE, name="Elsewhere"),)))  # it was put back by hand
+    assert (window.features.chat.writer, composer.hint.text()) == ("Elsewhere", "")
 
 
 @pytest.mark.always
