@@ -182,7 +182,7 @@ class EntryPane(Pane):
         self.tabs = named(QTabBar(self, drawBase=False, expanding=False), tr("Views of the note"))
         for title in (tr("Write"), tr("Injected text"), tr("Source")):
             self.tabs.addTab(title)
-        tip = tr("The note's own text and its tokens. A system may put words around it, which the budget counts too.")
+        tip = tr("What the note put into the prompt that is looked at, and its tokens; its own text where it did not.")
         self.tabs.setTabToolTip(TEXT, tip)
         self._views = stack(self.editor, self.text)
         self.finder = FindLine(theme, self._shown_text, self)
@@ -274,6 +274,9 @@ class EntryPane(Pane):
         session, store = self._session, self.store
         session.project_changed.connect(self._new_project)
         session.state_changed.connect(self._check_timer.start)
+        session.traces_changed.connect(lambda _generations: self._show_run())
+        session.preview_changed.connect(self._show_run)
+        self._selection.generation_changed.connect(self._show_run)
         self._selection.entry_changed.connect(self._show)
         self._drafts.changed.connect(self._drafts_changed)
         self.tabs.currentChanged.connect(self._change_view)
@@ -391,25 +394,48 @@ class EntryPane(Pane):
         kind = entry_kind(entry)
         of_book = self.path is not None and is_book_entry(self.path)
         words = "order {priority}" if of_book else "priority {priority}"
-        estimate = "" if self._session.project is None or self._session.project.counter.exact else "≈ "
         chips = [
             NoteChip(kind.word.split(",")[0], "neutral", kind.icon),
             NoteChip(tr(words, priority=number(entry.priority))),
-            NoteChip(estimate + count(entry.tokens, "token", "tokens")),
+            NoteChip(self._estimate + count(entry.tokens, "token", "tokens")),
         ]
         if entry.warnings:
             chips.append(NoteChip(count(len(entry.warnings), "warning", "warnings"), "warning", "warning"))
         self.chips.set_chips(tuple(chips))
-        self.tabs.setTabText(TEXT, tr("Injected text · {tokens}", tokens=estimate + number(entry.tokens)))
-        if self._views.currentWidget() is self.text:
-            self._show_text(entry)
+        self._show_text(entry)
+
+    @property
+    def _estimate(self) -> str:
+        project = self._session.project
+        return "" if project is None or project.counter.exact else "≈ "
 
     def _show_text(self, entry: Entry) -> None:
-        shown = entry.content or tr("(The note has no text.)")
-        if self.text.toPlainText() != shown:
+        text, tokens = self._injected(entry)
+        self.tabs.setTabText(TEXT, tr("Injected text · {tokens}", tokens=self._estimate + number(tokens)))
+        shown = text or tr("(The note has no text.)")
+        if self._views.currentWidget() is self.text and self.text.toPlainText() != shown:
             place = self.text.verticalScrollBar().value()
             self.text.setPlainText(shown)
             self.text.verticalScrollBar().setValue(place)
+
+    def _injected(self, entry: Entry) -> tuple[str, int]:
+        """What of the entry stands in the prompt that is looked at, with its tokens; what it would bring where it is
+        not in there as it is now.
+        """
+        id_, trace = self._selection.entry, self._session.runs.trace(self._selection.generation)
+        injections = trace.injections if trace is not None else ()
+        same = (each for each in injections if (each.entry, each.content_hash) == (id_, entry.content_hash))
+        taken = next(same, None)
+        if trace is None or taken is None:
+            return entry.content, entry.tokens
+        parts = ((block.text, part) for block in trace.prompt for part in block.parts if part.entry == id_)
+        return next((text[part.start : part.end] for text, part in parts), entry.content), taken.tokens
+
+    def _show_run(self) -> None:
+        parsed = self.editor.parsed if self._open_buffer() is not None else None
+        note = parsed or self._session.entry(self._selection.entry)
+        if isinstance(note, Entry):
+            self._show_text(note)
 
     def _say(self, text: str, tone: Tone, buttons: tuple[tuple[str, str], ...] = ()) -> None:
         self._says_left_out = self._says_unseen = False
@@ -438,10 +464,7 @@ class EntryPane(Pane):
         self.editor.toggle.setVisible(tab == WRITE)
         self._views.setCurrentWidget(self.text if tab == TEXT else self.editor)
         self._check_timer.start()
-        parsed = self.editor.parsed if self._open_buffer() is not None else None
-        note = parsed or self._session.entry(self._selection.entry)
-        if tab == TEXT and isinstance(note, Entry):
-            self._show_text(note)
+        self._show_run()
         self.finder.renew()
 
     def _show_line(self, line: int) -> None:

@@ -19,12 +19,14 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.recovery import Recovery
 from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import EditedNote, EntryOutcome, NoteText, Preview
 from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.features.notes.history import HistoryDialog, RecoveryDialog
 from lorestudio.ui.features.notes.pane import SOURCE, TEXT, WRITE, EntryPane
 from lorestudio.ui.features.vault.table import note_title
+from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
@@ -76,6 +78,32 @@ def test_the_injected_text_and_its_tokens_follow_the_typing(pane) -> None:
     pane.source.undo()
     drain()
     assert pane.text.toPlainText() == "A dragon."
+
+
+def test_the_injected_text_is_what_stands_in_the_prompt_that_is_looked_at(
+    make_window: Callable[..., MainWindow], tmp_path: Path, settle
+) -> None:
+    note = "---\ntags: [lorebook, lorebook-always]\n---\n# Oath\n\nSworn by {{user}}.\n"
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "Oath.md").write_text(note, encoding="utf-8")
+    project = replace(open_project([tmp_path / "vault"]), chat=make_project().chat)
+    window = make_window(project, make_simulator=Simulator)
+    window.session.replays.choose(system="hybrid")
+    settle(window)
+    window.selection.choose_entry(0)
+    pane, said = window.entry, []
+    settle(window)
+    pane.tabs.setCurrentIndex(TEXT)
+    (taken,) = window.session.runs.trace(window.session.generations[0]).injections
+    for message, generation in ((None, None), (1, window.session.generations[0])):
+        window.selection.choose_message(message, generation)
+        said.append((pane.text.toPlainText(), pane.tabs.tabText(TEXT)))
+    inside = '<world_information tag="Oath">\nSworn by Wren.\n</world_information>'
+    assert said == [
+        ("Sworn by {{user}}.", "Injected text · ≈ 5"), (inside, f"Injected text · ≈ {taken.tokens}")
+    ]  # fmt: skip
+    write(pane, "Twice.")  # the run is about another text, until what is typed was tried out
+    assert pane.text.toPlainText() == "Sworn by {{user}}.\nTwice."
 
 
 def test_a_link_leads_to_its_note(window, pane, settle) -> None:
@@ -718,7 +746,6 @@ def test_the_facts_of_an_entry_and_of_a_left_out_note(alone) -> None:
     assert pane.heading.text() == "Skarn"
     assert pane.chips.accessibleName() == "normal, priority 100, ≈ 3 tokens"
     assert pane.tabs.tabText(TEXT) == "Injected text · ≈ 3"
-    assert "words around it, which the budget counts too" in pane.tabs.tabToolTip(TEXT)
     buffer = pane.editor.buffer
     buffer.apply(buffer.note.set("constant", value=True))
     pane.editor.settle()
