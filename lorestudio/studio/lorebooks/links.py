@@ -81,7 +81,7 @@ def _spelled(note: LinkedNote) -> dict[str, Json]:
 
 
 class _Note(BaseModel):
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(defer_build=True, strict=True)
 
     note: str
     text: str
@@ -89,7 +89,7 @@ class _Note(BaseModel):
 
 
 class _Link(BaseModel):
-    model_config = ConfigDict(strict=True, populate_by_name=True)
+    model_config = ConfigDict(defer_build=True, strict=True, populate_by_name=True)
 
     version: Annotated[int, Field(ge=1, le=_VERSION)]
     book: str
