@@ -90,6 +90,7 @@ class NoteStore(QObject):
 
     def open(self, path: Path) -> NoteBuffer | None:
         """The buffer of a file where it is open; else it is read and `opened` follows."""
+        self._unseen.pop(path, None)  # whoever comes back to a note is told again
         known = self.buffers.get(path)
         if known is None:
             self._jobs.start(

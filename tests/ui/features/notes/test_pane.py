@@ -391,16 +391,23 @@ def test_a_file_that_is_back_as_it_was_is_nothing_to_ask_about(window, pane, set
 
 
 def test_a_file_that_cannot_be_looked_at_is_said_until_it_can(window, pane, settle) -> None:
-    before = pane.path.read_bytes()
-    pane.path.write_bytes(b"\xff\xfe broken")
-    pane.store.check(pane.path)
-    settle(window)
-    assert pane.path.name in pane.bar.label.text()
-    assert pane.bar.label.text().endswith("Your text is kept here.")
-    pane.path.write_bytes(before)
-    pane.store.check(pane.path)
-    settle(window)
-    assert pane.bar.isHidden()
+    path, before = pane.path, pane.path.read_bytes()
+
+    def look(data: bytes, note: int = SKARN) -> str:
+        path.write_bytes(data)
+        window.selection.choose_entry(note)
+        settle(window)
+        pane.store.check(path)
+        settle(window)
+        return "" if pane.bar.isHidden() else pane.bar.label.text()
+
+    broken = b"\xff\xfe broken"
+    said = look(broken)
+    assert path.name in said
+    assert said.endswith("Your text is kept here.")
+    assert look(before) == ""
+    assert look(broken, BELL) == ""  # it is about another note
+    assert look(broken) == said
 
 
 def test_a_file_that_is_gone_can_be_written_again(window, pane, settle) -> None:
