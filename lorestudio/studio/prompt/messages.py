@@ -94,12 +94,15 @@ class HandedChat:
         return repr((scripts_of(self._setup), sorted(self._chat.files.items())))
 
     def told_of(self, seen: Callable[[], Chat], end: int, speaker: str) -> str:
-        """The values of macros that texts before the reply at `end` depend on; `seen` is the chat that it sees."""
-        names = self._of(end, speaker).names
+        """Whose scripts and what values of macros texts before the reply at `end` depend on; it sees `seen`."""
+        group, names = self._setup.group, self._of(end, speaker).names
+        member = group.member(speaker, avatar_at(self._chat, end)) if group is not None else None
+        whose = member.avatar if member is not None else ""
         if not names and not self._written:
-            return ""
+            return whose
         values = self._macros(seen(), end, speaker).values
-        return repr(sorted(values.items()) if self._written else [(name, values.get(name)) for name in sorted(names)])
+        used = sorted(values) if self._written else sorted(names)
+        return whose + repr([(name, values.get(name)) for name in used])
 
     def handed(
         self, messages: Sequence[Message], places: Sequence[int], seen: Callable[[], Chat], end: int, speaker: str

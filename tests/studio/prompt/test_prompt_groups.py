@@ -174,6 +174,12 @@ def test_texts_to_search_go_by_the_scripts_of_the_twin_who_wrote_the_reply(avata
     # What another member of the name saw does not stay.
     assert handed.handed(chat.messages[:2], (0, 1), lambda: chat, 3, "Hob")[0][1].text == "Hi."
     assert handed.handed(chat.messages[:2], (0, 1), lambda: chat, 2, "Hob")[0][1].text == text
+    # Runs are stale where another one's scripts are used, and not where the file alone differs.
+    named = replace(chat, messages=(*CHAT.messages, Message("Hob", "Me.", raw={})))
+    told = [
+        each.told_of(lambda: chat, 2, "Hob") for each in (handed, HandedChat(with_group(PromptSetup(), inn), named))
+    ]
+    assert (told[0] == told[1]) is (text == "Hi.")
 
 
 def test_what_the_group_keeps_for_a_chat_without_metadata() -> None:
