@@ -311,6 +311,9 @@ def test_a_place_is_drawn_with_what_was_found_and_what_takes_its_place(theme: Th
     assert struck.fill == theme.color("text").name()
     grounds = [each.fill for each in drawn(view)]
     assert [grounds.count(theme.color(name).name()) for name in ("mark", "error_soft", "good_soft")] == [1, 1, 1]
+    marked = [[(each.text, each.ground, each.struck) for each in _look(row).strips[0].left] for row in group.children]
+    assert marked[0][1] == ("gull", "mark", False)
+    assert (marked[1][1], marked[1][3]) == (("gull", "error_soft", True), ("heron", "good_soft", False))
 
 
 def test_a_chevron_stands_before_each_row_that_can_be_opened_and_says_whether_it_is(theme: Theme, qtbot: QtBot) -> None:

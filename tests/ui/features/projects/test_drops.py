@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from lorestudio.ui.shell.main_window import MainWindow
@@ -127,8 +127,14 @@ def test_an_unsaved_chat_is_asked_about_first(window: MainWindow, places: dict[s
 
 
 def test_nothing_is_taken_while_something_is_read_or_asked(window: MainWindow, places: dict[str, Path]) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(places["Harbour"]))])
+    move = QDragMoveEvent(QPoint(9, 9), ACTION, data, LEFT, NONE)
+    move.accept()  # Qt does so where the drag was taken on coming in
     window.session.set_activity("Reading")
     assert not drop(window, places["Harbour"])
+    QApplication.sendEvent(window.windowHandle(), move)
+    assert not move.isAccepted()
     window.session.set_activity("")
     window.run("chat.paste")
     assert not drop(window, places["Harbour"])
