@@ -465,3 +465,13 @@ def test_a_narrow_pane_keeps_to_the_entry_and_the_reason(shown, qtbot) -> None:
     assert pane.table.columnWidth(KEY) == 110
     pane.close()
     pane.stop()
+
+
+def test_a_long_reason_keeps_its_room_in_a_low_pane(shown, qtbot) -> None:
+    pane = shown().docks["bench"].pane
+    type_in(pane, "The lamp and the tide.", qtbot)
+    pane.table.selectRow(0)
+    pane.why.setText("A reason of many words. " * 40)
+    pane.splitter.setSizes([10_000, 0])
+    drain()
+    assert pane.why.height() >= pane.why.heightForWidth(pane.why.width()) > 100
