@@ -21,12 +21,19 @@ _Result = TypeVar("_Result")
 
 def run_whole(work: Coroutine[Any, Any, _Result]) -> _Result:
     """What the work comes to, in an event loop of its own; also where one runs already, as in a notebook."""
+    found: list[_Result] = []
+
+    async def keep() -> None:  # asyncio makes the repr of what it ran comes to, and throws it away: of a vault 40 MB
+        found.append(await work)
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, work).result()
+        asyncio.run(keep())
+    else:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(asyncio.run, keep()).result()
+    return found[0]
 
 
 class Closing(ABC):
