@@ -325,12 +325,12 @@ class Holders:
 
     def besides(self, note: NoteKey) -> tuple[str, str]:
         """The titles of other notes' entries, quoted, and their key, "" for several; both "" where there are none."""
-        others = [each for own, each in islice(self._entries.items(), NAMED + 1) if own != note][:NAMED]
-        if not others:
+        amount = len(self._entries) - (note in self._entries)
+        if not amount:
             return "", ""
+        others = [each for own, each in islice(self._entries.items(), NAMED + 1) if own != note][:NAMED]
         own = self._entries[note][1] if note in self._entries else ()
         several = len(self._notes) - sum(self._notes[key] == 1 for key in own) > 1
-        amount = len(self._entries) - (note in self._entries)
         titles = quoted([entry.title for entry, _keys in others], amount=amount)
         return titles, "" if several else others[0][1][0]
 

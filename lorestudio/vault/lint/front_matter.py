@@ -15,7 +15,7 @@ from lorestudio.settings.rules import NEW
 from lorestudio.vault.entries import LOGIC_FIELD, field_name, parse_note
 from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules
 from lorestudio.vault.note.properties import ProblemKind, yaml_problem
-from lorestudio.vault.note.yaml_reading import TOO_LONG, Misread, certainly_alike, too_long
+from lorestudio.vault.note.yaml_reading import TOO_LONG, Misread, too_long
 
 _LENIENT: Final = frozenset({"W_ALIAS_USED", "W_COMMA_SPLIT", "W_COERCED_NUM"})
 """What lenient authoring mends."""
@@ -244,13 +244,12 @@ _READ: Final = frozenset({
 })  # fmt: skip
 """Fields that mean something to DeepLore in every vault (rules: deeplore 1.5)."""
 
-_FIELD_START: Final = re.compile(r"^(?=\w)", re.ASCII | re.MULTILINE)
 _FIRST_FIELD: Final = re.compile(r"\ufeff?---\r?\n\w[\w.-]*\s*:", re.ASCII)
 
 
 def readings(note: Note, rules: Rules) -> Iterator[Hit]:
     """P53: fields of DeepLore's that the two read differently. What nobody reads may be written in any way."""
-    if note.yaml is None or note.document is None or too_long(note.yaml) or _is_plain(note):
+    if note.yaml is None or note.document is None or too_long(note.yaml) or note.is_plain:
         return
     read = _READ | {field.name for field in rules.parse.fields}
     for found in note.document.properties:
@@ -269,18 +268,9 @@ def readings(note: Note, rules: Rules) -> Iterator[Hit]:
         yield Hit("P53", reading.message, found.name, line=found.line, fix=fix)
 
 
-def _is_plain(note: Note) -> bool:
-    """Whether every field is spelled so plainly, and stands there but once, that nothing needs to be looked into."""
-    pieces = _FIELD_START.split(f"{note.yaml}\n")
-    if pieces[0] or len(pieces) - 1 != len({field_name(name) for name in note.values}):
-        return False
-    closed = not note.body or (note.text or "").removesuffix(note.body).endswith("\n")
-    return closed and all(certainly_alike(piece) for piece in pieces[1:])
-
-
 def document_problems(note: Note, _rules: Rules) -> Iterator[Hit]:
     """P54 to P57, P60: what is wrong with the front matter as a text."""
-    if note.document is None or (note.yaml is not None and _is_plain(note)):
+    if note.document is None or (note.yaml is not None and note.is_plain):
         return
     unread = note.yaml is not None and too_long(note.yaml)  # then the rest takes seconds too
     for problem in (yaml_problem(TOO_LONG, 2),) if unread else note.document.problems:

@@ -93,7 +93,7 @@ def contained(forms: Iterable[KeyForm]) -> dict[KeyForm, list[KeyForm]]:
 
 def is_short(key: str) -> bool:
     """Whether the key is likely to be found by chance. A word of two signs is usual in Chinese, Japanese and Korean."""
-    if any(_ideographic(char) for char in key):
+    if not key.isascii() and any(_ideographic(char) for char in key):
         return length(trim(key)) < SHORT
     return length(key) <= SHORT
 
@@ -127,7 +127,7 @@ def breaks_words(key: str) -> bool:
 
 def unseen(key: str) -> Iterator[str]:
     """The invisible characters of a key by name, blanks at its edges left out: they are another matter."""
-    for char in trim(key):
+    for char in "" if key.isprintable() else trim(key):
         if char != " " and (char in _WHITE or _unprinted(char)):
             yield unicodedata.name(char, f"U+{ord(char):04X}").lower()
 

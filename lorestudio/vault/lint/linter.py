@@ -238,12 +238,13 @@ def _read_again(scope: Scope, rules: Rules, key: NoteKey, text: str) -> _LintedN
     return _LintedNote(note, tuple(_own_hits(note, rules)))
 
 
-def _first(hits: Iterator[Hit]) -> Iterator[Hit]:
+def _first(hits: Iterator[Hit]) -> Sequence[Hit]:
     """As many hits of one check as anybody looks at in one note; the last of them says that there are more."""
-    kept = list(islice(hits, MOST_HITS))
-    if next(hits, None) is not None:
-        kept[-1] = replace(kept[-1], message=f"{kept[-1].message} There are more like this; mend these first.")
-    yield from kept
+    kept = list(islice(hits, MOST_HITS + 1))
+    if len(kept) > MOST_HITS:
+        last = kept[MOST_HITS - 1]
+        kept[-2:] = [replace(last, message=f"{last.message} There are more like this; mend these first.")]
+    return kept
 
 
 def _own_hits(note: Note, rules: Rules) -> Iterator[Hit]:

@@ -22,11 +22,12 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import front_matter
-from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.entries import ParseRules, field_name
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.lint.keyforms import KeyRules
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import TextEdit
+from lorestudio.vault.note.yaml_reading import certainly_alike
 
 NoteKey: TypeAlias = tuple[str, str]
 """A note: the name of its vault, and its file's name relative to it."""
@@ -164,6 +165,7 @@ def check_of(code: str) -> Check:
     return known if known is not None else Check(code, CheckGroup.PARSER, Severity.WARNING, "Parser warning", "", "")
 
 
+_FIELD_START: Final = re.compile(r"^(?=\w)", re.ASCII | re.MULTILINE)
 _PROPERTY: Final = re.compile(r"(\w[\w.-]*)\s*:", re.ASCII)
 _HEADING: Final = re.compile(r"^#\s", re.MULTILINE)
 
@@ -334,6 +336,15 @@ class Note:
         return front_matter.parse(self.yaml) if self.yaml is not None else {}
 
     @cached_property
+    def is_plain(self) -> bool:
+        """Whether every field is spelled so plainly, and stands there but once, that nothing is to be looked into."""
+        pieces = _FIELD_START.split(f"{self.yaml}\n")
+        if pieces[0] or len(pieces) - 1 != len({field_name(name) for name in self.values}):
+            return False
+        closed = not self.body or (self.text or "").removesuffix(self.body).endswith("\n")
+        return closed and all(certainly_alike(piece) for piece in pieces[1:])
+
+    @cached_property
     def document(self) -> NoteDocument | None:
         """The text as properties, None where it is not known."""
         raw = self._read() if self.raw is None else self.raw
@@ -346,7 +357,7 @@ class Note:
 
     def forget(self) -> None:
         """Let go of what can be worked out again from the text."""
-        for name in ("_parts", "values", "document", "places"):
+        for name in ("_parts", "values", "is_plain", "document", "places"):
             self.__dict__.pop(name, None)
 
     def written(self, name: str) -> str:
