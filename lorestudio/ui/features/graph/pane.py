@@ -247,9 +247,17 @@ class GraphPane(Pane):
             self._show_picture()
 
     def _take(self, prepared: PreparedGraph | None, *, fit: bool = False) -> None:
-        """Show a graph, None for none."""
-        self._prepared = prepared
-        found = (prepared or PreparedGraph()).found
+        """Show a graph, None for none. One that only has its places by now is drawn; its lists stand already."""
+        before, self._prepared = self._prepared, prepared
+        drawn = self._draw_study if before and prepared and prepared.found is before.found else self._show_study
+        self.view.show_pinned(prepared.pinned if prepared is not None else ())
+        self._show_gaps_in_picture()
+        drawn(fit=fit)
+        self._say_note()
+
+    def _show_study(self, *, fit: bool) -> None:
+        """After what was found out changed."""
+        found = (self._prepared or PreparedGraph()).found
         project = self._session.project
         entries = project.index.entries if project is not None else ()
         self._search = {
@@ -260,11 +268,8 @@ class GraphPane(Pane):
         self.edges.set_counts(Counter(edge.kind for edge in found.graph.edges))
         self.gaps.show_gaps(found)
         amount = number(found.gaps.count + found.gaps.more_missing)
-        self.tabs.setTabText(GAPS, tr("Gaps {amount}", amount=amount) if prepared else tr("Gaps"))
-        self.view.show_pinned(prepared.pinned if prepared is not None else ())
-        self._show_gaps_in_picture()
+        self.tabs.setTabText(GAPS, tr("Gaps {amount}", amount=amount) if self._prepared else tr("Gaps"))
         self._show_edges(fit=fit)
-        self._say_note()
 
     # ---- showing it -------------------------------------------------------------------------------------------------
 
@@ -275,6 +280,9 @@ class GraphPane(Pane):
         self.lists.show_graph(found, self._shown, self._search)
         self.lists.show_fired(self._fired)
         self.lists.show_entry(self._selection.entry)
+        self._draw_study(fit=fit)
+
+    def _draw_study(self, *, fit: bool) -> None:
         self._show_picture(fit=fit)
         self._show_looks()
         self._find(self.bar.search.text())

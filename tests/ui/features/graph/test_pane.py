@@ -376,8 +376,10 @@ def test_the_list_does_not_wait_until_the_picture_is_laid_out(pane: GraphPane) -
     assert table(pane) == {}
     pane._reported(replace(made, positions=None), token)
     assert table(pane) == whole
+    pane.gaps.topLevelItem(1).setExpanded(False)
     pane._made(made, token)
     assert not pane.working
+    assert not pane.gaps.topLevelItem(1).isExpanded()  # the lists stand as they did
 
 
 def test_the_lines_of_the_whole_graph_are_made_in_its_job(
