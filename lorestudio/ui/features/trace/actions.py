@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from lorestudio.trace.journey import PHASES
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.trace.pane import AI, ANSWERS, FUNNEL, PROMPT, TracePane
+from lorestudio.ui.features.trace.prompt_page import PromptPage
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import tr
@@ -44,13 +45,13 @@ class TraceFeature(Feature):
         self.panes = (self.pane,)
         self.openers: list[Callable[[], Callable[[], object] | None]] = []
         self.pane.flow.saving.connect(context.save_file)
-        self.pane.prompt.copied.connect(context.flash)
-        self.pane.prompt.message_chosen.connect(self.go_to_message)
+        self.pane.prompt_copied.connect(context.flash)
+        self.pane.message_chosen.connect(self.go_to_message)
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now, pane, has_trace = self.context, self.pane, self.context.has_trace
-        flow, prompt = pane.flow, pane.prompt
+        flow = pane.flow
         return (
             Action(
                 "copy.row", "Copy row as Markdown", "Edit", 205, pane.copy_row, ("Ctrl+C",), Where.TRACE,
@@ -94,7 +95,9 @@ class TraceFeature(Feature):
             *(
                 Action(f"prompt.copy_{kind.lower()}", f"Copy the prompt as {kind}", "Trace/Copy", order,
                        partial(self._with_prompt, copy), when=has_trace)
-                for kind, order, copy in (("text", 120, prompt.copy_text), ("Markdown", 125, prompt.copy_markdown))
+                for kind, order, copy in (
+                    ("text", 120, PromptPage.copy_text), ("Markdown", 125, PromptPage.copy_markdown),
+                )
             ),
         )  # fmt: skip
 
@@ -144,9 +147,9 @@ class TraceFeature(Feature):
         self.context.settings.setValue(UNFOLDED, names)
         self.context.actions_changed()
 
-    def _with_prompt(self, copy: Callable[[], None]) -> None:
+    def _with_prompt(self, copy: Callable[[PromptPage], None]) -> None:
         """The prompt is put together when its tab is first shown."""
         self.pane.tabs.setCurrentIndex(PROMPT)
         if self.pane.prompt.prompt is None:
             self.context.flash(tr("The prompt is being put together; copy it once it is shown."))
-        copy()
+        copy(self.pane.prompt)

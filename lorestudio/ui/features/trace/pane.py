@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
@@ -69,10 +69,13 @@ LIVE_OWN_SECONDS, LIVE_OTHER_SECONDS = 0.15, 0.4
 class TracePane(Pane):
     """Follows the chosen generation, entry and stage, and sets entry and stage.
 
-    `fold_changed` follows phases that were folded or unfolded.
+    `fold_changed` follows phases that were folded or unfolded. What the prompt's page says, `prompt_copied` and
+    `message_chosen` say: the page is made when somebody first looks at it or asks for it, as that of the AI calls.
     """
 
     fold_changed = Signal()
+    prompt_copied = Signal(str)
+    message_chosen = Signal(int)
 
     def __init__(
         self, theme: Theme, session: Session, selection: Selection, expected: ExpectedMarks, whole: LiveEffects
@@ -92,7 +95,7 @@ class TracePane(Pane):
         self._show()
 
     def _build(self) -> None:
-        theme, choose = self.theme, self._selection.choose_entry
+        theme = self.theme
         self.live = LiveBar(self.theme, self)
         self.live.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
         self.live.followed.connect(lambda: self.wanted.emit("replay.follow"))
@@ -109,16 +112,13 @@ class TracePane(Pane):
         self.funnel.setItemDelegate(CellDelegate(theme, self.funnel, 44, 240))
         self.flow = FlowPage(theme, self.funnel, self.funnel_model, self)
         self.flow.listed.connect(self.show_only)
-        self.prompt = PromptPage(theme, self._session.jobs, self)
-        self.prompt.entry_chosen.connect(choose)
         self.log = text_view(self, tr("The run as text"), font=fixed_font(self.font().pointSizeF()))
         self.log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.ai = AiPage(theme, self)
-        self.ai.entry_chosen.connect(choose)
+        self._prompt_place, self._ai_place = QWidget(self), QWidget(self)
         self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the run"))
         for page, name in (
-            (self._make_answers_page(), tr("Answers")), (self.flow, tr("Funnel")), (self.prompt, tr("Prompt")),
-            (self.log, tr("Log")), (self.ai, tr("AI")),
+            (self._make_answers_page(), tr("Answers")), (self.flow, tr("Funnel")),
+            (self._prompt_place, tr("Prompt")), (self.log, tr("Log")), (self._ai_place, tr("AI")),
         ):  # fmt: skip
             self.tabs.addTab(page, name)
         # The widest page, seldom looked at, would push the window out of its screen.
@@ -128,6 +128,26 @@ class TracePane(Pane):
         self._shown_page = holding(tight(summary, (self.tabs, 1)))
         self.column.addWidget(self.live)
         self.column.addWidget(self.or_empty("trace", self._shown_page), 1)
+
+    @cached_property
+    def prompt(self) -> PromptPage:
+        """The page of the prompt."""
+        made = PromptPage(self.theme, self._session.jobs, self._prompt_place)
+        made.entry_chosen.connect(self._selection.choose_entry)
+        made.copied.connect(self.prompt_copied)
+        made.message_chosen.connect(self.message_chosen)
+        tight((made, 1), of=self._prompt_place)
+        made.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
+        return made
+
+    @cached_property
+    def ai(self) -> AiPage:
+        """The page of what the model was asked."""
+        made = AiPage(self.theme, self._ai_place)
+        made.entry_chosen.connect(self._selection.choose_entry)
+        tight((made, 1), of=self._ai_place)
+        made.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
+        return made
 
     def _held(self, entry: int) -> ExpectedMark | None:
         """What was found expected of an entry; nothing of a run with something that is tried out."""
@@ -172,8 +192,12 @@ class TracePane(Pane):
         """The current view of the run."""
         if self.pages.currentWidget() is not self._shown_page:
             return self
-        targets = (self.answers, self.flow.focus_target(), self.prompt.focus_target(), self.log, self.ai.focus_target())
-        return targets[self.tabs.currentIndex()]
+        tab = self.tabs.currentIndex()
+        if tab == PROMPT:
+            return self.prompt.focus_target()
+        if tab == AI:
+            return self.ai.focus_target()
+        return {FUNNEL: self.flow.focus_target(), LOG: self.log}.get(tab, self.answers)
 
     def open_search(self) -> bool:
         """Go to the field that filters the rows, or searches what the model was asked."""
@@ -348,7 +372,8 @@ class TracePane(Pane):
             self._show_state()
             self.answers.watch_last(True)
         self.funnel_model.set_elapsed(tr("{seconds:.0f} s", seconds=live.elapsed()))
-        self.ai.set_live(live)
+        if AI in self._filled:
+            self.ai.set_live(live)
 
     def _live_words(self, live: LiveRun) -> str:
         reply = turn_words(Turn(live.generation.message, live.generation.swipe, 0)) if self._session.project else ""
@@ -496,7 +521,8 @@ class TracePane(Pane):
             guest = self._session.entry(entry) is not None and not self.filter.text() and self.only.isHidden()
             self.model.set_guest(entry if guest else None)
             self._follow(entry)
-            self.prompt.choose_entry(entry)
+            if PROMPT in self._filled:
+                self.prompt.choose_entry(entry)
         finally:
             self._following = False
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
-from functools import partial
+from functools import cached_property, partial
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypeVar
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QTextDocument
@@ -226,6 +226,9 @@ def _paragraph(sentence: str, links: Mapping[str, str], *, bold: bool = False) -
     return f"<p style='margin-top:0px;margin-bottom:4px;font-weight:{weight}'>{_linked(sentence, links)}</p>"
 
 
+_NumbersT = TypeVar("_NumbersT", ScorePage, SimilarityPage)
+
+
 class WhyView(QWidget):
     """Follows the chosen entry, stage and generation; a click on a stage chooses it. `copied` follows a copy.
 
@@ -258,10 +261,7 @@ class WhyView(QWidget):
         self.browser.document().setDocumentMargin(10)
         self.browser.setMinimumHeight(40)
         self.empty = EmptyState(theme, "question", self)
-        self.scores, self.similarity = ScorePage(theme, session.jobs, self), SimilarityPage(theme, self)
-        for page in (self.scores, self.similarity):
-            page.entry_chosen.connect(selection.choose_entry)
-        self._pages = stack(self.browser, self.scores, self.similarity, self.empty)
+        self._pages = stack(self.browser, self.empty)
         self._page: WhyNotPage | None = None
         self._search: WhyNotSearch | None = None
         self._would: WouldWork | None = None
@@ -274,6 +274,21 @@ class WhyView(QWidget):
         session.traces_changed.connect(lambda _generations: self._show())
         self._shown: tuple[object, ...] = ()
         self._show()
+
+    @cached_property
+    def scores(self) -> ScorePage:
+        """Scores and order in numbers, made when somebody first asks for them."""
+        return self._numbers_page(ScorePage(self.theme, self._session.jobs, self))
+
+    @cached_property
+    def similarity(self) -> SimilarityPage:
+        """The same where vectors ranked."""
+        return self._numbers_page(SimilarityPage(self.theme, self))
+
+    def _numbers_page(self, page: _NumbersT) -> _NumbersT:
+        page.entry_chosen.connect(self._selection.choose_entry)
+        self._pages.addWidget(page)
+        return page
 
     def _make_buttons(self) -> None:
         tip = tr("Try changes with the engine, and list those that bring the entry in (Y)")
@@ -293,10 +308,11 @@ class WhyView(QWidget):
 
     def focus_target(self) -> QWidget:
         """The explanation, the numbers, or the answers."""
-        if self._pages.currentWidget() is self.scores:
-            return self.scores.focus_target()
-        if self._pages.currentWidget() is self.similarity:
-            return self.similarity.view
+        page = self._pages.currentWidget()
+        if isinstance(page, ScorePage):
+            return page.focus_target()
+        if isinstance(page, SimilarityPage):
+            return page.view
         return self._page.area if self._page is not None and self.answers_button.isChecked() else self.browser
 
     def show_answers(self, on: bool) -> None:
@@ -317,8 +333,9 @@ class WhyView(QWidget):
 
     def copy(self) -> None:
         """Put the whole explanation on the clipboard, as plain text; where the numbers are shown, those."""
-        if self._pages.currentWidget() is self.scores:
-            self.scores.copy()
+        page = self._pages.currentWidget()
+        if isinstance(page, ScorePage):
+            page.copy()
             self.copied.emit()
             return
         trace, entry = self._session.runs.trace(self._selection.generation), self._selection.entry

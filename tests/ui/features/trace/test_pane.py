@@ -24,8 +24,11 @@ from lorestudio.trace.journey import PHASES
 from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
 from lorestudio.trace.summary import SummaryPiece
 from lorestudio.ui.features.trace import pane as trace_pane
+from lorestudio.ui.features.trace.ai_page import AiPage
 from lorestudio.ui.features.trace.pane import AI, ANSWERS, FUNNEL, LOG, PROMPT, TracePane
+from lorestudio.ui.features.trace.prompt_page import PromptPage
 from lorestudio.ui.features.trace.summary import LiveBar, Said, SummaryLine
+from lorestudio.ui.features.why_not.pane import ScorePage, SimilarityPage
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.choices import RunChoice
@@ -530,3 +533,15 @@ def test_rows_say_what_the_last_change_has_done(make_window: Callable[..., MainW
     window.session.parts.adjust("Block Skarn", controls=controls)
     settle(window)
     assert (model.change(SKARN).words, model.change(DAWNKEEP)) == ("− left", None)
+
+
+@pytest.mark.own_window
+def test_pages_that_nobody_looked_at_are_not_made(window: MainWindow, pane: TracePane) -> None:
+    waiting = PromptPage, AiPage, ScorePage, SimilarityPage
+    window.selection.choose_entry(SKARN)
+    assert not [page for kind in waiting for page in window.findChildren(kind)]
+    for tab, kind in ((PROMPT, PromptPage), (AI, AiPage)):
+        pane.tabs.setCurrentIndex(tab)
+        (page,) = window.findChildren(kind)
+        assert page.isVisible()
+    settle(window)
