@@ -21,7 +21,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.setup import PromptSetup, scripts_of
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import KINDS
-from lorestudio.ui.shell.words import Notice, number, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.replay import Replays
 from lorestudio.ui.state.session_state import SessionState
@@ -115,7 +115,7 @@ class ProjectParts:
             session.set_project(read, renewed=tr("This run is from before tokens were counted otherwise."))
             self._read_otherwise()
 
-        session.set_activity(tr("Counting {notes} notes…", notes=number(len(project.index.entries))))
+        session.set_activity(tr("Counting {notes}…", notes=count(len(project.index.entries), "note", "notes")))
         session.jobs.start(
             session.activity, lambda _report: project.with_tokenizer(tokenizer), done=done, failed=session.fail
         )

@@ -207,7 +207,8 @@ class GapList(QTreeWidget):
         def titled(entries: Iterable[int], between: str = " – ") -> str:
             return between.join(nodes[entry].title for entry in entries)
 
-        more = tr(" {more} more pairs share something.", more=number(gaps.more_missing)) if gaps.more_missing else ""
+        besides = count(gaps.more_missing, "more pair shares something.", "more pairs share something.")
+        more = f" {besides}" if gaps.more_missing else ""
         common = tr(" Too common to count: {values}.", values=", ".join(gaps.too_common)) if gaps.too_common else ""
         with QSignalBlocker(self):
             self.clear()

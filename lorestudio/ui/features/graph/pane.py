@@ -387,7 +387,8 @@ class GraphPane(Pane):
             self._say_nothing(tr("No entries"), tr("This vault has no notes with the lorebook tag."), ways)
 
     def _say_no_positions(self, prepared: PreparedGraph) -> None:
-        amount = number(len(prepared.found.graph.nodes))
+        nodes = len(prepared.found.graph.nodes)
+        amount = number(nodes)
         if prepared.too_large and not self._large:
             text = tr(
                 "A picture of {amount} entries takes a while and is hard to read. The surroundings of one entry are "
@@ -397,7 +398,8 @@ class GraphPane(Pane):
             ways = ("local", tr("Around the chosen entry")), ("large", tr("Lay out all {amount}", amount=amount))
             self._say_nothing(tr("A large vault"), text, ways)
         elif self.working:
-            text = tr("{amount} entries are finding their places. The list is ready.", amount=amount)
+            text = count(nodes, "entry is finding its place.", "entries are finding their places.")
+            text += " " + tr("The list is ready.")
             self._say_nothing(tr("Laying out the graph"), text)
         else:
             text = tr("The layout is unfinished. The list and the surroundings of single entries work without it.")

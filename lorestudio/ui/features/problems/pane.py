@@ -94,7 +94,8 @@ class FixDialog(Dialog):
             parts.append(f"<table cellspacing='0' cellpadding='1' width='100%'>{''.join(rows)}</table>")
         rest = len(self.repairs) - SHOWN_NOTES
         if rest > 0:
-            parts.append(html.paragraph(tr("And {notes} more notes.", notes=number(rest)), color=palette.text_muted))
+            others = tr("And {notes}.", notes=count(rest, "more note", "more notes"))
+            parts.append(html.paragraph(others, color=palette.text_muted))
         return "".join(parts)
 
 
@@ -537,7 +538,7 @@ class ProblemsPane(Pane):
 
     def _reported(self, token: CancelToken, done: int, total: int) -> None:
         if token is self._token and not token.cancelled:
-            self.head.tell(tr("Checking… {done} of {total} notes", done=number(done), total=number(total)))
+            self.head.tell(tr("Checking… {done} of {notes}", done=number(done), notes=count(total, "note", "notes")))
 
     def _found(self, token: CancelToken, project: Project, problems: Problems, texts: tuple[str, ...]) -> None:
         self._token = None

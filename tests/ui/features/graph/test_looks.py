@@ -241,6 +241,9 @@ def test_gaps_are_told_in_groups(theme: Theme, qtbot: QtBot, found: GraphStudy) 
         "Bridges · 1": ["Rules – Crown"],
         "Connections that may be missing · 1 of 1,201": ["Bell – Rules   (era: fog, tag: sea)"],
     }
+    shown.show_gaps(replace(found, gaps=replace(gaps, more_missing=1)))
+    assert " 1 more pair shares something." in shown.topLevelItem(3).child(0).text(0)
+    shown.show_gaps(replace(found, gaps=gaps))
     about = shown.topLevelItem(3).child(0)
     assert about.text(0).endswith(" 1,200 more pairs share something. Too common to count: era: now.")
     assert about.data(0, ACCESSIBLE_TEXT) == about.text(0), "the row may be too narrow for it"

@@ -648,6 +648,9 @@ def test_all_differences_are_shown_before_a_fix_is_wanted(theme: Theme, qtbot: Q
     def repair(place: int) -> Repair:
         return Repair("vault", f"{place}.md", "one\ntwo <b>\n", "one\nthree\n", ("Write it right", "Write it right"))
 
+    one_more = FixDialog(tuple(repair(place) for place in range(SHOWN_NOTES + 1)), theme, None)
+    qtbot.addWidget(one_more)
+    assert "And 1 more note." in one_more.findChild(QTextBrowser).toPlainText()
     dialog = FixDialog(tuple(repair(place) for place in range(SHOWN_NOTES + 2)), theme, None)
     qtbot.addWidget(dialog)
     text = dialog.findChild(QTextBrowser).toPlainText()
