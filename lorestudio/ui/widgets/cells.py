@@ -211,7 +211,7 @@ class Words(Piece):
     """Words in a colour of the palette, shortened where there is no room; `share` is the most that they take of it.
 
     With a `width` they take that, whatever they say. `ground` is a colour behind them. Those that wrap take as many
-    lines as they need, from a row that is as high as these.
+    lines as they need, from a row that is as high as these; one that has no room for two shortens them.
     """
 
     text: str
@@ -236,11 +236,10 @@ class Words(Piece):
         """See `Piece`."""
         font = self._font(canvas)
         metrics = QFontMetricsF(font)
-        if self.wraps and metrics.horizontalAdvance(self.text) > box.width():
+        area, whole = QRectF(box), metrics.horizontalAdvance(self.text)
+        if self.wraps and whole > box.width() and box.height() >= 2 * metrics.height() - 1:
             self._draw_lines(canvas, box, font)
             return
-        area = QRectF(box)
-        whole = metrics.horizontalAdvance(self.text)
         gap = 0 if self.wraps else self.gap
         area.setWidth(max(0.0, box.width() - gap if box.width() < whole + gap or self.width else whole + 1))
         painter = canvas.painter

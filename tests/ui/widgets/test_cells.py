@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def shown(qtbot: QtBot, theme: Theme) -> Callable[[Look], tuple[QListView, QImage]]:
-    def show(look: Look) -> tuple[QListView, QImage]:
+def shown(qtbot: QtBot, theme: Theme) -> Callable[..., tuple[QListView, QImage]]:
+    def show(look: Look, high: int = 0) -> tuple[QListView, QImage]:
         view = QListView()
         qtbot.addWidget(view)
         view.model_of_test = RecordTable([Column("", str, look=lambda _row: look)])
         view.model_of_test.set_rows(["row"])
         view.setModel(view.model_of_test)
-        view.setItemDelegate(CellDelegate(theme, view))
+        view.setItemDelegate(CellDelegate(theme, view, high))
         view.resize(300, 160)
         return view, view.viewport().grab().toImage()
 
@@ -157,15 +157,17 @@ def test_a_cell_without_a_look_is_left_to_qt(qtbot: QtBot, theme: Theme) -> None
 
 
 def test_words_wrap_or_are_shortened_at_their_end_or_in_their_middle(
-    shown: Callable[[Look], tuple[QListView, QImage]], theme: Theme
+    shown: Callable[..., tuple[QListView, QImage]], theme: Theme
 ) -> None:
     long = "The fortress above the pass that a dragon circles in every winter, and in some summers"
-    view, _image = shown(one_line(Words(long, wraps=True)))
+    view, _image = shown(one_line(Words(long, wraps=True)), 100)
     lines = words_drawn(view)
     assert " ".join(lines) == long
     assert len({each.box.top() for each in drawn(view) if each.words}) == len(lines) > 1
-    view, _image = shown(one_line(Words(long)))
-    assert (words_drawn(view)[0][:12], words_drawn(view)[0][-1]) == (long[:12], "…")
+    for wraps in (False, True):  # in a row of one line they do not run into the next one
+        view, _image = shown(one_line(Words(long, wraps=wraps)))
+        (words,) = words_drawn(view)
+        assert (words[:12], words[-1]) == (long[:12], "…")
     view, _image = shown(one_line(Words(long, middle=True)))
     assert words_drawn(view)[0].endswith(long[-8:])
     view, _image = shown(one_line(Words("in", width=50), Words("out", tone="error"), right=(Words("7", gap=0),)))
@@ -250,7 +252,8 @@ def test_words_have_their_size_their_weight_and_a_line_through_what_goes_away(th
     assert (plain.weight, piece_drawn(theme, Words("gull", bold=True))[0].weight) == (400, 600)
     words, line = piece_drawn(theme, Words("gull", struck=True))
     assert (words.box.left(), line.box.left(), line.box.height()) == (10, 10, 0)
-    lines = [each.weight for each in piece_drawn(theme, Words("the gull " * 9, bold=True, wraps=True)) if each.words]
+    drawn_lines = piece_drawn(theme, Words("the gull " * 9, bold=True, wraps=True), QRectF(10, 20, 100, 200))
+    lines = [each.weight for each in drawn_lines if each.words]
     assert set(lines) == {600}
     assert len(lines) > 1
 
