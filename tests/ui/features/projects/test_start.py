@@ -197,6 +197,7 @@ def test_a_chat_of_sillytavern_waits_for_its_vault(start, tmp_path, monkeypatch)
     answer_file_dialog(monkeypatch, tmp_path / "SillyTavern")
     press(start, "sillytavern.open")
     settle(start)
+    assert start.settings.value("folders/sillytavern") == str(tmp_path / "SillyTavern")
     (dialog,) = shown(FolderDialog)
     assert [(each.kind, each.name) for each in dialog.model.rows] == [("Chat", "Ottoline - 2024")]
     QTest.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)

@@ -380,8 +380,9 @@ def test_each_profile_is_shown_as_it_is_and_others_are_added_beside_it(open_dial
     dialog.list.setCurrentRow(1)
     assert form(dialog) == ["Slow", slow.url, "", "", "", "90", "9000", "anthropic", "none"]
     assert dialog.state.text() == ""
-    for row in (0, 1):  # gone before it is known whether the first one has a key
+    for row, said in ((0, "Looking for the key…"), (1, "")):  # gone before it is known whether the first one has a key
         dialog.list.setCurrentRow(row)
+        assert dialog.state.text() == said
     settle(dialog, qtbot)
     assert dialog.state.text() == ""
     dialog.key.setText("typed")
