@@ -230,6 +230,9 @@ def test_files_and_folders(parent: QWidget, tmp_path: Path) -> None:
 
 def test_a_text_to_read_is_copied_and_closed(parent: QWidget) -> None:
     box = dialogs.show_text(parent, "Details", "It broke.")
+    text, below = box.findChild(QPlainTextEdit).geometry(), buttons(box)["Close"].parentWidget().geometry()
+    assert box.rect().contains(text.united(below))
+    assert below.top() >= text.bottom() > box.height() / 2
     assert set(buttons(box)) == {"Close", "Copy"}
     buttons(box)["Copy"].click()
     assert QGuiApplication.clipboard().text() == "It broke."
