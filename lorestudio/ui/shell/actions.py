@@ -160,7 +160,9 @@ class Commands:
             if action.where is not Where.WINDOW:
                 made.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             self.actions[action.id] = made
-            self._asked.setdefault(action.when, (True, []))[1].append(made)
+            at_first = action.when is always  # as they mostly stay: once menus hold it, each change is told to those
+            made.setEnabled(at_first)
+            self._asked.setdefault(action.when, (at_first, []))[1].append(made)
         self.paint_icons()
 
     def tip(self, action: Action) -> str:

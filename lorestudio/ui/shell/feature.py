@@ -157,6 +157,7 @@ class Context(QObject):
 
     def update_actions(self) -> None:
         """Enable what makes sense now, and tick what is on."""
+        self._soon.stop()
         self.commands.update()
 
     def _do(self, name: str) -> None:

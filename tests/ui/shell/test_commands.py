@@ -64,6 +64,16 @@ def test_what_qt_knows_of_an_action(table: Table) -> None:
     ]
 
 
+def test_before_the_first_look_only_what_makes_sense_at_any_time_is_enabled(table: Table) -> None:
+    made = table.commands.actions
+    told = []
+    for name, each in made.items():
+        each.enabledChanged.connect(lambda on, name=name: told.append((name, on)))
+    assert [name for name, each in made.items() if not each.isEnabled()] == ["chat.go"]
+    table.commands.update()
+    assert told == [("chat.go", True)]
+
+
 def test_what_makes_sense_is_asked_again_and_again(table: Table) -> None:
     go, dim = table.commands.actions["chat.go"], table.commands.actions["view.dim"]
     seen = []

@@ -259,8 +259,9 @@ class ProposalsFeature(Feature):
         )
 
     def _take_locks(self, locked: frozenset[str]) -> None:
-        self._locked = locked
-        self.context.actions_changed()
+        if locked != self._locked:
+            self._locked = locked
+            self.context.actions_changed()
 
     def _path(self, entry: int | None) -> Path | None:
         found = self.context.session.entry(entry)
