@@ -114,13 +114,7 @@ class StatusLine(QStatusBar):
     def _show(self) -> None:
         project = self._session.project
         self._run.setText(self._running())
-        said = bool(self.currentMessage())
-        for part in (self._vault, self._broken, self._limits):  # Qt hides only those that are in sight already
-            part.setVisible(project is not None and not said)
-        if said or project is None:  # Qt tells when what is said is gone
-            self._show_doors()
-            return
-        if project is not self._told_of:
+        if project is not None and project is not self._told_of:
             self._told_of = project
             rests = basis_of(project)
             self.basis.setText(" · ".join(each.words for each in rests if each.words))
@@ -133,10 +127,12 @@ class StatusLine(QStatusBar):
                 parts.append(tr("{notes} left out", notes=count(len(left_out) - self._are_broken, "note", "notes")))
             self._vault.setText(" · ".join(parts))
             self._broken.setText(f"▲ {count(self._are_broken, 'broken note', 'broken notes')}")
-        self._broken.setVisible(bool(self._are_broken))
-        self._limits.setText(_limits(project))
-        if not self._session.choice.is_main:  # they are DeepLore's
-            self._limits.hide()
+        if project is not None:
+            self._limits.setText(_limits(project))
+        free = project is not None and not self.currentMessage()  # Qt tells when what is said is gone
+        main = self._session.choice.is_main  # the limits are DeepLore's
+        for part, has in ((self._vault, True), (self._broken, self._are_broken > 0), (self._limits, main)):
+            part.setVisible(free and has)  # Qt hides only those that are in sight already
         self._show_doors()
 
     def _running(self) -> str:

@@ -83,6 +83,19 @@ def test_the_vault_in_numbers(
     assert in_sight(line)[: len(words)] == words
 
 
+def test_what_is_not_told_does_not_come_and_go(
+    session: Said, line: StatusLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project(tmp_path)
+    session.project = replace(project, index=replace(project.index, left_out=()))
+    told: list[bool] = []
+    for part in (line._broken, line._limits):
+        monkeypatch.setattr(part, "setVisible", told.append)
+    for session.choice.is_main in (False, True):
+        session.choice_changed.emit()
+    assert told == [False, False, False, True]
+
+
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
