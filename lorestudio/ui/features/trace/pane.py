@@ -534,8 +534,7 @@ class TracePane(Pane):
         self._rows_or_nothing.setCurrentWidget(self.answers)
         index = self.model.index(place, self.model.column_of(self._selection.stage))
         if self.answers.currentIndex() != index:
-            self.answers.setCurrentIndex(index)
-            self.answers.scrollTo(index)
+            self.answers.setCurrentIndex(index)  # which brings it into sight, at the latest when the view is shown
 
     def _cell_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
         entry = current.data(ENTRY_ID)

@@ -134,6 +134,16 @@ def test_cells_choose_an_entry_and_its_stage_and_follow_them(window: MainWindow,
     assert pane.answers.currentIndex().row() == model.row_of(DAWNKEEP)
 
 
+def test_a_row_that_is_chosen_is_brought_into_sight_once(
+    window: MainWindow, pane: TracePane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fitted: list[int | None] = []
+    monkeypatch.setattr(pane.answers, "fit", lambda: fitted.append(window.selection.entry))
+    for entry in (BELL, CROWN):
+        window.selection.choose_entry(entry)
+    assert fitted == [BELL, CROWN]
+
+
 def test_the_entry_that_is_looked_at_keeps_its_row_from_reply_to_reply(window: MainWindow, pane: TracePane) -> None:
     window.selection.choose_entry(CROWN)
     for message in (2, 7, 5):
