@@ -98,9 +98,12 @@ class PropertyForm(QWidget):
         self._forget_rows()
 
     def show_note(
-        self, note: NoteDocument, parsed: Note | None, pinned: dict[str, None], *, read_only: bool = False
+        self, note: NoteDocument | None, parsed: Note | None, pinned: dict[str, None], *, read_only: bool = False
     ) -> None:
-        """Show a note; `parsed` is what the pipeline makes of the same text, `pinned` are rows to show though empty."""
+        """Show a note, or nothing.
+
+        `parsed` is what the pipeline makes of the same text, `pinned` are rows to show though empty.
+        """
         if read_only != self._read_only:
             self._forget_rows()
         self._note, self._parsed, self._pinned, self._read_only = note, parsed, pinned, read_only
@@ -111,7 +114,8 @@ class PropertyForm(QWidget):
             self._lay_out(wanted, shapes)
         for key, row in self._rows.items():
             self._fill(key, row, wanted[key][1])
-        sentences = [tr("Line {line}: {message}", line=each.line, message=each.message) for each in note.problems]
+        problems = note.problems if note is not None else ()
+        sentences = [tr("Line {line}: {message}", line=each.line, message=each.message) for each in problems]
         self._problems.setText("\n".join(sentences))
         self._problems.setVisible(bool(sentences))
         self.height_changed.emit()

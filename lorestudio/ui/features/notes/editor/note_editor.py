@@ -34,7 +34,6 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import column, named, split
-from lorestudio.vault.note.document import NoteDocument
 
 SLICE_SECONDS: Final = 0.008
 """So long at most lines are coloured before the window gets its turn."""
@@ -310,7 +309,7 @@ class NoteEditor(QWidget):
             self.buffer.document.contentsChanged.disconnect(self._changed)
         self.buffer = self.parsed = None
         self._read_only = True
-        self.form.show_note(NoteDocument(""), None, {}, read_only=True)
+        self.form.show_note(None, None, {}, read_only=True)
         self.body.show_nothing()
 
     def set_context(self, context: FieldContext) -> None:
