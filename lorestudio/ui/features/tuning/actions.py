@@ -43,7 +43,7 @@ from lorestudio.ui.widgets.picker import Choice
 
 if TYPE_CHECKING:
     from lorestudio.ui.features.tuning.expectations_pane import ExpectationRow, ExpectationsPane
-    from lorestudio.ui.features.tuning.scores_pane import ScoresPane
+    from lorestudio.ui.features.tuning.scores_pane import MetricRow, ScoresPane
 
 SETTLE_MS = 120
 """So long nothing may change before the expectations are checked again."""
@@ -426,13 +426,16 @@ class TuningFeature(Feature):
         self.scores.set_current(current=False)
         traces, expected, label = TraceBook(simulator.traces), self._expected.every, session.choice.title
 
-        def work(_job: object) -> ScoredChat:
-            return scored(project, expected, [(label, traces)])[0]
+        def work(_job: object) -> tuple[ScoredChat, list[MetricRow]]:
+            from lorestudio.ui.features.tuning.scores_pane import metric_rows
+
+            found = scored(project, expected, [(label, traces)])[0]
+            return found, metric_rows(found, project.seed)
 
         self._scoring.start(
             tr("Scoring the chat"),
             work,
-            done=partial(self.scores.show_scores, seed=project.seed),
+            done=lambda found: self.scores.show_scores(*found),
             failed=self.context.failing("scores", "warning"),
         )
 

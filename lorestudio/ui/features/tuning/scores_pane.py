@@ -134,9 +134,9 @@ class ScoresPane(Pane):
         self.note_changed.emit("")
         self.scored.setCurrentWidget(self.empty)
 
-    def show_scores(self, found: ScoredChat, seed: int = 0) -> None:
-        """Show the scores of the chat as it was run, with intervals drawn by this seed."""
-        self.scores.model.set_rows(metric_rows(found, seed))
+    def show_scores(self, found: ScoredChat, rows: Sequence[MetricRow]) -> None:
+        """Show the scores of the chat as it was run; `rows` are its `metric_rows`, which take their time."""
+        self.scores.model.set_rows(rows)
         self.uses.model.set_rows(found.uses)
         self.gaps.model.set_rows(found.gaps)
         self.gaps_or_none.setCurrentWidget(self.gaps.view if found.gaps else self.no_gaps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread, current_thread, main_thread
 from typing import Any
 
 import pytest
@@ -117,11 +117,28 @@ def test_numbers_stand_at_the_right(window: MainWindow) -> None:
 
 
 @pytest.mark.own_window
+def test_intervals_are_drawn_while_the_window_goes_on(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn_in: list[Thread] = []
+    interval = Scores.interval
+
+    def drawn(*of: Any) -> Any:
+        drawn_in.append(current_thread())
+        return interval(*of)
+
+    monkeypatch.setattr(Scores, "interval", drawn)
+    window.show_pane("scores")
+    settle(window)
+    assert pane(window).scores.model.rows
+    assert drawn_in
+    assert main_thread() not in drawn_in
+
+
+@pytest.mark.own_window
 def test_where_there_are_no_gaps_that_is_said(theme: Theme, window: MainWindow, qtbot) -> None:
     scores = ScoresPane(theme, window.preview.whole)
     qtbot.addWidget(scores)
     for found, shown in (((Gap("Wren", (1, 2)),), scores.gaps.view), ((), scores.no_gaps)):
-        scores.show_scores(ScoredChat("chat", "run", Scores(), gaps=found))
+        scores.show_scores(ScoredChat("chat", "run", Scores(), gaps=found), ())
         assert scores.gaps_or_none.currentWidget() is shown
     assert scores.no_gaps.title.text() == "No gaps"
     assert "Names that are said often" in scores.no_gaps.text.text()

@@ -14,7 +14,7 @@ from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.tuning.effects import Effects, StepEffect, TurnEffect
 from lorestudio.studio.tuning.expectations import Expectation, Should
 from lorestudio.studio.tuning.scoring import scored
-from lorestudio.ui.features.tuning.scores_pane import EffectRow, ScoresPane
+from lorestudio.ui.features.tuning.scores_pane import EffectRow, ScoresPane, metric_rows
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.qt import ALIGNMENT, HORIZONTAL, V_RIGHT
 from lorestudio.ui.shell.theme import Theme
@@ -133,7 +133,7 @@ def test_scores_are_counted_in_the_heads_of_their_tabs(pane: ScoresPane) -> None
     found: Any = SimpleNamespace(
         scores=scores, silver=scores, silver_by="", uses=(use, used), dead=(use,), gaps=(gap, gap, gap)
     )
-    pane.show_scores(found)
+    pane.show_scores(found, metric_rows(found))
     assert [pane.tabs.tabText(place) for place in range(5)] == [
         "Scores", "Use (1)", "Gaps (3)", "This change", "Every setting",
     ]  # fmt: skip
@@ -145,7 +145,7 @@ def test_scores_are_counted_in_the_heads_of_their_tabs(pane: ScoresPane) -> None
     ]  # fmt: skip
     plain = len(pane.scores.model.rows)
     found.silver_by = "gpt-4"
-    pane.show_scores(found)
+    pane.show_scores(found, metric_rows(found))
     added = pane.scores.model.rows[plain:]
     assert all(row.title.endswith(" (selected by gpt-4)") for row in added)
     told: list[object] = []
