@@ -681,7 +681,8 @@ def test_without_a_chat_it_says_what_it_needs(make_window: MakeWindow, qtbot: Qt
     qtbot.waitUntil(lambda: not session.busy and session.jobs.idle and len(session.runs.traces) == 4, timeout=20_000)
     window.show_pane("timeline")
     QApplication.processEvents()
-    assert pane.empty.title.text() == "Looking at the turns"  # at once, not what was so when it was seen last
+    # At once, and not what was so when it was seen last; the strip in the chat's pane may have looked at them already.
+    assert pane.empty.isHidden() or pane.empty.title.text() == "Looking at the turns"
     qtbot.waitUntil(lambda: pane.empty.isHidden() and len(pane.content.columns) == 3)  # then by itself
 
 
