@@ -80,6 +80,9 @@ class WakeFinder:
 class KeySearch:
     """Finds keys by a system's settings. As it stands here: as plain texts, whatever the case."""
 
+    rules = KeyRules()
+    """How the keys of notes are searched, in words that can be compared."""
+
     def line(self, message: Message) -> str:
         """The message as it is searched, "" for one that is not."""
         return fold(f"{message.name or ''}: {message.text}") if message.scannable else ""
@@ -714,6 +717,18 @@ class SystemKind(Terse, frozen=True):
     def with_budget(self, settings: SettingsT, tokens: int) -> SettingsT:
         """The settings with a budget of so many tokens, for a kind that has a `budget`."""
         return settings.model_copy(update={**self.budget_alone, self.budget: tokens})
+
+
+class Deciding(Struct, frozen=True):
+    """A kind of system and settings for it: what is known of one before it is made for a scene."""
+
+    kind: SystemKind
+    settings: Section
+
+    @property
+    def key_search(self) -> KeySearch:
+        """How it finds keys."""
+        return self.kind.key_search(self.settings)
 
 
 READ_AT_MOST: Final = 100

@@ -44,6 +44,8 @@ from lorestudio.studio.proposals.planning import (
     proposals_cost,
     record_of,
 )
+from lorestudio.systems.base import Deciding
+from lorestudio.systems.registry import MAIN, kind_of
 from lorestudio.vault.front_matter import parse, split
 from tests.studio.proposal_world import BELL, CROWN, DAWNKEEP, SKARN, Saying, messages, project_at, titles
 
@@ -232,11 +234,12 @@ def test_key_counts_are_those_of_the_matcher(tmp_path: Path) -> None:
 
 def test_counting_follows_the_settings_of_the_search() -> None:
     chat = Chat(messages())
-    loose = SearchableChat.of(chat, sanitise({"enabled": True, "matchWholeWords": False}).settings)
-    whole = SearchableChat.of(chat, sanitise({"enabled": True, "matchWholeWords": True}).settings)
-    exact = SearchableChat.of(
-        chat, sanitise({"enabled": True, "matchWholeWords": True, "caseSensitive": True}).settings
-    )
+
+    def searched(**settings: bool) -> SearchableChat:
+        return SearchableChat.of(chat, MAIN.key_search(sanitise({"enabled": True, **settings}).settings))
+
+    loose, whole = searched(matchWholeWords=False), searched(matchWholeWords=True)
+    exact = searched(matchWholeWords=True, caseSensitive=True)
     assert loose.found(["eep", "SKARN"]) == ((0, 1, 2), (1, 2))  # Dawnkeep; Keep; sleeps
     assert whole.found(["eep", "SKARN"]) == ((), (1, 2))
     assert exact.found(["Skarn", "SKARN"]) == ((1, 2), ())
@@ -655,7 +658,7 @@ def test_the_settings_of_world_info_that_are_given_count(tmp_path: Path) -> None
     _, project = book_at(tmp_path)
     task = plan_keys(project, entries(project, "Skarn")).tasks[0]
     for names, found in ((True, (0, 2)), (False, ())):
-        judge = Judge.of(project, WorldInfoSettings(world_info_include_names=names))
+        judge = Judge.of(project, Deciding(kind_of("world-info"), WorldInfoSettings(world_info_include_names=names)))
         made = judge.answered(task, ChatReply('["Ada"]'))
         assert next(item.messages for item in made.counts if item.key == "Ada") == found
 

@@ -27,6 +27,7 @@ from lorestudio.studio.project.problems import ProblemFinder, Problems
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.base import Deciding
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.lint.fixes import Repair
@@ -58,10 +59,10 @@ def lint(
     """Check a vault's notes and settings, or a lorebook's entries. Ends with 1 where there are errors, else with 0."""
     project = seen.looking(open_project(vault, chat, settings, rules=rules_named(rules), tokenizer=tokenizer))
     system, finder = by.offline(project), ProblemFinder()
-    scanning = system.settings if project.of_books else None
+    by_whom = Deciding(system.kind, system.settings)
     repairs: tuple[Repair, ...] = ()
     if fix:
-        repairs = finder.repairs(project, settings=scanning)
+        repairs = finder.repairs(project, by=by_whom)
         for repair in repairs:
             _save(project, repair)
         if repairs:
@@ -69,7 +70,7 @@ def lint(
     simulator = Simulator(project, system.with_settings(system.settings, project.scene()))
     if project.chat is not None:
         asyncio.run(simulator.run_missing())
-    problems = finder.find(project, TraceBook(simulator.traces).values(), settings=scanning)
+    problems = finder.find(project, TraceBook(simulator.traces).values(), by=by_whom)
     shown = [finding for finding in problems.findings if finding.severity.rank <= severity.rank]
     if as_json:
         print_json(_document(problems, shown, repairs), 1)

@@ -1,8 +1,8 @@
 """All problems of a project: of its notes and settings, and of its chat as far as it was run.
 
 Notes are read again only where a file has changed. The chat tells which entries never come in, by the traces of its
-runs, and which keys find too much or nothing: single keys are looked for as the main system finds them, those of
-lorebooks as the one that scans them does, which says itself what is wrong with its fields.
+runs, and which keys find too much or nothing: single keys are looked for as the system that decides finds them, those
+of lorebooks as one that scans them does, which says itself what is wrong with its fields.
 """
 
 from __future__ import annotations
@@ -25,13 +25,11 @@ from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.entry import entry_text
 from lorestudio.exchange.lorebooks.reading import NAMED, Lorebook, with_texts
-from lorestudio.settings.declaration import Section
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.store import load
 from lorestudio.studio.project.project import Project
-from lorestudio.systems.base import KeySearch
+from lorestudio.systems.base import Deciding, KeySearch
 from lorestudio.systems.macros import has_macros
-from lorestudio.systems.registry import MAIN, kind_of
 from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Phase, StageStatus, Trace
 from lorestudio.trace.wording import plural
@@ -369,15 +367,15 @@ class ProblemFinder:
         drafts: Mapping[Path, str] | None = None,
         on_progress: Callable[[int, int], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
-        settings: Section | None = None,
+        by: Deciding | None = None,
     ) -> Problems:
         """Everything there is to say about the project. `drafts` are unsaved texts by file, which count instead.
 
-        `settings` are those of the system that scans its lorebooks, None for its defaults. Raises Cancelled.
+        `by` is the system that decides, None for the project's own. Raises Cancelled.
         """
-        drafts = drafts or {}
+        drafts, by = drafts or {}, project.searching(by)
         written = _with_drafts(project, drafts) if project.of_books and drafts else project
-        scope, unmet, failures = self._look(written, cancelled, settings)
+        scope, unmet, failures = self._look(written, cancelled, by)
         report = self._linter.run(scope, on_progress, cancelled)
         self._scope = scope
         found = list(report.findings)
@@ -387,12 +385,7 @@ class ProblemFinder:
                 found = [finding for finding in found if finding.note != key]
                 found += self._linter.note(scope, key, text)
         careers = careers_in(traces)
-        if scope.books is None:
-            search = MAIN.key_search(project.settings)
-        else:
-            kind = kind_of(project.system)
-            search = kind.key_search(settings or kind.settings_in(project.settings))
-        found += chat_problems(_taking_part(written.index, scope), search, project.chat, careers, unmet, scope)
+        found += chat_problems(_taking_part(written.index, scope), by.key_search, project.chat, careers, unmet, scope)
         if written is not project:
             numbers = {(entry.vault, entry.filename): entry.id for entry in project.index.entries}
             found = [replace(finding, entry=numbers.get(finding.note)) for finding in found]
@@ -409,10 +402,10 @@ class ProblemFinder:
         )
 
     def repairs(
-        self, project: Project, notes: Iterable[NoteKey] | None = None, settings: Section | None = None
+        self, project: Project, notes: Iterable[NoteKey] | None = None, by: Deciding | None = None
     ) -> tuple[Repair, ...]:
         """The notes with all their safe fixes made, as they are on disk now: all notes, or those named."""
-        scope, _, _ = self._look(project, None, settings)
+        scope, _, _ = self._look(project, None, project.searching(by))
         if notes is None:
             findings = self._linter.run(scope).findings
             notes = [finding.note for finding in findings if finding.fix is not None and finding.fix.safe]
@@ -424,18 +417,17 @@ class ProblemFinder:
         return self._scope.texts.get(note) if self._scope is not None else None
 
     def _look(
-        self, project: Project, cancelled: Callable[[], bool] | None, settings: Section | None
+        self, project: Project, cancelled: Callable[[], bool] | None, by: Deciding
     ) -> tuple[Scope, tuple[tuple[str, int], ...], tuple[str, ...]]:
         file, unmet, more = _settings_file(project)
-        kind = kind_of(project.system)
-        if project.of_books and kind.books is not None:
-            settings = settings or kind.settings_in(project.settings)
-            books = kind.books.checked(settings, project.scene(), project.known_context)
+        if project.of_books and by.kind.books is not None:
+            books = by.kind.books.checked(by.settings, project.scene(), project.known_context)
             index = VaultIndex(tuple(note.entry for note in books.notes.values()), vaults=project.index.vaults)
             texts = EntryTexts(project.books)
             return Scope(index, project.settings, texts, counter=project.counter, books=books), unmet, more
         of_notes, failures = self._texts.read(project, cancelled)
-        scope = Scope(project.index, project.settings, of_notes, file, counter=project.counter)
+        keys = by.key_search.rules
+        scope = Scope(project.index, project.settings, of_notes, file, counter=project.counter, keys=keys)
         return scope, unmet, (*failures, *more)
 
 

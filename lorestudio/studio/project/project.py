@@ -50,7 +50,7 @@ from lorestudio.studio.project.places import is_address, vault_sources
 from lorestudio.studio.project.tokens import TokenCounting, counting_for
 from lorestudio.studio.prompt.card import card_in, cast_in
 from lorestudio.studio.prompt.setup import PromptSetup
-from lorestudio.systems.base import Scene, SystemKind
+from lorestudio.systems.base import Deciding, Scene, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, kind_of
 from lorestudio.trace.wording import plural
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
@@ -141,6 +141,13 @@ class Project:
         """The system that decides where nobody chose one: for lorebooks without notes, the one that scans such."""
         scanning = (name for name, kind in KINDS.items() if kind.books is not None)
         return next(scanning, MAIN.name) if self.of_books else MAIN.name
+
+    def searching(self, by: Deciding | None = None) -> Deciding:
+        """By whom its keys are searched: whoever decides, of lorebooks one who scans such; None for its own system."""
+        if by is not None and (by.kind.books is not None or not self.of_books):
+            return by
+        kind = kind_of(self.system)
+        return Deciding(kind, kind.settings_in(self.settings))
 
     @property
     def active_character(self) -> str:

@@ -20,8 +20,6 @@ from lorestudio.domain.javascript import fold, length, trim
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import ChatReply
-from lorestudio.settings.declaration import Section
-from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.notes.book_entries import entry_texts, is_book_entry, plan_edits
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
@@ -47,8 +45,7 @@ from lorestudio.studio.proposals.reading import (
     read_keys,
     read_summary,
 )
-from lorestudio.systems.base import KeySearch
-from lorestudio.systems.registry import MAIN, kind_of
+from lorestudio.systems.base import Deciding, KeySearch
 from lorestudio.trace.wording import plural
 from lorestudio.vault import cleaning
 from lorestudio.vault.entries import ParseRules, parse_note
@@ -63,19 +60,12 @@ class SearchableChat(Struct, frozen=True):
 
     lines: tuple[tuple[int, str], ...] = ()
     search: KeySearch = field(default_factory=KeySearch)
-    case_sensitive: bool = False
 
     @classmethod
-    def of(cls, chat: Chat | None, settings: DeepLoreSettings) -> SearchableChat:
+    def of(cls, chat: Chat | None, search: KeySearch) -> SearchableChat:
         """The chat as it would be searched; hidden, system, narrator and tool messages are left out."""
-        return cls.searched_by(MAIN.key_search(settings), chat, case_sensitive=settings.case_sensitive)
-
-    @classmethod
-    def searched_by(cls, search: KeySearch, chat: Chat | None, *, case_sensitive: bool = False) -> SearchableChat:
-        """The chat as another search reads it."""
         messages = enumerate(chat.messages if chat is not None else ())
-        lines = tuple((number, line) for number, message in messages if (line := search.line(message)))
-        return cls(lines, search, case_sensitive)
+        return cls(tuple((number, line) for number, message in messages if (line := search.line(message))), search)
 
     def found(self, keys: Sequence[str]) -> tuple[tuple[int, ...], ...]:
         """For each key the indices of the messages that it is found in."""
@@ -179,25 +169,20 @@ class Judge(Struct, frozen=True):
     """How the keys of a lorebook's entries are searched."""
 
     @classmethod
-    def of(cls, project: Project, settings: Section | None = None) -> Judge:
-        """The judge of a project; prepares its chat for searching.
-
-        `settings` are those of the system that scans its lorebooks, None for its defaults.
-        """
-        kind = kind_of(project.system)
-        if not project.of_books or kind.books is None:
-            return cls(project, SearchableChat.of(project.chat, project.settings))
-        settings = settings or kind.settings_in(project.settings)
-        checked = kind.books.checked(settings, project.scene(), project.known_context)
-        ways = {key: entry.keys for key, entry in checked.notes.items()}
-        return cls(project, SearchableChat.searched_by(kind.key_search(settings), project.chat), ways)
+    def of(cls, project: Project, by: Deciding | None = None) -> Judge:
+        """The judge of a project; prepares its chat for searching. `by` decides, None for the project's own system."""
+        by, ways = project.searching(by), {}
+        if project.of_books and by.kind.books is not None:
+            checked = by.kind.books.checked(by.settings, project.scene(), project.known_context)
+            ways = {key: entry.keys for key, entry in checked.notes.items()}
+        return cls(project, SearchableChat.of(project.chat, by.key_search), ways)
 
     def _chat_for(self, material: Material) -> SearchableChat:
         """The chat as the keys of this note or entry are looked for in it."""
         rules = self.ways.get((material.entry.vault, material.entry.filename))
         if rules is None:
             return self.chat
-        return replace(self.chat, search=self.chat.search.of(rules), case_sensitive=rules.case_sensitive)
+        return replace(self.chat, search=self.chat.search.of(rules))
 
     def answered(self, task: ProposalTask, reply: ChatReply) -> Proposal:
         """The proposal that an answer makes, or why it makes none; the reply is kept as it came."""
@@ -270,7 +255,7 @@ class Judge(Struct, frozen=True):
             remarks.append(
                 ProposalRemark(text + "They may be in another language than the conversation.", serious=True)
             )
-        alike = (lambda key: key) if searched.case_sensitive else fold
+        alike = (lambda key: key) if searched.search.rules.case_sensitive else fold
         kept = set(map(alike, after))
         gone = [key for key in before if alike(key) not in kept]
         for key, messages in zip(gone, searched.found(gone), strict=True):

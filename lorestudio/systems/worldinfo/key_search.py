@@ -20,6 +20,7 @@ class WorldInfoKeySearch(KeySearch):
 
     def __init__(self, settings: WorldInfoSettings) -> None:
         self._settings = settings
+        self.rules = KeyRules(settings.case_sensitive, settings.match_whole_words, patterns=True)
 
     def line(self, message: Message) -> str:
         """The message as it is scanned."""

@@ -19,7 +19,8 @@ from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.project.settings import Mode, mode_of, with_mode
-from lorestudio.systems.registry import KINDS, MAIN, in_project
+from lorestudio.systems.base import Deciding
+from lorestudio.systems.registry import KINDS, MAIN, in_project, kind_of
 from lorestudio.ui.shell.words import tr
 
 
@@ -110,9 +111,10 @@ class RunChoice(Struct, frozen=True):
     system: str = MAIN.name
     settings: Section | None = None
 
-    def settings_for(self, system: str) -> Section | None:
-        """The settings that were chosen for the system of that name, None where another one is chosen, or none were."""
-        return self.settings if self.system == system else None
+    def deciding(self, project: Project) -> Deciding:
+        """The system and its settings, for a project where those are the project's."""
+        kind = kind_of(self.system)
+        return Deciding(kind, self.settings or kind.settings_in(project.settings))
 
     @classmethod
     def of(cls, project: Project) -> RunChoice:

@@ -390,7 +390,7 @@ class VaultFacts:
         for entry in self.index.entries:
             if not entry.guide:
                 rules = self.rules.keys_of(entry)
-                for key in usable_keys(entry):
+                for key in rules.plain(entry.keys):
                     holders.setdefault(key_form(key, rules), []).append((key, entry))
         found: dict[KeyForm, Holders] = {}
         for short, forms in contained(holders).items():

@@ -6,6 +6,7 @@ whether a key is in a text: that is the engine's business.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -21,6 +22,7 @@ SEARCHED: Final = 200
 SHORT: Final = 2
 """Keys of up to so many characters are short (rules: deeplore-tools 3.3 K01)."""
 
+_PATTERN: Final = re.compile(r"/.+/[dgimsuvy]*")
 _WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _WHITE: Final = frozenset(WHITE_SPACE)
 _CLINGING: Final = frozenset("-'/\u2010\u2011\u2012\u2013\u2019")
@@ -30,11 +32,21 @@ _UNSEEN: Final = frozenset(["Cf", "Cc", "Zl", "Zp"])
 
 
 class KeyRules(Struct, frozen=True):
-    """How the keys of an entry are searched; `counted`: one that stands there twice counts twice."""
+    """How the keys of an entry are searched; `counted`: one that stands there twice counts twice.
+
+    `patterns`: one between slashes is a pattern, and blanks around a key are no part of it.
+    """
 
     case_sensitive: bool = False
     match_whole_words: bool = False
     counted: bool = False
+    patterns: bool = False
+
+    def plain(self, keys: Iterable[str]) -> tuple[str, ...]:
+        """The texts that are searched as they are; blank ones are passed over (rules: deeplore 3.4)."""
+        if self.patterns:
+            return tuple(trim(key) for key in keys if trim(key) and not is_pattern(key))
+        return tuple(key for key in keys if trim(key))
 
 
 class KeyForm(Struct, frozen=True):
@@ -89,6 +101,11 @@ def contained(forms: Iterable[KeyForm]) -> dict[KeyForm, list[KeyForm]]:
                 if covers(short, long):
                     found.setdefault(short, []).append(long)
     return found
+
+
+def is_pattern(key: str) -> bool:
+    """Whether the key is written as a pattern."""
+    return _PATTERN.fullmatch(trim(key)) is not None
 
 
 def is_short(key: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -14,7 +13,6 @@ from lorestudio.vault.lint.facts import NOBODY, VaultFacts
 from lorestudio.vault.lint.keyforms import KeyRules, covers, key_form
 from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules, usable_keys
 
-_PATTERN: Final = re.compile(r"/.+/[dgimsuvy]*")
 _CURLY: Final = frozenset("\u2018\u2019\u201c\u201d")
 MANY_KEYS: Final = 200
 """Keys of one entry are compared with each other up to so many; the comparison takes the square of their number."""
@@ -22,13 +20,13 @@ MANY_KEYS: Final = 200
 
 def broad_keys(note: Note, rules: Rules) -> Iterator[Hit]:
     """K01, K51: keys that are found by chance, or everywhere."""
-    entry = note.entry
+    entry, searched = note.entry, rules.keys_of(note.entry)
     if entry.guide:
         return
-    for key in note.keys:
+    for key in searched.plain(note.keys):
         if keyforms.is_short(key):
             yield Hit("K01", f"The key “{key}” is short and likely to be found by chance.", "keys", key)
-        punctuation = keyforms.is_punctuation(key) and not rules.keys_of(entry).match_whole_words
+        punctuation = keyforms.is_punctuation(key) and not searched.match_whole_words
         if punctuation or keyforms.is_single_sign(key):
             yield Hit("K51", f"The key “{key}” is found in nearly every message.", "keys", key)
 
@@ -43,7 +41,7 @@ def idle_keys(note: Note, rules: Rules) -> Iterator[Hit]:
     if len(keys) > MANY_KEYS:
         return
     seen: dict[keyforms.KeyForm, str] = {}
-    for key in usable_keys(entry):
+    for key in searched.plain(entry.keys):
         form = key_form(key, searched)
         first = seen.setdefault(form, key)
         if first is key:
@@ -68,7 +66,7 @@ def mistyped_keys(note: Note, rules: Rules) -> Iterator[Hit]:
     entry, searched = note.entry, rules.keys_of(note.entry)
     for name, keys in (("keys", note.keys), ("refine_keys", tuple(dict.fromkeys(entry.refine_keys)))):
         for key in keys:
-            if _PATTERN.fullmatch(trim(key)) and len(trim(key)) > 2:
+            if not searched.patterns and keyforms.is_pattern(key):
                 yield Hit("K55", f"The key “{key}” is no pattern here; its slashes are searched too.", name, key)
             if found := tuple(dict.fromkeys(keyforms.unseen(key))):
                 fix = _keys(note, _one(key, keyforms.seen), "Replace the invisible sign") if name == "keys" else None
@@ -79,7 +77,7 @@ def mistyped_keys(note: Note, rules: Rules) -> Iterator[Hit]:
             if not _CURLY.isdisjoint(key):
                 yield Hit("K63", f"The key “{key}” has curly quotes.", name, key)
     for key in note.keys:
-        if trim(key) != key:
+        if trim(key) != key and not searched.patterns:
             fix = _keys(note, _one(key, trim), "Remove the blanks around it")
             yield Hit("K56", f"The key “{key}” begins or ends with a blank, which has to be found too.", "keys",
                       trim(key), fix=fix)  # fmt: skip
@@ -93,11 +91,11 @@ def word_boundaries(note: Note, rules: Rules) -> Iterator[Hit]:
 
     Of a lorebook, where whole words are usual, keys of several words are not told.
     """
-    entry, of_book = note.entry, note.key in rules.of_books
-    if not rules.keys_of(entry).match_whole_words or entry.guide:
+    entry, searched, of_book = note.entry, rules.keys_of(note.entry), note.key in rules.of_books
+    if not searched.match_whole_words or entry.guide:
         return
     for name, keys in (("keys", note.keys), ("refine_keys", tuple(dict.fromkeys(entry.refine_keys)))):
-        for key in keys:
+        for key in searched.plain(keys):
             if of_book and " " in key:
                 continue
             if keyforms.breaks_words(key):
@@ -145,7 +143,7 @@ def _without_copies(note: Note, rules: KeyRules) -> FixSpec | None:
     seen: set[keyforms.KeyForm] = set()
 
     def keep(key: str) -> list[str]:
-        form = key_form(key, rules)
+        form = key_form(trim(key) if rules.patterns else key, rules)
         if form in seen:
             return []
         seen.add(form)

@@ -39,6 +39,7 @@ from lorestudio.vault.lint.gating import (
     field_values,
     missing_titles,
 )
+from lorestudio.vault.lint.keyforms import KeyRules
 from lorestudio.vault.lint.model import CheckedBooks, CheckedEntry, Finding, Hit, Note, NoteKey, Rules, check_of
 from lorestudio.vault.lint.settings import SettingsFile, settings_checks
 
@@ -83,9 +84,10 @@ MOST_HITS: Final = 200
 class Scope(Struct, frozen=True):
     """What is checked. `texts` are the notes as they are on disk (or in the editor), as far as they are known.
 
-    `books` are the entries of lorebooks, which have other fields than notes and are looked at in their place. `file` is
-    the settings file where there is one; `age_seconds` how long ago the index was made, None where that does not matter
-    because it is followed.
+    `books` are the entries of lorebooks, which have other fields than notes and are looked at in their place. `keys`
+    say how the system that decides searches the keys of notes, None: as the settings do. `file` is the settings file
+    where there is one; `age_seconds` how long ago the index was made, None where that does not matter because it is
+    followed.
     """
 
     index: VaultIndex
@@ -95,6 +97,7 @@ class Scope(Struct, frozen=True):
     age_seconds: float | None = None
     counter: TokenCounter = CHARS_4
     books: CheckedBooks | None = None
+    keys: KeyRules | None = None
 
     @property
     def of_books(self) -> Mapping[NoteKey, CheckedEntry]:
@@ -192,7 +195,8 @@ class Linter:
 
     def _prepare(self, scope: Scope) -> VaultFacts:
         rules = Rules(
-            scope.settings, ParseRules.from_settings(scope.settings, scope.index.fields), _about(scope),
+            scope.settings, ParseRules.from_settings(scope.settings, scope.index.fields),
+            scope.keys or KeyRules(scope.settings.case_sensitive, scope.settings.match_whole_words), _about(scope),
             {key: note.keys for key, note in scope.of_books.items()},
         )  # fmt: skip
         if rules != self._rules:

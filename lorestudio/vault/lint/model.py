@@ -251,10 +251,14 @@ class CheckedBooks(Struct, frozen=True):
 
 
 class Rules(Struct, frozen=True):
-    """What the checks go by: DeepLore's settings, how notes are read under them, what stands before token counts."""
+    """What the checks go by: DeepLore's settings, how notes are read under them, what stands before token counts.
+
+    `keys`: how the keys of notes are searched.
+    """
 
     settings: DeepLoreSettings
     parse: ParseRules
+    keys: KeyRules
     about: str = ""
     of_books: Mapping[NoteKey, KeyRules] = {}
     """How the keys of lorebook entries are searched."""
@@ -262,8 +266,9 @@ class Rules(Struct, frozen=True):
     def keys_of(self, entry: Entry) -> KeyRules:
         """How the keys of the entry are searched."""
         known = self.of_books.get((entry.vault, entry.filename))
-        settings = self.settings
-        return known or KeyRules(settings.case_sensitive, settings.match_whole_words, entry.warmup is not None)
+        keys = self.keys
+        counted = entry.warmup is not None
+        return known or KeyRules(keys.case_sensitive, keys.match_whole_words, counted, keys.patterns)
 
     @property
     def ai(self) -> bool:

@@ -14,6 +14,8 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.problems import ProblemFinder, preview
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.base import Deciding
+from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.trace.journey import FOREIGN_IDS, renumbered
 from lorestudio.vault.lint.model import Finding, Severity
 from lorestudio.vault.note.yaml_handler import HANDLER
@@ -53,6 +55,10 @@ def found(project: Project, code: str = "", *, run: bool = True) -> tuple[Findin
     traces = asyncio.run(Simulator(project).replay()) if run and project.chat is not None else ()
     findings = ProblemFinder().find(project, traces).findings
     return tuple(finding for finding in findings if code in ("", finding.code))
+
+
+def by_world_info(**settings: object) -> Deciding:
+    return Deciding(kind_of("world-info"), WorldInfoSettings.model_validate(settings))
 
 
 QUIET = ["Hello there.", "Good day."]
@@ -153,8 +159,47 @@ def test_patterns_and_keys_of_an_entrys_own_ways_are_looked_for_in_the_chat(tmp_
 def test_settings_of_world_info_count_for_its_entries(tmp_path: Path) -> None:
     project = make_book(tmp_path, {"key": ["lamp"], "content": "x" * 400})
     for cap, expected in ((101, []), (100, ["W72"])):
-        problems = ProblemFinder().find(project, settings=WorldInfoSettings(world_info_budget_cap=cap))
+        problems = ProblemFinder().find(project, by=by_world_info(world_info_budget_cap=cap))
         assert [each.code for each in problems.findings] == expected
+
+
+def test_the_keys_of_notes_are_looked_at_as_the_system_that_decides_searches_them(tmp_path: Path) -> None:
+    keys = note("keys: [/l.mp/, ' oak ', lamp, lamplight, /x/]")
+    other = note("keys: [/x/y]\nrefine_keys: [/oa?k/]")
+    project = make(tmp_path, {"A": keys, "B": other}, ["The lamp.", "The lamp is out."] * 6)
+
+    def told(by: Deciding | None) -> list[tuple[str, str]]:
+        return [(each.code, each.message) for each in ProblemFinder().find(project, by=by).findings]
+
+    plain = told(None)
+    assert [text.split("”")[0].removeprefix("The key “") for code, text in plain if code == "K55"] == [
+        "/l.mp/", "/x/", "/x/y", "/oa?k/",
+    ]  # fmt: skip
+    assert [code for code, _ in plain].count("K56") == 1
+    assert ("K54", "The key “/x/” is part of “/x/y”, a key of “B”.") in plain
+    scanned = told(by_world_info(match_whole_words=False))
+    assert [each for each in scanned if each[0] != "D54"] == [
+        ("D53", "The key “/l.mp/” is in 12 of 12 messages."),
+        ("D53", "The key “lamp” is in 12 of 12 messages."),
+        ("K53", "Found anyway: “lamp” wherever “lamplight” is."),
+    ]
+    assert {code for code, _ in told(by_world_info(case_sensitive=True, match_whole_words=True))} == {"D53", "D54"}
+
+
+def test_copies_of_keys_are_found_and_removed_as_world_info_reads_keys(tmp_path: Path) -> None:
+    project = make(tmp_path, {"A": note("keys: ['oak ', oak, /o/, Oak]")})
+    finder, by = ProblemFinder(), by_world_info()
+    assert [each.code for each in finder.find(project, by=by).findings].count("K52") == 2
+    (repair,) = finder.repairs(project, by=by)
+    assert frontmatter.parse(repair.after, handler=HANDLER)[0]["keys"] == ["oak ", "/o/"]
+
+
+def test_a_lorebook_is_checked_by_world_info_whoever_decides(tmp_path: Path) -> None:
+    project = make_book(tmp_path, {"key": []})
+    for name in KINDS:
+        kind = kind_of(name)
+        problems = ProblemFinder().find(project, by=Deciding(kind, kind.settings_in(project.settings)))
+        assert [each.code for each in problems.findings] == ["W51"], name
 
 
 def test_an_unsaved_entry_counts_instead_and_keeps_its_place(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from lorestudio.systems.deeplore.matching.keys import KEY_LIMIT, KeyMatcher, Pat
 from lorestudio.systems.deeplore.stages.recursion import StepText
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.trace.found_keys import FoundKey, KeyMatch, WouldMatch
+from lorestudio.vault.lint.keyforms import KeyRules
 
 
 def _matcher(entries: Sequence[Entry], settings: DeepLoreSettings) -> KeyMatcher:
@@ -91,6 +92,7 @@ class DeepLoreKeySearch(KeySearch):
 
     def __init__(self, settings: DeepLoreSettings) -> None:
         self._settings = settings
+        self.rules = KeyRules(settings.case_sensitive, settings.match_whole_words)
 
     def line(self, message: Message) -> str:
         """The message as the only line of a scan."""

@@ -13,11 +13,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.settings.declaration import Section
 from lorestudio.studio.notes.search import plan_links
 from lorestudio.studio.notes.vault_notes import VaultNotes
-from lorestudio.systems.base import SystemKind, Wake, WakeFinder
-from lorestudio.systems.registry import kind_of
+from lorestudio.systems.base import Deciding, Wake, WakeFinder
 from lorestudio.ui.features.vault.table import note_title
 from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme
@@ -185,7 +183,7 @@ class LinksPane(Pane):
         self._number = 0
         self._cancel = CancelToken()
         self._finder: WakeFinder | None = None
-        self._found_by: tuple[SystemKind, Section] | None = None
+        self._found_by: Deciding | None = None
         self._pending = 0
         self.model = PlaceTree(self)
         self.tree = PlaceView(theme, self.model, tr("Links of the note"), self)
@@ -273,18 +271,16 @@ class LinksPane(Pane):
         if project is None:
             return
         self._pending += 1
-        index, choice, token, known = project.index, self._session.choice, self._cancel, self._finder
-        kind = kind_of(choice.system)
-        settings = choice.settings or kind.settings_in(project.settings)
-        search = kind.key_search(settings)
-        fits = known is not None and known.vault is index and self._found_by == (kind, settings)
+        index, token, known = project.index, self._cancel, self._finder
+        by = self._session.choice.deciding(project)
+        fits = known is not None and known.vault is index and self._found_by == by
 
         def work(_report: object) -> tuple[WakeFinder, tuple[PlaceRow, ...]]:
-            finder = known if known is not None and fits else search.wakes(index)
+            finder = known if known is not None and fits else by.key_search.wakes(index)
             return finder, wake_rows(finder, entry, project.note_path, token)
 
         def done(result: tuple[WakeFinder, tuple[PlaceRow, ...]]) -> None:
-            self._finder, self._found_by = result[0], (kind, settings)
+            self._finder, self._found_by = result[0], by
             self._merge(mine, result[1], _OF_KEYS)
 
         self._session.jobs.start(

@@ -19,7 +19,6 @@ from PySide6.QtWidgets import QHeaderView, QPushButton, QSizePolicy, QTextBrowse
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.problems import ProblemFinder, Problems, preview
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook
@@ -436,7 +435,7 @@ class ProblemsPane(Pane):
         token = self._token = CancelToken()
         traces = TraceBook(self._session.runs.traces).values()  # unpacked by the worker, one after the other
         drafts = {path: draft.text for path, draft in self._drafts.all.items()}
-        finder, settings = self.finder, self._settings_of_books
+        finder, by = self.finder, self._session.choice.deciding(project)
 
         def work(report: Callable[[object], None]) -> tuple[Problems, tuple[str, ...]]:
             last = 0.0
@@ -448,7 +447,7 @@ class ProblemsPane(Pane):
                     last = now
                     report((done, total))
 
-            problems = finder.find(project, traces, drafts, on_progress, lambda: token.cancelled, settings)
+            problems = finder.find(project, traces, drafts, on_progress, lambda: token.cancelled, by)
             return problems, tuple(map(search_text, problems.findings))
 
         self._tell()
@@ -498,22 +497,16 @@ class ProblemsPane(Pane):
         if project is None or not notes or self._token is not None:
             return
         self._token = CancelToken()
-        finder, settings = self.finder, self._settings_of_books
+        finder, by = self.finder, self._session.choice.deciding(project)
         self.details.fix_all.setEnabled(False)
         self._session.jobs.start(
             tr("Working out the fixes"),
-            lambda _report: finder.repairs(project, notes, settings),
+            lambda _report: finder.repairs(project, notes, by),
             done=self._worked_out,
             failed=self._failed,
         )
 
     # ---- inside -----------------------------------------------------------------------------------------------------
-
-    @property
-    def _settings_of_books(self) -> Section | None:
-        """The settings of the system that scans the project's lorebooks, where the person chose it."""
-        project = self._session.project
-        return self._session.choice.settings_for(project.system) if project is not None else None
 
     def _project_changed(self) -> None:
         if self._session.project is None:

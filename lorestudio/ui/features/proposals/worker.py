@@ -163,18 +163,14 @@ class Proposing(QObject):
         chosen, choice_now, known = self.source, self.choice, self._judge
         unsaved = frozenset(tools.unsaved())
         token = self._token = CancelToken()
-        settings = session.choice.settings_for(project.system)
+        by = session.choice.deciding(project)
 
         def work(_job: object) -> tuple[ProposalPlan, CostEstimate, Judge]:
             guard = Guard(tools.locks.load(), unsaved)
             asked = Asked(lambda _question: None, lambda _question: None, token.cancel)
             _, model = proposal_answers(chosen, project, session.connections, tools.records, asked)
             plan = wish.plan(project, guard, model, choice_now, token)
-            return (
-                plan,
-                proposals_cost(plan.tasks, chosen, project, tools.records),
-                known or Judge.of(project, settings),
-            )
+            return (plan, proposals_cost(plan.tasks, chosen, project, tools.records), known or Judge.of(project, by))
 
         self._begin(tr("Reading the notes…"), work, lambda prepared: self._prepared(*prepared))
 

@@ -267,8 +267,7 @@ class SearchFeature(Feature):
             )
             self.context.say(Notice(text, "warning", actions=(f"system.{trial.system}",), key="tuning"))
             return None
-        settings = session.choice.settings or kind_of(trial.system).settings_in(session.project.settings)
-        return trial.begun_with(settings), at
+        return trial.begun_with(session.choice.deciding(session.project).settings), at
 
     def look(self) -> None:
         """Run the whole chat with it, as with anything that is tried out."""
