@@ -447,6 +447,15 @@ def test_the_settings_of_world_info_that_are_chosen_count(qtbot: QtBot, of_book:
     assert "W72" in {item.code for item in of_book.problems.model.findings()}
 
 
+def test_keys_are_looked_at_as_the_chosen_system_searches_them(qtbot: QtBot, stage: Stage, tmp_path: Path) -> None:
+    stage.session.set_project(project_of(tmp_path, {"Lamp": note("keys: [/l.mp/]")}))
+    stage.settle(qtbot)
+    assert "K55" in stage.codes
+    stage.session.replays.choose(system="world-info")
+    stage.settle(qtbot)
+    assert "K55" not in stage.codes
+
+
 def test_an_empty_tree_has_no_rows() -> None:
     model = ProblemTree()
     QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
