@@ -58,20 +58,19 @@ class ChatFile(Terse, frozen=True):
     document: ChatDocument
     problems: tuple[str, ...] = ()
 
-    @property
-    def keeps_recaps(self) -> bool:
-        """Whether recaps can be stored in a file of this kind."""
-        return self.document.format is ChatFormat.SILLYTAVERN
+    def check_format(self) -> None:
+        """Raises InputError for a kind of file that holds no recaps."""
+        if self.document.format is not ChatFormat.SILLYTAVERN:
+            raise InputError(
+                self.path, "plain text holds no recaps. Save the chat as a SillyTavern chat (.jsonl) and open that."
+            )
 
     def with_chat(self, chat: RecapChat) -> bytes:
         """The bytes of the file with this chat's recaps in it; what did not change stays byte for byte.
 
         Raises InputError for a kind of file that holds no recaps.
         """
-        if not self.keeps_recaps:
-            raise InputError(
-                self.path, "plain text holds no recaps. Save the chat as a SillyTavern chat (.jsonl) and open that."
-            )
+        self.check_format()
         places = [place for place, line in enumerate(self.document.lines) if line.kind is LineKind.MESSAGE]
         texts = [line.text for line in self.document.lines]
         for place, before, after in zip(places, self.chat.messages, chat.messages, strict=True):

@@ -452,6 +452,7 @@ class RecapSession(Struct, eq=False):
 
     async def work(self) -> None:
         """Work through the queue until nothing is ready or it is paused. Raises InputError."""
+        self.book.file.check_format()
         self.hold()
         self._task = asyncio.current_task()
         try:
@@ -466,7 +467,12 @@ class RecapSession(Struct, eq=False):
         await self.keep(state)
 
     async def enqueue(self, operations: Iterable[NewOperation]) -> tuple[str, ...]:
-        """Queue operations; the ids of those that were taken."""
+        """Queue operations; the ids of those that were taken.
+
+        Raises InputError where the chat's file holds no recaps: found out when one is stored, it was paid for, and was
+        tried again and again.
+        """
+        self.book.file.check_format()
         ids = [await self.worker.enqueue(operation) for operation in operations]
         return tuple(identifier for identifier in ids if identifier is not None)
 

@@ -82,6 +82,20 @@ def test_what_cannot_be_done_says_why(lorestudio, tale, arguments, message):
     assert message in result.stderr
 
 
+@pytest.mark.parametrize("what", [(), ("--message", 0)])
+def test_plain_text_is_refused_before_anybody_is_asked(lorestudio, tmp_path, what):
+    chat = tmp_path / "tale.txt"
+    chat.write_text("Wren: Who rings the bell?\nAda: I do.\n", encoding="utf-8")
+    with provider(reply(completion("She rings it."))) as server:
+        assert lorestudio("profiles", "add", "Mine", "--url", f"{server.url}/v1", "--model", "small").exit_code == 0
+        result = lorestudio("recap", "run", "--chat", chat, "--answers", "Mine", "--yes", *what)
+        assert server.calls == []
+    assert result.exit_code == 2
+    assert "plain text holds no recaps" in result.stderr
+    assert "Retry" not in result.stderr
+    assert "nothing was queued" in lorestudio("recap", "queue", "--chat", chat).stderr
+
+
 def test_settings_that_cannot_be_used_are_told(lorestudio, tale, tmp_path):
     path = tmp_path / "bad.json"
     path.write_text('{"auto_hide_scene_count": "many"}', encoding="utf-8")
