@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ from lorestudio.cli.output import FAILED, ask_first, echo, json_bytes, print_jso
 from lorestudio.cli.screen import Screen, filled, fixed, fold, table
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
-from lorestudio.domain.texts import shorten
+from lorestudio.domain.texts import meant, shorten
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.crossing import EntryFate, FateCount, LoreReport, told_once
 from lorestudio.exchange.lorebooks.formats import BY_NAME, form_called
@@ -274,6 +274,8 @@ def sync_books(
     for link in links:
         with left.out(link):
             plans.append(plan_sync(link, read, reading, choice, path))
+    if not left.links:
+        _check_decided(choice.decided, plans)
     if given.as_json:
         print_json([*map(_sync_json, plans), *({"book": link.book, "file": link.file} for link in left.links)], 1)
     else:
@@ -326,6 +328,22 @@ def _decided(answers: Sequence[str]) -> dict[str, dict[str, Json | Prefer]]:
     return decided
 
 
+def _check_decided(decided: Mapping[str, Mapping[str, object]], plans: Sequence[SyncPlan]) -> None:
+    """Raises InputError where something is decided that no entry has: what was meant would be left as it is."""
+    fields: dict[str, set[str]] = {}
+    for plan in plans:
+        for uid, entry in plan.link.entries.items():
+            fields.setdefault(uid, set()).update(entry)
+        for item in plan.items:
+            fields.setdefault(item.uid, set()).update(item.members)
+    for uid, names in decided.items():
+        if uid not in fields:
+            raise InputError("--decide", f"no linked entry has the number “{uid}”.{meant(uid, fields)}")
+        for name in names:
+            if name not in fields[uid]:
+                raise InputError("--decide", f"entry {uid} has no field “{name}”.{meant(name, fields[uid])}")
+
+
 def _sync_json(plan: SyncPlan) -> dict[str, Json]:
     items: list[Json] = [
         {
@@ -343,7 +361,8 @@ def _say_sync(plan: SyncPlan) -> None:
     echo(f"{plan.link.book} ({plan.path}): {found} not as both last agreed.")
     for item in plan.items:
         members = f" ({', '.join(item.members)})" if item.members else ""
-        left = "" if item.settled else "; left as it is"
+        why = f": {item.why_left}" if item.why_left else ""
+        left = "" if item.settled else f"; left as it is{why}"
         echo(f"  {item.found}: {item.title}{members}{left}")
         for name, (mine, theirs) in item.clashes.items():
             echo(f"    {name}: the note says {_short(mine)}, the book {_short(theirs)}; --decide {item.uid}.{name}=…")

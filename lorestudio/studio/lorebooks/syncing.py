@@ -84,8 +84,8 @@ class Prefer(StrEnum):
 class SyncChoice(Struct, frozen=True):
     """How both are brought together. Without `prefer` what both changed differently stays as it is on both sides.
 
-    `decided` has, by uid and member, who is right in a field, or what a person made of both. `only` are the uids that
-    are looked at, None for all.
+    `decided` has, by uid and member, who is right in a field, or what a person made of both; it also holds where only
+    one side changed the field. `only` are the uids that are looked at, None for all.
     """
 
     prefer: Prefer | None = None
@@ -99,7 +99,8 @@ class SyncItem(Struct, frozen=True):
     """An entry and its note that are not as they were when they last agreed.
 
     `members` are those that differ from then, `clashes` those that both changed, with what each says; `before` is what
-    the entry said then. `settled` says that the choice leaves nothing open.
+    the entry said then. `settled` says that the choice leaves nothing open, `touched` of one whose other side is gone
+    that it was changed since, so that it never goes by itself.
     """
 
     uid: str
@@ -110,6 +111,15 @@ class SyncItem(Struct, frozen=True):
     clashes: Mapping[str, tuple[Json, Json]] = {}
     settled: bool = True
     before: Raw = {}
+    touched: bool = False
+
+    @property
+    def why_left(self) -> str:
+        """Why one whose other side is gone is left also where it was to go, too; empty where it is not so."""
+        if self.settled or not self.touched:
+            return ""
+        side = "the entry of the book" if self.found is SyncState.GONE_HERE else "the note"
+        return f"{side} was changed since both agreed"
 
 
 class SyncPlan(Terse, frozen=True):
@@ -390,7 +400,7 @@ class _Both:
                 del self.notes[uid]  # an unlinked note is kept in mind, so that it is not taken for a new one
             if uid not in self.there:
                 self.base.pop(uid)
-        return SyncItem(uid, note_title(base, uid), note.filename, found, settled=settled)
+        return SyncItem(uid, note_title(base, uid), note.filename, found, settled=settled, touched=touched)
 
     def _new_there(self, known: Collection[str]) -> Iterator[SyncItem]:
         for uid in known:
@@ -460,14 +470,15 @@ _Clashes = dict[str, tuple[Json, Json]]
 def _merged(
     base: Raw, mine: Raw, theirs: Raw, prefer: Prefer | None, decided: Mapping[str, Json | Prefer]
 ) -> tuple[dict[str, Json], _Clashes]:
-    """What both say together, and what they say differently and nobody has decided."""
+    """What both say together, and what they say differently and nobody has decided. What is decided always holds."""
     merged: dict[str, Json] = {}
     clashes: _Clashes = {}
     for name in {**theirs, **mine, **base}:
         versions = [side.get(name, _NOTHING) for side in (base, mine, theirs)]
         old, own, other = versions
         taken = other if _alike(old, own) else own
-        if not (_alike(old, own) or _alike(old, other) or _alike(own, other)):
+        both = not (_alike(old, own) or _alike(old, other))
+        if not _alike(own, other) and (both or name in decided):
             text = _lines(*versions) if name == "content" else None
             answer = decided.get(name, prefer if text is None else text)
             if answer is None and name not in decided:

@@ -174,6 +174,17 @@ def test_a_book_that_is_gone_keeps_no_other_one_waiting(lorestudio: Run, book: P
     assert [(each["book"], "items" in each) for each in told] == [("Sea", True), ("Woods", True), ("Moor", False)]
 
 
+def test_an_entry_that_is_left_says_why(lorestudio: Run, book: Path, tmp_path: Path) -> None:
+    place = tmp_path / "v"
+    assert lorestudio("import", book, "--into", place, "--yes").exit_code == 0
+    book.write_text(book.read_text(encoding="utf-8").replace("It rings.", "It is cracked."), encoding="utf-8")
+    (place / "Sea/Bell.md").unlink()
+    left = lorestudio("sync", place, "--gone", "follow", "--yes")
+    told = "gone here: Bell; left as it is: the entry of the book was changed since both agreed\n"
+    assert (left.exit_code, told in left.stdout) == (1, True)
+    assert lorestudio("sync", place, "--gone", "unlink", "--yes").exit_code == 0
+
+
 def test_a_book_and_its_notes_are_brought_together(lorestudio: Run, book: Path, tmp_path: Path) -> None:
     place = tmp_path / "v"
     assert lorestudio("import", book, "--into", place, "--yes").exit_code == 0
@@ -190,6 +201,12 @@ def test_a_book_and_its_notes_are_brought_together(lorestudio: Run, book: Path, 
     assert (asked.exit_code, "the note says 200, the book 50; --decide 0.order=…" in asked.stdout) == (1, True)
     wrong = lorestudio("sync", place, "--yes", "--decide", "0.order=x")
     assert (wrong.exit_code, "UID.FIELD=note" in wrong.stderr) == (2, True)
+    for told, said in (
+        ("0.ordr=note", "entry 0 has no field “ordr”. Did you mean “order”?"),
+        ("9.order=note", "no linked entry has the number “9”."),
+    ):
+        wrong = lorestudio("sync", place, "--yes", "--decide", told)
+        assert (wrong.exit_code, f"--decide: {said}" in wrong.stderr) == (2, True)
     done = lorestudio("sync", place, "--yes", "--decide", "0.order=note")
     assert (done.exit_code, "What was there before is Sea.json." in done.stderr) == (0, True)
     assert json.loads(book.read_bytes())["entries"]["0"]["order"] == 200

@@ -235,6 +235,28 @@ def test_what_was_changed_is_not_deleted_because_the_other_is_gone(pair: Pair) -
     pair.entry(order=1)
     (item,) = pair.sync(gone=Gone.FOLLOW)
     assert (item.settled, pair.entries["0"]["order"]) == (False, 1)
+    assert item.why_left == "the entry of the book was changed since both agreed"
+    (item,) = pair.sync(gone=Gone.UNLINK)
+    assert item.why_left == ""
+
+
+def test_a_note_that_was_changed_is_left_and_says_so(pair: Pair) -> None:
+    pair.note(("priority: 900", "priority: 850"))
+    whole = json.loads(pair.path.read_bytes())
+    del whole["entries"]["0"]
+    pair.path.write_text(json.dumps(whole), encoding="utf-8")
+    (item,) = pair.sync(gone=Gone.FOLLOW)
+    assert (item.settled, item.why_left) == (False, "the note was changed since both agreed")
+
+
+@pytest.mark.parametrize(("right", "order"), [(Prefer.BOOK, 100), (Prefer.NOTE, 150)])
+def test_what_is_decided_holds_where_only_one_side_changed(pair: Pair, right: Prefer, order: int) -> None:
+    pair.note(("priority: 900", "priority: 850"))
+    (item,) = pair.sync(decided={"0": {"order": right}})
+    assert item.settled
+    assert pair.entries["0"]["order"] == order
+    assert f"priority: {1000 - order}" in text(pair)
+    assert pair.plan().is_idle
 
 
 def test_a_note_that_was_moved_is_found_by_its_number(pair: Pair) -> None:

@@ -685,7 +685,7 @@ def _synced(item: SyncItem) -> EntryRow:
         tr("{name}: the note says {mine}, the book {theirs}", name=name, mine=_short(mine), theirs=_short(theirs))
         for name, (mine, theirs) in item.clashes.items()
     ]
-    said = "; ".join(clashes) or ", ".join(item.members)
+    said = "; ".join(clashes) or ", ".join(item.members) or tr(item.why_left)
     return EntryRow((item.uid, item.found.value), item.title, tr(item.found.value), said)
 
 
