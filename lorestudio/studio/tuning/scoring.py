@@ -29,7 +29,6 @@ from lorestudio.studio.tuning.checking import chat_name
 from lorestudio.studio.tuning.expectations import Expectation, TurnOutcome, judge, shown_swipes, turn_outcome
 from lorestudio.studio.tuning.scores import METRICS, Scores, score, score_by_labels
 from lorestudio.systems.base import KeySearch
-from lorestudio.systems.registry import MAIN
 from lorestudio.trace.model import Trace
 
 FEWEST_MESSAGES: Final = 3
@@ -253,7 +252,7 @@ async def score_chat(
     if judge_use is None:
         return found
     chat = project.chat or Chat()
-    reader = UseReader(project.index, MAIN.key_search(project.settings))
+    reader = UseReader(project.index, project.searching().key_search)
     judged = []
     for each, (_, traces) in zip(found, runs, strict=True):
         shown = shown_swipes(chat, tuple(map(turn_outcome, traces.values())))
@@ -267,7 +266,7 @@ def scored(
 ) -> tuple[ScoredChat, ...]:
     """As `score_chat`, for runs that were made: each its name, and the traces of the whole chat."""
     chat, index = project.chat or Chat(), project.index
-    search = MAIN.key_search(project.settings)
+    search = project.searching().key_search
     reader, missing = UseReader(index, search), gaps(chat, index, search)
     constants = frozenset(entry.id for entry in index.entries if entry.constant)
     outcomes_of = [tuple(map(turn_outcome, traces.values())) for _, traces in runs]

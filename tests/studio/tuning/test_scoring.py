@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.studio.project.project import open_project
 from lorestudio.studio.tuning.expectations import TurnOutcome
-from lorestudio.studio.tuning.scoring import EntryUse, Gap, UseReader, gaps
+from lorestudio.studio.tuning.scoring import EntryUse, Gap, UseReader, gaps, scored
 from lorestudio.systems.base import KeySearch
 
 LAMP = Entry(0, "Lamp.md", "", "The Lamp", keys=("lantern",), content="Its wick is tarred hemp, braided by sailors.")
@@ -74,3 +78,12 @@ def test_what_is_no_gap(texts: list[str]) -> None:
 
 def test_a_note_that_is_called_so_without_a_key_is_named() -> None:
     assert said(*["At last the Tide came."] * 3) == (Gap("Tide", (0, 1, 2), near="Tide"),)
+
+
+@pytest.mark.parametrize(("key", "names"), [("/mar+ow/i", []), ("/barrow/i", ["Marrow"])])
+def test_a_pattern_of_a_lorebook_answers_to_a_name(tmp_path: Path, key: str, names: list[str]) -> None:
+    book, chat = tmp_path / "Book.json", tmp_path / "chat.txt"
+    book.write_text(json.dumps({"entries": {"0": {"uid": 0, "key": [key], "content": "A ferryman."}}}), "utf-8")
+    chat.write_text("Ann: I met Marrow.\nBob: So he is back, Marrow.\n" * 2, encoding="utf-8")
+    (found,) = scored(open_project([book], chat), (), [("World Info", {})])
+    assert [gap.name for gap in found.gaps] == names
