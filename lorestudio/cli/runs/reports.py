@@ -28,6 +28,7 @@ from lorestudio.studio.replay.exported_scenario import export_turn
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.report.page import Format, report_text
 from lorestudio.studio.report.source import gather, without_words
+from lorestudio.systems.base import Deciding
 from lorestudio.trace.wording import plural
 
 
@@ -56,7 +57,8 @@ def report(
     simulator = _simulator(given, by, context, fixed_switches)
     chosen = None if message is None else chosen_generation(simulator, message, swipe)
     _run(simulator, chosen)
-    source = gather(simulator.project, simulator.traces, chosen)
+    by_whom = Deciding(simulator.system.kind, simulator.system.settings)
+    source = gather(simulator.project, simulator.traces, chosen, by_whom)
     text = report_text(without_words(source) if redacted else source, wanted)
     say_all(simulator.project.problems)
     if output is None:

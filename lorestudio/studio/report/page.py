@@ -336,8 +336,8 @@ def _call(call: AiCall) -> str:
 def _settings(source: ReportSource) -> str:
     rows = [(setting.title, setting.value, setting.usual) for setting in source.settings]
     if not rows:
-        return "<section class='part'><h2>Settings</h2><p>All as DeepLore has them.</p></section>"
-    table = html_table("Settings that differ from DeepLore's own", ("Setting", "Here", "Usually"), rows)
+        return f"<section class='part'><h2>Settings</h2><p>All as {escape(source.system)} has them.</p></section>"
+    table = html_table(f"Settings that {source.system} has otherwise by itself", ("Setting", "Here", "Usually"), rows)
     return f"<section class='part'><h2>Settings</h2>{table}</section>"
 
 

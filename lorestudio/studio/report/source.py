@@ -1,4 +1,4 @@
-"""What a report tells: runs, the messages they looked at, and the settings that are not DeepLore's own."""
+"""What a report tells: runs, the messages they looked at, and the settings that the system has otherwise by itself."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from lorestudio.domain.history import shown_again
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import VERSION
-from lorestudio.settings.declaration import Declaration
-from lorestudio.settings.deeplore import declarations, setting_value
+from lorestudio.settings.sections import differences
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import trace_of
+from lorestudio.systems.base import Deciding
 from lorestudio.trace.found_keys import FoundKey, keys_of_verdict
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.redaction import Pseudonyms, of_length, redacted
@@ -48,11 +48,12 @@ class ReportMessage(Struct, frozen=True):
 
 
 class ReportSetting(Struct, frozen=True):
-    """A setting that differs from DeepLore's own value, in words."""
+    """A setting that the system has otherwise by itself, in words; `written`: in those of a person."""
 
     title: str
     value: str
     usual: str
+    written: bool = False
 
 
 class ReportTurn(Struct, frozen=True):
@@ -63,11 +64,12 @@ class ReportTurn(Struct, frozen=True):
 
 
 class ReportSource(Struct, frozen=True):
-    """A whole report as data. `redacted` says that no word of the person's is in it."""
+    """A whole report as data. `system` names who decided; `redacted` says that no word of the person's is in it."""
 
     vault: str
     chat: str
     turns: tuple[ReportTurn, ...]
+    system: str = ""
     settings: tuple[ReportSetting, ...] = ()
     redacted: bool = False
     version: str = field(default=VERSION)
@@ -78,16 +80,20 @@ class ReportSource(Struct, frozen=True):
         return len(self.turns) > 1
 
 
-def gather(project: Project, traces: Mapping[Generation, Trace], chosen: Generation | None = None) -> ReportSource:
+def gather(
+    project: Project, traces: Mapping[Generation, Trace], chosen: Generation | None = None, by: Deciding | None = None
+) -> ReportSource:
     """The report of one generation, or of all that were run, in the order of the mapping.
 
+    `by` has decided, None for the project's own system.
     Raises ValueError for a generation that was not run.
     """
     runs = [trace_of(traces, chosen)] if chosen is not None else list(traces.values())
     chat = project.chat or Chat()
     turns = tuple(ReportTurn(trace, _messages(chat, trace) if chosen is not None else ()) for trace in runs)
     name = project.chat_path.name if project.chat_path is not None else ""
-    return ReportSource(project.name, name, turns, _settings(project))
+    by = by or project.searching()
+    return ReportSource(project.name, name, turns, by.kind.title, _settings(by))
 
 
 def without_words(source: ReportSource) -> ReportSource:
@@ -97,8 +103,7 @@ def without_words(source: ReportSource) -> ReportSource:
         ReportTurn(redacted(turn.trace, names), tuple(_silent(message, names) for message in turn.messages))
         for turn in source.turns
     )
-    known = {each.title: each for each in declarations()}
-    settings = tuple(_told(setting, known.get(setting.title)) for setting in source.settings)
+    settings = tuple(replace(one, value=of_length(one.value)) if one.written else one for one in source.settings)
     vault = names.of("Vault", source.vault) if source.vault else ""
     return replace(
         source, vault=vault, chat="Chat 1" if source.chat else "", turns=turns, settings=settings, redacted=True
@@ -111,22 +116,17 @@ def _silent(message: ReportMessage, names: Pseudonyms) -> ReportMessage:
     return replace(message, speaker=speaker, text=of_length(message.text) + found, marks=())
 
 
-def _told(setting: ReportSetting, declaration: Declaration | None) -> ReportSetting:
-    if declaration is not None and declaration.type is not str:
-        return setting
-    known = {str(choice) for choice in declaration.choices} if declaration is not None else set()
-    value = setting.value if setting.value in known else of_length(setting.value) or "empty"
-    usual = setting.usual if declaration is not None else of_length(setting.usual)
-    return replace(setting, value=value, usual=usual)
-
-
-def _settings(project: Project) -> tuple[ReportSetting, ...]:
+def _settings(by: Deciding) -> tuple[ReportSetting, ...]:
     """What was set otherwise, of the settings that have a part in retrieval."""
-    rows = ((each, setting_value(project.settings, each)) for each in declarations() if each.affects)
     return tuple(
-        ReportSetting(each.title, _worded(value), _worded(each.default))
-        for each, value in rows
-        if value != each.default
+        ReportSetting(
+            each.declaration.title,
+            _worded(each.after),
+            _worded(each.before),
+            written=isinstance(each.after, str) and each.after not in {"", *map(str, each.declaration.choices)},
+        )
+        for each in differences(by.kind.settings(), by.settings)
+        if each.declaration.affects
     )
 
 
@@ -145,9 +145,8 @@ def _messages(chat: Chat, trace: Trace) -> tuple[ReportMessage, ...]:
     """
     chat = shown_again(chat, trace.seen.shown)
     read = {each.message: each.text for each in trace.seen.read}
-    keywords = trace.stage("keywords")
-    depth = keywords.details.get("messages") if keywords is not None else None
-    wanted = min(max(depth if isinstance(depth, int) else 1, 1), MESSAGES_SHOWN)
+    depths = (record.details.get("messages") for record in trace.stages)
+    wanted = min(max((each for each in depths if isinstance(each, int) and each), default=1), MESSAGES_SHOWN)
     marks = found_keys(trace)
     first, seen = trace.turn.message, 0
     while first > 0 and seen < wanted:

@@ -29,6 +29,29 @@ def test_a_report_of_one_turn_goes_to_a_file(lorestudio: Run, vault: Path, chat:
     assert re.search(r"A <mark title='Key of “[^’>]+”\.'>lamp</mark>", page)
 
 
+def test_a_report_tells_the_settings_of_the_system_that_decided(lorestudio: Run, vault: Path, chat: Path) -> None:
+    settings = Path("settings.json")
+    settings.write_text(json.dumps({"scanDepth": 9, "ai_prompt": "Mind the tide."}), encoding="utf-8")
+    options = ("--message", 3, "-o", "turn.md", "--settings", settings)
+    told = {}
+    for system, own in (("deeplore", ()), ("world-info", ("--set", "depth=3")), ("hybrid", ())):
+        assert lorestudio("report", vault, "--chat", chat, *options, "--system", system, *own).exit_code == 0
+        told[system] = Path("turn.md").read_text(encoding="utf-8")
+    assert "\n| Scan depth | 9 | 4 |\n" in told["deeplore"]
+    assert "| Setting | Here | Usually |\n| --- | --- | --- |\n| Scan depth | 3 | 2 |\n" in told["world-info"]
+    assert "## Settings" not in told["hybrid"]
+    assert [told["world-info"].count(f"\n| \\#{number} |") for number in range(3)] == [1, 1, 1]
+
+
+def test_a_page_says_whose_settings_it_tells(lorestudio: Run, vault: Path, chat: Path) -> None:
+    for system, words in (
+        ("deeplore", "Settings that DeepLore has otherwise by itself"),  # it is off until somebody switches it on
+        ("world-info", "All as World Info has them."),
+    ):
+        lorestudio("report", vault, "--chat", chat, "--message", 1, "-o", "turn.html", "--system", system)
+        assert words in Path("turn.html").read_text(encoding="utf-8")
+
+
 def test_a_redacted_report_has_none_of_the_words(lorestudio: Run, vault: Path, chat: Path) -> None:
     for ending in ("html", "md", "txt", "json"):
         result = lorestudio("report", vault, "--chat", chat, "--redacted", "-o", f"report.{ending}")

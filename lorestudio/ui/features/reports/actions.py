@@ -62,9 +62,10 @@ class ReportsFeature(Feature):
         trace, project = session.runs.trace(generation), session.project
         if trace is None or project is None or generation is None:
             return
+        by = session.choice.deciding(project)
 
         def work() -> str:
-            source = gather(project, {generation: trace}, generation)
+            source = gather(project, {generation: trace}, generation, by)
             return report_text(without_words(source), Format.MARKDOWN)
 
         said = tr("A redacted report was copied: names and texts are replaced, numbers and reasons stay.")
@@ -83,12 +84,12 @@ class ReportsFeature(Feature):
         project, trace = session.project, session.runs.trace(generation)
         if project is None or generation is None or trace is None:
             return None
-        runs = session.runs.traces
+        runs, by = session.runs.traces, session.choice.deciding(project)
         traces = runs.part([each for each in session.generations if each in runs])  # opened in the dialog's job
 
         def make(wanted: ReportWish) -> Made:
             shown = traces if wanted.whole_chat else {generation: trace}
-            source = gather(project, shown, None if wanted.whole_chat else generation)
+            source = gather(project, shown, None if wanted.whole_chat else generation, by)
             made = without_words(source) if wanted.redacted else source
             return Made(report_text(made, wanted.format).encode("utf-8", "backslashreplace"))
 
