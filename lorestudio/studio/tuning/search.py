@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -192,24 +192,28 @@ _ENOUGH: Final = 4
 """Blocks that are held out at least, where as many are left: an interval needs them."""
 
 
-def held_blocks(speaking: Sequence[frozenset[int]], share: float, seed: int) -> frozenset[int]:
+def held_blocks(
+    speaking: Sequence[frozenset[int]], share: float, seed: int, judged: Collection[int] = ()
+) -> frozenset[int]:
     """Which blocks are held out: drawn at random, about this share of them.
 
     `speaking` are for each block the rules that say something about it. Of one that speaks of held-out blocks alone
-    nothing can be learnt, so it is drawn again until there is none, or as few as can be.
+    nothing can be learnt, so it is drawn again until there is none, or as few as can be. Of the blocks `judged`, those
+    in which anything is expected, one at least is not held out: there would be nothing to search by.
     """
     count, every = len(speaking), frozenset().union(*speaking)
     wanted = round(share * count)
     if share > 0 and count >= 2 * _ENOUGH:
         wanted = max(wanted, _ENOUGH)
     chance = np.random.default_rng(seed)
-    best, fewest = frozenset[int](), math.inf
+    best, fewest = frozenset[int](), (True, math.inf)
     for _ in range(_DRAWS):
         held = frozenset(chance.permutation(count)[: min(wanted, max(0, count - 1))].tolist())
         unseen = len(every - frozenset().union(*(rules for place, rules in enumerate(speaking) if place not in held)))
-        if unseen < fewest:
-            best, fewest = held, unseen
-        if not unseen:
+        lost = bool(judged) and held.issuperset(judged), unseen
+        if lost < fewest:
+            best, fewest = held, lost
+        if not any(lost):
             break
     return best
 
@@ -235,7 +239,7 @@ class Split:
 
     def _of(self, scores: Sequence[Scores]) -> tuple[frozenset[int], ...]:
         """The blocks of each chat that are held out."""
-        plan, held, seen = self._plan, [], frozenset[int]()
+        plan, held, seen, learnt = self._plan, [], frozenset[int](), False
         for place, ((name, project), each) in enumerate(zip(self._chats, scores, strict=True)):
             chat, replies = project.chat or Chat(), [turn.generation.message for turn in each.turns]
             speaking = [
@@ -246,10 +250,18 @@ class Split:
                 )
                 for block in each.blocks
             ]
-            whole = name in plan.held_chats
-            unseen = [rules - seen for rules in speaking]
-            kept = range(len(speaking)) if whole else held_blocks(unseen, plan.held_out, plan.seed + place)
-            held.append(frozenset(kept))
+            judged = frozenset(
+                number
+                for number, block in enumerate(each.blocks)
+                if any(turn.judged for turn in each.turns[block.start : block.stop])
+            )
+            if name in plan.held_chats:
+                kept = frozenset(range(len(speaking)))
+            else:
+                unseen, needed = [rules - seen for rules in speaking], () if learnt else judged
+                kept = held_blocks(unseen, plan.held_out, plan.seed + place, needed)
+            held.append(kept)
+            learnt |= not judged <= kept
             seen |= frozenset().union(*(rules for at, rules in enumerate(speaking) if at not in held[-1]))
         return tuple(held)
 
@@ -360,9 +372,10 @@ class _Journal:
         tried = self._split.apart(-1, {}, scores)
         for goal in self._plan.goals:
             if tried.training.value(goal) is None:
-                raise InputError(
-                    "goals", f"“{METRICS[goal].title}” has nothing to count: no expectation speaks of these replies."
-                )
+                speaks = "no expectation speaks of these replies."
+                if tried.held.value(goal) is not None:
+                    speaks = "what is expected speaks of replies alone that are held out. Hold out fewer."
+                raise InputError("goals", f"“{METRICS[goal].title}” has nothing to count: {speaks}")
         self.study.set_user_attr(_NOW, _scores_json(scores))
         return tried
 

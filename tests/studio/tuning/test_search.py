@@ -26,7 +26,7 @@ from lorestudio.settings.declaration import Value
 from lorestudio.studio.compare.comparison import candidate
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.tuning import search as searching
-from lorestudio.studio.tuning.expectations import Expectation, Should, load
+from lorestudio.studio.tuning.expectations import Expectation, ReplyMark, Should, answered, load
 from lorestudio.studio.tuning.report import plan_notes
 from lorestudio.studio.tuning.scores import Interval, Scores, TurnScore
 from lorestudio.studio.tuning.search import Gain, Plan, SearchOutcome, SearchWay, Split, TriedPoint, held_blocks, search
@@ -214,6 +214,36 @@ def test_of_every_rule_there_is_a_reply_to_search_by_where_that_can_be(seed: int
     assert not held & {2, 4}
     alone = [frozenset({place}) for place in range(9)]  # each is lost with its block, whichever is held out
     assert len(held_blocks(alone, 4 / 9, seed)) == 4
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_expected_of_one_reply_alone_can_be_searched_by(world: Project, seed: int) -> None:
+    chat = world.chat
+    assert chat is not None
+    place = chat.replies[5]
+    only = Expectation(Should.IN, ("Lamp.md",), reply=ReplyMark("story", place, answered(chat, place)))
+    trial = trial_of([world], candidate("deeplore"), [only], ["scanDepth=1..2"])
+    found = search(trial, Plan(SearchWay.GRID, runs=2, seed=seed))
+    assert found.now.training.value("met") is not None
+    assert found.now.held.value("met") is None
+    assert len(found.now.held.turns) > 10  # as much is held out as ever
+
+
+def test_of_the_replies_that_are_judged_one_is_left_to_search_by() -> None:
+    draws = [held_blocks([frozenset()] * 9, 4 / 9, seed, (3,)) for seed in range(20)]
+    assert all(3 not in held and len(held) == 4 for held in draws)
+    assert any(3 in held_blocks([frozenset()] * 9, 4 / 9, seed) for seed in range(20))
+    assert held_blocks([frozenset()], 0.5, 0, (0,)) == frozenset()
+
+
+def test_that_all_expected_replies_are_held_out_is_said(world: Project, tmp_path: Path) -> None:
+    file = tmp_path / "plain.txt"
+    file.write_text("Wren: nothing\nAnn: Yes.\n", encoding="utf-8")
+    rule = Expectation(Should.IN, ("Lamp.md",), whenever="oil")
+    chats = [world, open_project(list(world.roots), file)]
+    trial = trial_of(chats, candidate("deeplore"), [rule], ["scanDepth=1..2"])
+    with pytest.raises(InputError, match="speaks of replies alone that are held out. Hold out fewer"):
+        search(trial, Plan(held_chats=("story",)))
 
 
 def test_a_rule_that_another_chat_shows_may_be_held_out_in_one(world: Project, tmp_path: Path) -> None:
