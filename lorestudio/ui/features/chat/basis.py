@@ -31,7 +31,7 @@ class BasisDialog(Dialog):
 
     def __init__(self, project: Project, message: int | None = None, parent: QWidget | None = None) -> None:
         """`message` is one of which something is to be said."""
-        super().__init__(parent, tr("What answers rest on"), (620, 560))
+        super().__init__(parent, tr("What answers rest on"), (620, 640))
         self._chat, self.basis, self._project = project.chat or Chat(), project.basis, project
         self.fields: list[SettingField] = []
         form = QFormLayout()
@@ -70,7 +70,10 @@ class BasisDialog(Dialog):
         self.hint = label(self, kind="small")
         headings = tr("Hidden today"), tr("Since when"), tr("Begins with")
         self.rows = named(TextRows(headings, self), tr("Messages that are hidden today"))
-        self.rows.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # as low as it can be
+        self.rows.setSizePolicy(
+            QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored
+        )  # no higher than the rest leaves
+        self.rows.setMinimumHeight(5 * self.fontMetrics().lineSpacing())  # the headings and two rows
         head = named(self.rows.header(), tr("Columns"))
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)

@@ -67,6 +67,18 @@ def test_the_first_choice_has_the_keyboard_and_nothing_has_to_be_scrolled(opened
     made.close()
 
 
+@pytest.mark.dressed
+def test_hidden_messages_have_room_to_be_read(opened: MainWindow) -> None:
+    opened.run("chat.basis")
+    made = dialog(opened)
+    rows = made.rows
+    seen = rows.visualItemRect(rows.topLevelItem(0))
+    assert rows.viewport().rect().contains(seen), "the first row is cut off"
+    (area,) = made.findChildren(QScrollArea)
+    assert area.verticalScrollBar().maximum() == 0
+    made.close()
+
+
 def words(window: MainWindow) -> list[str]:
     model = window.chat.model
     return [model.row(at).seen for at in range(len(SAID))]
