@@ -196,6 +196,7 @@ class SearchPane(Pane):
         except InputError as error:
             self._say(str(error))
             self.say_empty(tr("Not searched"), str(error))
+            self._settle()
             return
         self._query = query
         self._start(query)

@@ -108,7 +108,8 @@ class ExpectationsPane(Pane):
         failed = len(checked.failed) + len(problems)
         words = count(len(rows), "expectation", "expectations")
         self.state.setText(state or tr("{failed} of {all} not met", failed=number(failed), all=words))
-        self.note_changed.emit(number(failed) if failed else "✓")
+        well = tr("all met") if rows else ""
+        self.note_changed.emit(tr("{failed} not met", failed=number(failed)) if failed else well)
         self.pages.setCurrentIndex(0)
         if self.current is None and rows:
             self.view.choose(rows[0].place)

@@ -323,7 +323,7 @@ class TuningPane(Pane):
             known = {each.number for each in rows}
             kept = before.number if before is not None and before.number in known else None
             self.view.choose(kept if kept is not None else found.best.number)
-        self.note_changed.emit(number(len(rows) - 1) if rows else "")
+        self.note_changed.emit(count(len(rows) - 1, "point", "points") if rows else "")
         self._looked(self.view.current)
 
     def _points(self, found: SearchOutcome, rows: Sequence[PointRow]) -> Points:

@@ -10,7 +10,7 @@ from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.verify.agreement import COUNTED, Agreement, ComparedReply
 from lorestudio.studio.verify.causes import Cause, Verified
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import number, tr
+from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.layouts import holding, label, row, split, story_label, tight, tool
 from lorestudio.ui.widgets.pane import Pane
@@ -140,7 +140,8 @@ class VerifyPane(Pane):
         self.again.show()
         self.take.setVisible(bool(found.causes))
         differing = found.count(Agreement.DIFFERS)
-        self.note_changed.emit(number(differing) if differing else "✓" if found.judged else "")
+        well = tr("all agree") if found.judged else ""
+        self.note_changed.emit(count(differing, "reply differs", "replies differ") if differing else well)
         self.pages.setCurrentIndex(0)
         self.cause_view.setVisible(bool(found.causes))
         if found.causes:

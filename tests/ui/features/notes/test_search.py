@@ -85,6 +85,16 @@ def test_a_bad_expression_is_explained(window) -> None:
     assert pane.empty.isVisible()
 
 
+def test_what_a_bad_expression_took_the_place_of_cannot_be_replaced_any_more(window) -> None:
+    pane = find(window, "skarn")
+    pane.more.setChecked(True)
+    settle(window)
+    assert pane.apply.isEnabled()
+    pane.regex.setChecked(True)
+    find(window, "(skarn")
+    assert (pane.apply.text(), pane.apply.isEnabled()) == ("Replace", False)
+
+
 def test_nothing_found_is_said(window) -> None:
     pane = find(window, "zeppelin")
     assert pane.empty.title.text() == "Nothing found"

@@ -54,7 +54,10 @@ def searched(window: MainWindow, lines: str = "scanDepth=1..6\nmaxEntries=1,2") 
 
 @pytest.mark.own_window
 def test_a_search_shows_its_points_and_what_is_best(window: MainWindow, qtbot) -> None:
+    heads: list[str] = []
+    pane(window).note_changed.connect(heads.append)
     there = searched(window)
+    assert heads[-1] == "12 points"
     assert there.model.rows[0].number == -1
     assert len(there.model.rows) == 13
     best = there.current

@@ -64,8 +64,8 @@ def test_a_cause_in_words(cause: Cause, told: list[str]) -> None:
 @pytest.mark.parametrize(
     ("verdicts", "head"),
     [
-        ((Agreement.AGREES, Agreement.DIFFERS), "1"),
-        ((Agreement.AGREES, Agreement.MAY_BE), "✓"),
+        ((Agreement.AGREES, Agreement.DIFFERS), "1 reply differs"),
+        ((Agreement.AGREES, Agreement.MAY_BE), "all agree"),
         ((Agreement.NO_RECORD, Agreement.NOT_TRUSTED), ""),
     ],
 )
