@@ -46,7 +46,7 @@ class TimelineFeature(Feature):
         from lorestudio.ui.features.timeline.pane import TimelinePane
 
         context = self.context
-        pane = TimelinePane(context.theme, context.session, context.selection, self.feed)
+        pane = TimelinePane(context.theme, context.session, context.selection, self.feed, self.home("timeline"))
         pane.jump.connect(self.jump)
         context.commands.attach({Where.TIMELINE: (pane,), Where.RUNS: (pane,)})
         return pane

@@ -308,19 +308,20 @@ class TimelinePane(Pane):
 
     jump = Signal(object, object)
 
-    def __init__(self, theme: Theme, session: Session, selection: Selection, feed: TimelineFeed) -> None:
-        super().__init__("timeline", tr("Timeline"), theme)
+    def __init__(
+        self, theme: Theme, session: Session, selection: Selection, feed: TimelineFeed, parent: QWidget | None = None
+    ) -> None:
+        super().__init__("timeline", tr("Timeline"), theme, parent)
         self._session, self._selection = session, selection
         self.feed = feed
         self.shown = Shown()
         self.content = MapContent()
         self._names = Names()
-        self._fresh = True
+        self._fresh = self._stale = True
         self._seen = False
         self._refresh = later(self, self._fill, REFRESH_MS)
         self._build()
         self._connect()
-        self._replaced()
         self._fill()
 
     # ---- building ---------------------------------------------------------------------------------------------------
@@ -403,10 +404,10 @@ class TimelinePane(Pane):
         """Whether somebody sees the pane: a tab behind another one is not seen, though Qt calls it visible."""
         self._seen = seen
         self.feed.watch(self.name, looks=seen, cache=True)
-        if seen:
-            self._fill()
-        else:
+        if not seen:
             self._refresh.stop()
+        elif self._stale:
+            self._fill()
 
     def focus_target(self) -> QWidget:
         """The view that is shown."""
@@ -443,11 +444,12 @@ class TimelinePane(Pane):
     # ---- filling ----------------------------------------------------------------------------------------------------
 
     def _later(self) -> None:
+        self._stale = True
         if self._seen and not self._refresh.isActive():
             self._refresh.start()
 
     def _replaced(self) -> None:
-        self._fresh = True
+        self._fresh = self._stale = True
         if self._seen:
             self._fill()
 
@@ -461,6 +463,7 @@ class TimelinePane(Pane):
 
     def _fill_now(self) -> None:
         self._refresh.stop()
+        self._stale = False
         project, feed = self._session.project, self.feed
         if project is None or project.chat is None:
             self.content = MapContent()

@@ -183,6 +183,19 @@ def test_several_batches_that_came_at_once_are_taken_one_a_turn(window: MainWind
     assert {1, 2, 3} <= set(seen)
 
 
+def test_a_timeline_that_is_turned_to_again_is_filled_only_if_something_changed(window: MainWindow) -> None:
+    pane = pane_of(window)
+    content = pane.content
+    pane.set_seen(False)
+    pane.set_seen(True)
+    assert pane.content is content
+    pane.set_seen(False)
+    pane.feed.changed.emit()
+    assert pane.content is content
+    pane.set_seen(True)
+    assert pane.content is not content
+
+
 def test_what_changed_since_the_turn_before_is_said_with_links(window: MainWindow) -> None:
     pane = pane_of(window)
     commands(window).jump(Generation(4), None)  # Skarn was asked for
