@@ -86,9 +86,10 @@ class PaneLayout:
     # ---- workspaces -------------------------------------------------------------------------------------------------
 
     def arrange(self) -> None:
-        """Put the panes where the workspace has them in a window of this size."""
+        """Put the panes where the workspace has them in a window of this size; none of them has the keyboard then."""
         self._arranging, self.moved = True, False
         self._kind = self._kind_now
+        self._window.setFocus()  # a pane that goes with the keyboard looks through the window for who is next
         layout = cast("QLayout", self._window.layout())
         layout.setEnabled(False)  # once at the end; each pane that is shown would have all others laid out
         self._put()
@@ -257,11 +258,13 @@ class PaneLayout:
         if not window.isVisible() or dock.isFloating():
             return
         if self._behind:
-            self._behind = False
+            self._behind, focus = False, window.focusWidget()
             closed = [one for one in self.docks.values() if one.isHidden()]
             self.arrange()
             for one in closed:
                 one.hide()
+            if focus is not None:
+                focus.setFocus()
         elif self._widths_before:
             there = {one: width for one, width in self._widths_before.items() if self._in_sight(one)}
             window.resizeDocks(list(there), list(there.values()), _H)

@@ -63,10 +63,15 @@ class Docks(QMainWindow):
         self.kept = PaneLayout(self, settings)
         self.kept.take([PlannedPane(each.name, each.title, partial(lambda it: it, each)) for each in self.panes],
                        self.panes, theme)  # fmt: skip
+        self.asked: list[bool] = []
         self.at(1300, 950)
         self.show()
         self.kept.arrange()
         drain()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:  # noqa: N802
+        self.asked.append(forward)
+        return super().focusNextPrevChild(forward)
 
     def at(self, width: int, height: int) -> None:
         self.resize(width, height)
@@ -239,6 +244,30 @@ def test_in_a_narrow_window_it_takes_the_place_of_another(docks: Docks) -> None:
     drain()
     assert "chat" not in docks.beside("trace")
     assert docks.opened == set(DEBUG.shown) - {"problems"}
+
+
+def test_panes_are_put_without_a_look_for_who_has_the_keyboard_next(docks: Docks) -> None:
+    """Each pane that goes would have the whole window looked through, and each that comes to it would go next."""
+    docks.activateWindow()
+    docks.kept.focus_first()
+    assert docks.focusWidget().accessibleName() == "Chat"
+    docks.asked.clear()
+    docks.kept.reset()
+    drain()
+    assert docks.asked == []
+
+
+def test_the_keyboard_stays_where_it_is_while_a_pane_gives_its_place_back(docks: Docks) -> None:
+    docks.activateWindow()
+    docks.at(1000, 950)
+    docks.kept.resized()
+    drain()
+    docks.kept.widen("vault", 0.6, behind="chat")
+    docks.kept.docks["vault"].pane.setFocus()
+    drain()
+    docks.kept.narrow("vault")
+    drain()
+    assert docks.focusWidget().accessibleName() == "Vault"
 
 
 def test_a_pane_that_was_taken_out_meanwhile_stays_out(docks: Docks) -> None:
