@@ -8,7 +8,7 @@ two lines where both do not fit beside each other.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Final
 
 from msgspec import Struct
@@ -78,49 +78,101 @@ TEXT_WIDTH: Final = 480
 """Longer lines are hard to read (device-independent pixels)."""
 
 
-class EmptyState(QWidget):
-    """A glyph, a title, a sentence and buttons, of which the first has the keyboard where the state is given it.
+class EmptyPage(QWidget):
+    """What is seen of an `EmptyState`."""
 
-    `pressed` carries the id of the chosen button. Where they have no room beside each other, they stand in a column.
-    """
-
-    pressed = Signal(str)
     SIDE = 24
 
-    def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, icon: str, parent: QWidget) -> None:
         super().__init__(parent)
-        self._made: list[QPushButton] = []
-        self._offered: tuple[tuple[str, str], ...] | None = None
         self._theme, self._icon_name = theme, icon
-        page = QWidget(self)
-        self._icon, self.title, self.text = QLabel(page), QLabel(page, wordWrap=True), QLabel(page, wordWrap=True)
+        self.icon, self.title, self.text = QLabel(self), QLabel(self, wordWrap=True), QLabel(self, wordWrap=True)
         self.title.setProperty("kind", "title")
         self.text.setProperty("kind", "muted")
         for part in (self.title, self.text):
             part.setTextFormat(Qt.TextFormat.PlainText)
-        for part in (self._icon, self.title, self.text):
+        for part in (self.icon, self.title, self.text):
             part.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         for part in (self.title, self.text):
             part.setMaximumWidth(TEXT_WIDTH)
             part.setMinimumWidth(0)
-        self._buttons = row(spacing=GAP, margins=(0, 4, 0, 0))
+        self.buttons = row(spacing=GAP, margins=(0, 4, 0, 0))
         lines = (row(1, (part, 100), 1) for part in (self.title, self.text))
-        column(2, self._icon, *lines, self._buttons, 3, of=page, spacing=8, margins=(self.SIDE, 18, self.SIDE, 18))
-        self._area = scrolled(page, of=self)
-        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._area.verticalScrollBar().rangeChanged.connect(self._scrolls)
-        tight(self._area, of=self)
-        self.setMinimumHeight(20)
+        column(2, self.icon, *lines, self.buttons, 3, of=self, spacing=8, margins=(self.SIDE, 18, self.SIDE, 18))
         theme.changed.connect(self._paint)
         self._paint()
 
+    def _paint(self) -> None:
+        self.icon.setPixmap(glyph(self._icon_name, self._theme.palette.text_faint, 28))
+
+
+class EmptyState(QWidget):
+    """A glyph, a title, a sentence and buttons, of which the first has the keyboard where the state is given it.
+
+    `pressed` carries the id of the chosen button. Where they have no room beside each other, they stand in a column.
+    Its `page` is made when somebody first sees it: most panes have something to show.
+    """
+
+    pressed = Signal(str)
+
+    def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._made: list[QPushButton] = []
+        self._said: tuple[str, str, tuple[tuple[str, str], ...]] = ("", "", ())
+        self._offered: tuple[tuple[str, str], ...] | None = None
+        self._theme, self._icon = theme, icon
+        self.setMinimumHeight(20)
+
+    @cached_property
+    def page(self) -> EmptyPage:
+        """What is seen of it, which scrolls where there is too little room."""
+        made = EmptyPage(self._theme, self._icon, self)
+        self._area = scrolled(made, of=self)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.verticalScrollBar().rangeChanged.connect(self._scrolls)
+        self._fill(made)
+        tight(self._area, of=self)
+        self._area.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
+        return made
+
+    @property
+    def title(self) -> QLabel:
+        """What is missing."""
+        return self.page.title
+
+    @property
+    def text(self) -> QLabel:
+        """Why, and what can be done."""
+        return self.page.text
+
     def say(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
         """Show these words; each button is its id and its title, the first is the one that most people want."""
-        self.title.setText(title)
-        self.text.setText(text)
-        for part in (self, self._area):
-            part.setAccessibleName(title)
+        self._said = title, text, buttons
+        self.setAccessibleName(title)
         self.setAccessibleDescription(text)
+        if self.isVisible() or self._is_made:
+            self._fill(self.page)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: somebody sees it."""
+        super().showEvent(event)
+        self._fill(self.page)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: fold or unfold."""
+        super().resizeEvent(event)
+        if self._is_made:
+            self._arrange(self.page)
+
+    @property
+    def _is_made(self) -> bool:
+        return "page" in vars(self)
+
+    def _fill(self, page: EmptyPage) -> None:
+        title, text, buttons = self._said
+        page.title.setText(title)
+        page.text.setText(text)
+        self._area.setAccessibleName(title)
         if buttons == self._offered:
             return  # the one that has the keyboard, or is pressed just now, stays
         self._offered = buttons
@@ -128,36 +180,28 @@ class EmptyState(QWidget):
         self.setFocusProxy(None)  # type: ignore[arg-type] # the stubs know no None
         if here:  # a button that vanishes with it would send the keyboard out of the pane
             self.setFocus()
-        drop_all(self._buttons)
+        drop_all(page.buttons)
         self._made = [
-            button(self, caption, partial(self.pressed.emit, action), kind="" if place else "primary")
+            button(page, caption, partial(self.pressed.emit, action), kind="" if place else "primary")
             for place, (action, caption) in enumerate(buttons)
         ]
-        self._buttons.addStretch(1)
+        page.buttons.addStretch(1)
         for each in self._made:
-            self._buttons.addWidget(each, 0, Qt.AlignmentFlag.AlignHCenter)
-        self._buttons.addStretch(1)
+            page.buttons.addWidget(each, 0, Qt.AlignmentFlag.AlignHCenter)
+        page.buttons.addStretch(1)
         if self._made:
             self.setFocusProxy(self._made[0])
         if here:
             self.setFocus()
-        self._arrange()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: fold or unfold."""
-        super().resizeEvent(event)
-        self._arrange()
+        self._arrange(page)
 
     def _scrolls(self, _least: int, most: int) -> None:
         """Tab comes to the words only where not all of them are in sight."""
         self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus if most else Qt.FocusPolicy.NoFocus)
 
-    def _arrange(self) -> None:
-        fits = sum(each.sizeHint().width() + GAP for each in self._made) <= self.width() - 2 * self.SIDE
-        self._buttons.setDirection(QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom)
-
-    def _paint(self) -> None:
-        self._icon.setPixmap(glyph(self._icon_name, self._theme.palette.text_faint, 28))
+    def _arrange(self, page: EmptyPage) -> None:
+        fits = sum(each.sizeHint().width() + GAP for each in self._made) <= self.width() - 2 * page.SIDE
+        page.buttons.setDirection(QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom)
 
 
 class ElidedLabel(QLabel):
@@ -370,7 +414,8 @@ class PaneTitle(QWidget):
 
     def set_active(self, active: bool) -> None:
         """Show that the keyboard is in this pane."""
-        paint_as(self, "active", active)
+        if active != bool(self.property("active")):  # every bar is told whenever the keyboard goes anywhere
+            paint_as(self, "active", active)
 
     def show_name(self, shown: bool) -> None:
         """Hide the name where a tab says it already."""

@@ -21,7 +21,8 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.theme import Theme, glyph, load_palettes
 from lorestudio.ui.shell.words import Notice
-from lorestudio.ui.widgets.layouts import column, holding
+from lorestudio.ui.widgets import pane as pane_module
+from lorestudio.ui.widgets.layouts import column, holding, paint_as
 from lorestudio.ui.widgets.pane import (
     BarStack,
     ElidedLabel,
@@ -165,6 +166,20 @@ def test_the_first_button_of_an_empty_pane_takes_the_keyboard(qtbot: QtBot, them
     assert empty.findChildren(QPushButton) == []
 
 
+def test_what_an_empty_pane_shows_is_made_when_somebody_sees_it(qtbot: QtBot, theme: Theme) -> None:
+    empty = EmptyState(theme, "trace")
+    qtbot.addWidget(empty)
+    empty.say("No chat", "Open one.", (("chat.open", "Open…"),))
+    assert (empty.accessibleName(), empty.accessibleDescription()) == ("No chat", "Open one.")
+    assert empty.findChildren(QWidget) == []
+    empty.show()
+    empty.setFocus()
+    (door,) = empty.findChildren(QPushButton)
+    assert all(each.isVisible() for each in (empty.title, empty.text, door))
+    assert (empty.title.text(), empty.text.text(), door.text()) == ("No chat", "Open one.", "Open…")
+    assert empty.focusWidget() is door
+
+
 def test_tab_comes_to_the_words_of_an_empty_pane_only_where_they_are_cut(qtbot: QtBot, theme: Theme) -> None:
     empty = EmptyState(theme, "trace")
     qtbot.addWidget(empty)
@@ -225,7 +240,7 @@ def test_what_an_empty_pane_says_stands_in_the_middle_and_a_little_higher(qtbot:
     empty.say("No trace", "Replay the chat to see what became of each entry. " * 3)
     drain()
     icon, title, text = (
-        QRect(each.mapTo(empty, QPoint()), each.size()) for each in (empty._icon, empty.title, empty.text)
+        QRect(each.mapTo(empty, QPoint()), each.size()) for each in (empty.page.icon, empty.title, empty.text)
     )
     assert icon.bottom() < title.top() < title.bottom() < text.top()
     assert icon.top() / (empty.height() - text.bottom()) == pytest.approx(2 / 3, abs=0.05)
@@ -236,11 +251,11 @@ def test_what_an_empty_pane_says_stands_in_the_middle_and_a_little_higher(qtbot:
 def test_an_empty_pane_shows_its_sign_in_the_colours_of_its_theme(qtbot: QtBot, theme: Theme) -> None:
     empty = EmptyState(theme, "trace")
     qtbot.addWidget(empty)
-    shown = empty._icon.pixmap().toImage()
+    shown = empty.page.icon.pixmap().toImage()
     assert shown == glyph("trace", theme.palette.text_faint, 28).toImage()
     theme.palette = load_palettes()["dark"]
     theme.changed.emit()
-    assert empty._icon.pixmap().toImage() == glyph("trace", theme.palette.text_faint, 28).toImage() != shown
+    assert empty.page.icon.pixmap().toImage() == glyph("trace", theme.palette.text_faint, 28).toImage() != shown
     assert empty.title.property("kind") == "title"
 
 
@@ -347,6 +362,24 @@ def test_the_title_of_a_dock_says_what_its_pane_says(qtbot: QtBot, theme: Theme)
     dock.bar.set_active(True)
     assert dock.bar.property("active") is True
     assert dock.bar._float.focusPolicy() is Qt.FocusPolicy.TabFocus
+
+
+def test_the_bar_of_a_dock_is_dressed_anew_only_when_the_keyboard_comes_or_goes(
+    qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every bar is told whenever the keyboard goes anywhere."""
+    dock, dressed = QDockWidget(), []
+    qtbot.addWidget(dock)
+    bar = PaneTitle(dock, "Budget", theme)
+
+    def dress(widget: QWidget, name: str, value: object) -> None:
+        paint_as(widget, name, value)
+        dressed.append(value)
+
+    monkeypatch.setattr(pane_module, "paint_as", dress)
+    for active in (False, True, True, False, False):
+        bar.set_active(active)
+    assert dressed == [True, False]
 
 
 def test_a_dock_makes_its_pane_when_somebody_looks_and_tells_that_the_keyboard_left(qtbot: QtBot, theme: Theme) -> None:
