@@ -89,6 +89,24 @@ def test_panes_that_come_into_sight_together_are_made_one_after_the_other(window
 
 
 @pytest.mark.own_window
+@pytest.mark.parametrize(
+    "name", ["bench", "budget", "compare", "graph", "scores", "settings", "timeline", "tuning", "verify"]
+)
+def test_a_pane_is_made_where_it_will_stand(window, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved: list[str] = []
+    usual = Pane.event
+
+    def event(pane: Pane, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.ParentChange:
+            moved.append(pane.name)
+        return usual(pane, event)
+
+    monkeypatch.setattr(Pane, "event", event)
+    assert window.docks[name].pane.parent() is window.docks[name]
+    assert name not in moved
+
+
+@pytest.mark.own_window
 @pytest.mark.parametrize("name", ["recap", "memories"])
 def test_a_pane_and_the_parts_of_its_tabs_are_made_where_they_will_stand(
     window, name: str, monkeypatch: pytest.MonkeyPatch

@@ -20,7 +20,7 @@ class BenchFeature(Feature):
         from lorestudio.ui.features.bench.pane import BenchPane
 
         context = self.context
-        pane = BenchPane(context.theme, context.session, context.selection)
+        pane = BenchPane(context.theme, context.session, context.selection, self.home("bench"))
         pane.opened.connect(partial(context.show, "entry"))
         return pane
 

@@ -219,8 +219,8 @@ class BenchPane(Pane):
 
     opened = Signal()
 
-    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
-        super().__init__("bench", tr("Bench"), theme)
+    def __init__(self, theme: Theme, session: Session, selection: Selection, parent: QWidget | None = None) -> None:
+        super().__init__("bench", tr("Bench"), theme, parent)
         self._session, self._selection = session, selection
         self.result: BenchResult | None = None
         self._newest = Newest(session.jobs)

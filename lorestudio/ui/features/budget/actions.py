@@ -20,6 +20,6 @@ class BudgetFeature(Feature):
         from lorestudio.ui.features.budget.pane import BudgetPane
 
         context = self.context
-        pane = BudgetPane(context.theme, context.session, context.selection, context.preview.whole)
+        pane = BudgetPane(context.theme, context.session, context.selection, context.preview.whole, self.home("budget"))
         context.commands.attach({Where.RUNS: (pane,)})
         return pane

@@ -510,8 +510,10 @@ def _note(segment: Segment) -> str:
 class BudgetPane(Pane):
     """Follows the chosen generation and entry; segments and rows choose entries."""
 
-    def __init__(self, theme: Theme, session: Session, selection: Selection, whole: LiveEffects) -> None:
-        super().__init__("budget", tr("Budget"), theme)
+    def __init__(
+        self, theme: Theme, session: Session, selection: Selection, whole: LiveEffects, parent: QWidget | None = None
+    ) -> None:
+        super().__init__("budget", tr("Budget"), theme, parent)
         self._session, self._selection, self._whole = session, selection, whole
         self._said = ""
         self._trace: Trace | None = None

@@ -35,7 +35,9 @@ class GraphFeature(Feature):
         from lorestudio.ui.features.graph.pane import GraphPane
 
         context = self.context
-        pane = GraphPane(context.theme, context.session, context.selection, context.session.graphs_in)
+        pane = GraphPane(
+            context.theme, context.session, context.selection, context.session.graphs_in, self.home("graph")
+        )
         pane.opened.connect(partial(context.show, "entry"))
         return pane
 

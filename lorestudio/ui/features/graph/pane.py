@@ -53,9 +53,16 @@ class GraphPane(Pane):
 
     opened = Signal()
 
-    def __init__(self, theme: Theme, session: Session, selection: Selection, keep_in: Path | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        session: Session,
+        selection: Selection,
+        keep_in: Path | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
         """`keep_in` is the folder where positions survive the window; without it they are kept until its end."""
-        super().__init__("graph", tr("Graph"), theme)
+        super().__init__("graph", tr("Graph"), theme, parent)
         self._session, self._selection = session, selection
         self._store = LayoutStore(keep_in)
         self._index: VaultIndex | None = None

@@ -63,7 +63,7 @@ class SettingsFeature(Feature):
         from lorestudio.ui.features.settings.pane import SettingsPane
 
         context = self.context
-        pane = SettingsPane(context.theme, context.session, context.selection, context.preview)
+        pane = SettingsPane(context.theme, context.session, context.selection, context.preview, self.home("settings"))
         menu = QMenu(pane)
         context.commands.fill(menu, MENU)
         pane.profile_button.setMenu(menu)

@@ -25,8 +25,10 @@ from lorestudio.ui.widgets.pane import MessageBar, Pane
 class SettingsPane(Pane):
     """The list of settings above the one that is chosen. Nothing here knows a single setting."""
 
-    def __init__(self, theme: Theme, session: Session, selection: Selection, live: LivePreview) -> None:
-        super().__init__("settings", tr("Settings"), theme)
+    def __init__(
+        self, theme: Theme, session: Session, selection: Selection, live: LivePreview, parent: QWidget | None = None
+    ) -> None:
+        super().__init__("settings", tr("Settings"), theme, parent)
         self._session, self._selection = session, selection
         self.trial = SettingTrial(session, selection, live, self)
         self.model = SettingsTree(theme, DeepLoreSettings(), declarations(), self)

@@ -206,8 +206,8 @@ class TuningPane(Pane):
 
     chosen = Signal()
 
-    def __init__(self, theme: Theme) -> None:
-        super().__init__("tuning", tr("Tuning"), theme)
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__("tuning", tr("Tuning"), theme, parent)
         hint = tr("scanDepth=1..8\nmaxTokensBudget=500..4000/100\nHarbour.md:priority=10..100")
         self.over = text_field(self, tr("What may be turned, one a line"), hint)
         line = self.over.fontMetrics().lineSpacing()

@@ -77,7 +77,7 @@ class SearchFeature(Feature):
         """What is searched, and what was found."""
         from lorestudio.ui.features.tuning.search_pane import TuningPane
 
-        pane = TuningPane(self.context.theme)
+        pane = TuningPane(self.context.theme, self.home("tuning"))
         pane.chosen.connect(self.context.actions_changed)
         self.context.enable_with(pane.add, "tuning.add")
         self.context.enable_with(pane.start, "tuning.start")

@@ -54,7 +54,7 @@ class VerifyFeature(Feature):
         """What was found, which nobody asks for before the pane is seen."""
         from lorestudio.ui.features.verify.pane import VerifyPane
 
-        pane = VerifyPane(self.context.theme)
+        pane = VerifyPane(self.context.theme, self.home("verify"))
         pane.reply_view.picked.connect(self._go)
         pane.cause_view.chosen.connect(lambda _cause: self.context.actions_changed())
         return pane

@@ -74,8 +74,8 @@ def _explained(cause: Cause) -> str:
 class VerifyPane(Pane):
     """What may explain the differences above, the replies below."""
 
-    def __init__(self, theme: Theme) -> None:
-        super().__init__("verify", tr("There and here"), theme)
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__("verify", tr("There and here"), theme, parent)
         causes = (
             Column("May explain it", lambda cause: cause.title, tip=cause_story),
             Column("Replies", _explained, width=80),
