@@ -70,10 +70,7 @@ class BasisDialog(Dialog):
         self.hint = label(self, kind="small")
         headings = tr("Hidden today"), tr("Since when"), tr("Begins with")
         self.rows = named(TextRows(headings, self), tr("Messages that are hidden today"))
-        self.rows.setSizePolicy(
-            QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored
-        )  # no higher than the rest leaves
-        self.rows.setMinimumHeight(5 * self.fontMetrics().lineSpacing())  # the headings and two rows
+        self.rows.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # as low as it can be
         head = named(self.rows.header(), tr("Columns"))
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
