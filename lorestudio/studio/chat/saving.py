@@ -124,12 +124,10 @@ def save_chat(
 
 def save_branch(document: ChatDocument, made: ChatBranch, folder: Path) -> Path:
     """Write a branch into a new file of the folder. Raises InputError where one of its name is there."""
-    path = folder / f"{made.name}.jsonl"
+    part = document.until(made.original, len(made.branch.messages))
+    path = folder / f"{made.name}{'.jsonl' if part.format is ChatFormat.SILLYTAVERN else '.txt'}"
     if path.exists():
         raise InputError(path, "there is a file of this name already, so the branch was not made. Try again.")
-    part = document.until(made.original, len(made.branch.messages))
-    if part.format is not ChatFormat.SILLYTAVERN:
-        path = path.with_suffix(".txt")
     data = _bytes(part, made.branch, path, lossy=True)
     with refused(partial(InputError, path), "the branch was not made ({reason})."):
         write_atomically(path, data)

@@ -197,6 +197,18 @@ def test_a_branch_is_a_file_beside_the_chat(path: Path) -> None:
         save_branch(loaded.document, made, path.parent)
 
 
+def test_a_branch_of_plain_text_overwrites_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "Ada.txt"
+    path.write_text("Ada: Welcome.\nWren: Hi.\n", encoding="utf-8")
+    loaded = load_chat(path)
+    made = editing.branch(loaded.chat, 0, path.stem, NOW)
+    found = save_branch(loaded.document, made, tmp_path)
+    found.write_text("Ada: Changed since.\n", encoding="utf-8")
+    with pytest.raises(InputError, match="there is a file of this name"):
+        save_branch(loaded.document, made, tmp_path)
+    assert found.read_text(encoding="utf-8") == "Ada: Changed since.\n"
+
+
 def test_recorded_answers_go_with_a_chat_and_overwrite_none(path: Path) -> None:
     answers, copied = path.with_name("Ada.answers.jsonl"), path.with_name("Copy.answers.jsonl")
     copy = path.with_name("Copy.jsonl")
