@@ -26,7 +26,8 @@ from lorestudio.settings.files import real_path
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.project.tokens import counting_for
-from lorestudio.systems.recap.overview import RecapState, message_rows, scene_rows
+from lorestudio.systems.recap.overview import message_rows, scene_rows
+from lorestudio.systems.recap.records import RecapState
 from lorestudio.systems.recap.session import RecapSession, recap_cost, recap_settings
 from lorestudio.systems.recap.worker import QueueProgress
 from lorestudio.trace.storage.serialize import to_json

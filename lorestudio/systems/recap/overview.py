@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -13,7 +12,7 @@ from lorestudio.domain.records import Terse
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import ChatFile
 from lorestudio.systems.recap.message_recaps import WalkDecision
-from lorestudio.systems.recap.records import get_memory, is_included, message_text, namespace, text_of
+from lorestudio.systems.recap.records import RecapState, get_memory, is_included, message_text, namespace, text_of
 from lorestudio.systems.recap.refresh import PLACE_WORDS, refreshed
 from lorestudio.systems.recap.running import RunningRecaps
 from lorestudio.systems.recap.scenes.scenes import (
@@ -34,16 +33,6 @@ from lorestudio.systems.recap.session import RecapSession
 from lorestudio.systems.recap.system import chat_until
 from lorestudio.systems.recap.tracing import recap_trace
 from lorestudio.trace.model import Trace, Turn, Verdict
-
-
-class RecapState(StrEnum):
-    """How a message stands to its recap (rules: recap-memory 10)."""
-
-    NONE = "none"
-    INCLUDED = "included"
-    KEPT = "kept"
-    EXCLUDED = "excluded"
-    FAILED = "failed"
 
 
 class MessageRow(Struct, frozen=True):

@@ -7,6 +7,7 @@ things (rules: recap-memory 2, 3).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Final, TypeAlias
 
 from lorestudio.domain.entry import EMPTY
@@ -22,6 +23,16 @@ OLD_NAMESPACE: Final = "auto_recap_memory"
 INCLUDED: Final = "Recap of message(s)"
 INCLUDED_ONCE: Final = "Summary of message(s)"
 """What older files write for the same."""
+
+
+class RecapState(StrEnum):
+    """How a message stands to its recap (rules: recap-memory 10)."""
+
+    NONE = "none"
+    INCLUDED = "included"
+    KEPT = "kept"
+    EXCLUDED = "excluded"
+    FAILED = "failed"
 
 
 def mapping(value: Json) -> Mapping[str, Json]:

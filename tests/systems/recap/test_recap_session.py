@@ -13,8 +13,9 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.recap import chat_file as book
 from lorestudio.systems.recap import session as queue_file
 from lorestudio.systems.recap import session as session_module
-from lorestudio.systems.recap.overview import RecapState, message_rows, scene_rows
+from lorestudio.systems.recap.overview import message_rows, scene_rows
 from lorestudio.systems.recap.queue import queue_path
+from lorestudio.systems.recap.records import RecapState
 from lorestudio.systems.recap.scenes import scenes
 from lorestudio.systems.recap.session import RecapSession, recap_cost
 from lorestudio.systems.recap.system import RecapSystem, chat_until

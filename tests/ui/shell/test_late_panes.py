@@ -131,6 +131,13 @@ def test_a_pane_and_the_parts_of_its_tabs_are_made_where_they_will_stand(
     assert moved == []
 
 
+def test_the_pane_of_recaps_is_there_before_the_system_is_loaded() -> None:
+    """It took a quarter of the turn in which somebody first looks; recaps are read in a job."""
+    code = "import lorestudio.ui.features.recap.pane, sys; print('lorestudio.systems.recap.session' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert told.stdout.strip() == "False"
+
+
 def test_python_imports_as_it_always_does() -> None:
     """PySide6's own import reads the source of every module that follows."""
     code = "import lorestudio.ui, builtins; print(builtins.__import__.__name__)"

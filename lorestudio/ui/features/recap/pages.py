@@ -6,15 +6,13 @@ Recaps can be written. For the reply that is looked at there is the walk over th
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QWidget
 
 from lorestudio.domain.texts import shorten
-from lorestudio.systems.recap.message_recaps import WalkDecision
-from lorestudio.systems.recap.overview import MessageRow, PromptAt, RecapPicture, RecapState, WalkRow
-from lorestudio.systems.recap.running import RunningVersion
+from lorestudio.systems.recap.records import RecapState
 from lorestudio.trace.explain import explain
 from lorestudio.trace.model import Trace, Verdict
 from lorestudio.trace.wording import time_words
@@ -23,6 +21,10 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column, state_column
 from lorestudio.ui.widgets.layouts import ProgressBar, label, named
 from lorestudio.ui.widgets.work_pane import RowsPage, SmallText
+
+if TYPE_CHECKING:
+    from lorestudio.systems.recap.overview import MessageRow, PromptAt, RecapPicture, WalkRow
+    from lorestudio.systems.recap.running import RunningVersion
 
 _STATES: Final = {
     RecapState.NONE: ("No recap", "dash", "text_faint", ""),
@@ -301,7 +303,7 @@ def _prompt_sentences(prompt: PromptAt) -> list[str]:
 
 def _left_out(prompt: PromptAt) -> list[str]:
     """How many messages take no part, and why, the most frequent reason first; [] where all do."""
-    left = [row for row in prompt.rows if row.decision is not WalkDecision.INCLUDED]
+    left = [row for row in prompt.rows if row.decision.value != "included"]
     if not left:
         return []
     verdicts = (_verdict_of(prompt.trace, row.index) for row in left)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from PySide6.QtCore import QTimer, Signal
@@ -16,7 +16,6 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.texts import shorten
-from lorestudio.systems.recap.overview import RecapPicture, SceneRow
 from lorestudio.systems.recap.queue import QueuePicture
 from lorestudio.trace.wording import time_words
 from lorestudio.ui.features.recap.memory import NoRecaps
@@ -26,6 +25,9 @@ from lorestudio.ui.shell.words import count, number, tr, with_full_stop
 from lorestudio.ui.widgets.cells import Column, state_column
 from lorestudio.ui.widgets.layouts import small_button
 from lorestudio.ui.widgets.work_pane import RowsPage, WorkPane
+
+if TYPE_CHECKING:
+    from lorestudio.systems.recap.overview import RecapPicture, SceneRow
 
 LOGGED: Final = 50
 _RETRY: Final = re.compile(r"^Retry [^:]*: ")

@@ -17,8 +17,9 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.systems.recap.message_recaps import WalkDecision
-from lorestudio.systems.recap.overview import MessageRow, PromptAt, RecapPicture, RecapState, SceneRow, WalkRow
+from lorestudio.systems.recap.overview import MessageRow, PromptAt, RecapPicture, SceneRow, WalkRow
 from lorestudio.systems.recap.queue import FinishedOperation, QueuedOperation, QueuePicture, QueueState, Status
+from lorestudio.systems.recap.records import RecapState
 from lorestudio.systems.recap.running import RunningRecaps, RunningVersion
 from lorestudio.systems.recap.scenes.scenes import SceneLock
 from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict

@@ -20,8 +20,8 @@ from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.recap import session as session_module
-from lorestudio.systems.recap.overview import RecapState
 from lorestudio.systems.recap.queue import queue_path
+from lorestudio.systems.recap.records import RecapState
 from lorestudio.ui.features.chat.reply import local_now
 from lorestudio.ui.features.controls.chips import EffectWatch
 from lorestudio.ui.features.recap import queue as queueing
