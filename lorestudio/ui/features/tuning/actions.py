@@ -197,9 +197,8 @@ class TuningFeature(Feature):
         )  # fmt: skip
 
     def begin(self) -> None:
-        """Look at what is open already."""
+        """The menu of an answer has what can be expected of its entry."""
         self._answers.addActions([self.context.action(name) for name in ON_AN_ENTRY])
-        self._wait()
 
     def stop(self) -> None:
         """Check nothing any more."""
