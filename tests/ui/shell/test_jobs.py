@@ -373,6 +373,7 @@ def test_closing_a_strand_stops_its_work_and_does_one_last_thing(jobs: Jobs, qtb
             order.append("stopped")
 
     async def last() -> None:
+        await asyncio.sleep(0.05)  # whoever closes it waits for this
         order.append("last")
 
     strand.start(wait, failed=heard.all["failed"])

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QDialog,
     QLineEdit,
+    QMenu,
     QMessageBox,
     QTextBrowser,
     QTextEdit,
@@ -30,7 +31,7 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.trace.model import Phase
 from lorestudio.ui.features.budget.pane import BudgetBar
 from lorestudio.ui.shell import app as ui_app
-from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.layout import DEBUG, PANE_ORDER
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.shortcuts import ShortcutsDialog
@@ -70,6 +71,27 @@ def test_a_look_at_what_can_be_done_is_the_one_that_was_asked_for_before(window)
         follow()
         due.append(window.context._soon.isActive())
     assert due == [True, False]
+
+
+def test_the_sign_of_the_program_has_the_accent_of_the_theme(window) -> None:
+    seen = window.windowIcon().pixmap(32).toImage()
+    assert seen == window.theme.icon("lorestudio", "accent").pixmap(32).toImage()
+
+
+def test_the_keys_of_a_place_work_in_its_panes(window) -> None:
+    for name in ("timeline", "memories", "expectations", "compare", "budget"):
+        window.show_pane(name)
+    panes = {where: set() for where in Where if where is not Where.WINDOW}
+    for name, action in window.commands.table.items():
+        holders = [each for each in window.commands.actions[name].associatedObjects() if not isinstance(each, QMenu)]
+        for pane, dock in window.docks.items():
+            if action.where in panes and any(dock.isAncestorOf(each) for each in holders):
+                panes[action.where].add(pane)
+    assert panes == {
+        Where.VAULT: {"vault"}, Where.CHAT: {"chat"}, Where.EDITOR: {"entry"}, Where.TRACE: {"trace"},
+        Where.TIMELINE: {"timeline"}, Where.MEMORIES: {"memories"}, Where.EXPECTATIONS: {"expectations"},
+        Where.RUNS: {"chat", "trace", "timeline", "compare", "budget"},
+    }  # fmt: skip
 
 
 # ---- one selection --------------------------------------------------------------------------------------------------

@@ -67,6 +67,7 @@ def test_a_label_can_be_narrower_than_its_text(qtbot: QtBot) -> None:
     qtbot.addWidget(label)
     label.setText("A title of some length")
     assert label.minimumSizeHint().width() < label.sizeHint().width() // 2
+    assert label.minimumSizeHint().height() == label.sizeHint().height()
 
 
 class Watched(Pane):

@@ -266,6 +266,9 @@ def test_the_first_key_leads_to_the_first_row_and_others_to_the_ends(qtbot: QtBo
         QTest.keyClick(view, key)
         seen.append(view.currentIndex().row())
     assert seen == [0, 49, 49, 48, 0, 0, 10, 20, 10, 11]  # ten rows of 30 pixels are a page
+    view.set_guess(lambda: [1] * 50, lambda _length, _width: 60)
+    QTest.keyClick(view, Qt.Key.Key_PageDown)  # before they were painted as high as they are now
+    assert view.currentIndex().row() == 16
 
 
 def test_a_page_is_one_row_at_least(qtbot: QtBot) -> None:

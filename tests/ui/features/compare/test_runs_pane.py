@@ -251,6 +251,7 @@ def test_marking_and_comparing(window: MainWindow, qtbot: QtBot) -> None:
     window.chat.view.setFocus()
     qtbot.keyClick(window.chat.view, Qt.Key.Key_M)
     assert pane_of(window).comparable.marked is not None
+    assert "is marked. Ctrl+M compares it" in window.status.currentMessage()
     assert window.commands.actions["compare.marked"].isEnabled()
     go(window, 8)
     window.run("compare.marked")

@@ -23,7 +23,9 @@ def test_own_facts_stand_before_others_of_the_run(theme: Theme) -> None:
     assert texts == [["New", "", "Skarn is old."], ["Known already (same run)", "0.900", "The gate is shut."]]
     page.view.pressed.emit(page.model.rows[1])
     assert picked == ["c"]
+    assert not page.view.isHidden()
     page.show_past(None, loading=True)
     assert page.model.rowCount() == 0
+    assert page.view.isHidden()
     assert page.words.text() == "Looking it up…"
     page.deleteLater()

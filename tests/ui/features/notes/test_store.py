@@ -465,3 +465,4 @@ def test_a_found_text_that_the_file_has_already_clashes_with_nothing(store, told
     store.restore(path, "found", "d")
     done()
     assert told.names == ["opened", "failed"]
+    assert isinstance(told.last(), Exception)  # which the pane shows for the path before it

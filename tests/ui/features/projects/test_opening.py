@@ -237,6 +237,10 @@ def test_the_coach_stands_in_its_corner_and_leaves_with_the_demo(demo: MainWindo
     QTest.keyClick(coach, Qt.Key.Key_Escape)
     assert not coach.isVisible()
     assert demo.current_pane() is demo.trace
+    place = coach.geometry()
+    demo.resize(1200, 760)
+    drain()
+    assert coach.geometry() == place  # it looks no more at what happens to the window
     demo.run("help.coach")
     assert coach.count.text() == "A minute on one note · 1 of 6"
     coach.skip.click()

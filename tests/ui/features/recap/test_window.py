@@ -98,6 +98,13 @@ def rows(window: MainWindow) -> list[Any]:
     return list(window.features.recap.pane.messages.model.rows)
 
 
+def test_the_menus_of_its_head_have_what_is_rare_and_who_answers(opened: MainWindow) -> None:
+    pane = opened.features.recap.pane
+    rare, answers = ([act.text() for act in holder.menu().actions()] for holder in (pane.more, pane.asked))
+    assert rare[:3] == ["Look for a scene break", "Running recap of all scenes", ""]
+    assert answers[0] == "Offline stand-in (no model)"
+
+
 def test_looking_writes_nothing(opened: MainWindow, path: Path) -> None:
     assert path.read_text("utf-8") == write_chat(path.with_name("Other.jsonl")).read_text("utf-8")
     assert [row.state for row in rows(opened)] == [RecapState.NONE] * len(TALE)

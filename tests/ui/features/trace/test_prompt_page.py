@@ -270,6 +270,7 @@ def test_what_was_not_sent_stands_at_the_end_with_its_tokens() -> None:
         head = next(place for place, row in enumerate(rows) if row.title == "Not in the prompt")
         assert (rows[head].head, rows[head].amount) == (True, tokens)
         assert [(row.title, row.head) for row in rows[head + 1 :]] == [(title, False) for title in titles]
+        assert [row.origin for row in rows[head + 1 :]] == [*(() if lore_only else (Origin.CHAT.value,)), "constant"]
 
 
 def test_the_side_of_a_part_says_where_it_comes_from_or_that_it_was_lost(
