@@ -303,7 +303,9 @@ def _prompt_sentences(prompt: PromptAt) -> list[str]:
 
 def _left_out(prompt: PromptAt) -> list[str]:
     """How many messages take no part, and why, the most frequent reason first; [] where all do."""
-    left = [row for row in prompt.rows if row.decision.value != "included"]
+    from lorestudio.systems.recap.message_recaps import WalkDecision
+
+    left = [row for row in prompt.rows if row.decision is not WalkDecision.INCLUDED]
     if not left:
         return []
     verdicts = (_verdict_of(prompt.trace, row.index) for row in left)
