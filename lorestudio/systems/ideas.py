@@ -229,6 +229,13 @@ def left_out_options(note: LeftOutNote, lorebook_tag: str, never_tag: str) -> tu
     return (Option((Change("enable", title, note=edit),)),)
 
 
+def always(note: Entry) -> Change:
+    """The note in at every reply."""
+    title = f"Make {quoted(note.title)} a constant, which goes in at every reply"
+    edit = NoteEdit.of(note, "constant", True)
+    return Change("constant", title, note=edit, forced=True, brief="Make it a constant")
+
+
 def _counts(known: Declaration) -> bool:
     left_alone = known.advanced or known.local or known.group in _LEFT_ALONE
     return bool(known.affects) and not left_alone
@@ -252,6 +259,9 @@ def _edits(s: Situation, note: Entry, keys: str, unrefined: Option) -> Iterator[
             if key is None or each == key:
                 edit = NoteEdit.of(note, keys, drop=(each,))
                 yield Option((Change("drop_key", f"Take the key {quoted(each)} from {name}", note=edit),), "key")
+        if note.constant:
+            edit = NoteEdit.of(note, "constant", removed=True)
+            yield Option((Change("constant", f"Make {name} no constant", note=edit),))
         return
     if note.refine_keys:
         yield unrefined
@@ -260,6 +270,8 @@ def _edits(s: Situation, note: Entry, keys: str, unrefined: Option) -> Iterator[
         edit = NoteEdit.of(note, keys, add=(word,))
         brief = f"Add the key {quoted(word)}"
         yield Option((Change("add_key", f"{brief} to {name}", note=edit, brief=brief),), "key")
+    if not note.constant:
+        yield Option((always(note),))
 
 
 def _settings(s: Situation, known: Declaration, never_zero: Collection[str]) -> Iterator[Option]:

@@ -22,7 +22,7 @@ from lorestudio.systems import ideas
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.matching.key_search import would_match
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
-from lorestudio.systems.ideas import Change, NoteEdit, Option, Steps, declared_setting, key_ideas
+from lorestudio.systems.ideas import Change, NoteEdit, Option, Steps, always, declared_setting, key_ideas
 from lorestudio.trace.journey import FateState
 from lorestudio.trace.model import Outcome, Verdict
 from lorestudio.trace.wording import joined, quoted
@@ -442,8 +442,7 @@ def no_guide(s: DeepLoreSituation) -> Iterator[Option]:
 def constant(s: DeepLoreSituation) -> Iterator[Option]:
     """In at every reply."""
     if not s.entry.constant:
-        title = f"Make {s.name} a constant, which goes in at every reply"
-        yield s.edit("constant", title, "constant", value=True, forced=True, brief="Make it a constant")
+        yield Option((always(s.entry),))
 
 
 def pin(s: DeepLoreSituation) -> Iterator[Option]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.records import replace
 from lorestudio.settings.sections import differences
+from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import Bench
@@ -109,3 +112,17 @@ def test_a_score_is_explained_or_not(simulator: Simulator) -> None:
     run = Rerun.of(simulator, LAST)
     figures = run.system.explain_score(run.moment, run.state, run.before, 0)
     assert figures is None or isinstance(figures, Bm25Figures)
+
+
+def test_a_note_is_made_a_constant_and_no_more_one(simulator: Simulator, tmp_path: Path) -> None:
+    """By every system that chooses from notes: recaps and facts are none."""
+    system, gate = simulator.system, tmp_path / GATE[1]
+    chooses = system.kind.name not in {"recap", "facts"}
+    for front in ("", "constant: true\n"):
+        gate.write_text(f"---\ntags: [lorebook]\nkeys: [portcullis]\n{front}---\nShut.\n", encoding="utf-8")
+        project = replace(open_project([tmp_path]), chat=simulator.project.chat)
+        ran = Simulator(project, system.with_settings(system.settings, project.scene()))
+        asyncio.run(ran.replay())
+        found = WhyNotFinder(ran, LAST).find((tmp_path.name, gate.name))
+        assert found.keeps_out is (bool(front) and chooses)
+        assert ("constant" in {each.change.code for each in found.answers}) is chooses
