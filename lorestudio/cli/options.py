@@ -353,7 +353,7 @@ class SystemOptions(SettingsOfSystem):
             raise InputError(option, "these are settings of another system. Name it with --system, or use --settings.")
         scene = project.scene() if asked is None else project.scene(asked.source, asked.model)
         system = system_of(scene, kind, with_books(kind, settings, self.book or ()))
-        say_all(system.remarks)
+        say_all((*system.remarks, *project.book_remarks(kind)))
         return system
 
     def offline(self, project: Project, answers: str = AnswerKind.STAND_IN) -> System:

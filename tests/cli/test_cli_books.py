@@ -88,6 +88,36 @@ def test_a_lorebook_in_the_place_of_a_vault(lorestudio: Run, chat: Path, around:
     assert "chat.jsonl" in refused.output
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("replay", "--chat", "{chat}"),
+        ("test", "--text", "The tide."),
+        ("score", "--chat", "{chat}"),
+        ("compare", "--chat", "{chat}", "--run", "deeplore", "--run", "world-info"),
+    ],
+    ids=lambda asked: asked[0],
+)
+def test_that_a_lorebook_beside_a_vault_takes_no_part_is_said(
+    lorestudio: Run, vault: Path, chat: Path, tmp_path: Path, asked: tuple[str, ...]
+) -> None:
+    book = tmp_path / "Book.json"
+    entry = {**NEW_ENTRY, "uid": 0, "key": ["tide"], "comment": "Tide", "content": "High.", "disable": True}
+    book.write_text(json.dumps({"entries": {"0": entry}}), encoding="utf-8")
+    command, *more = (each.format(chat=chat) for each in asked)
+    told = "“Book” beside the vault takes no part: DeepLore looks at notes alone, and World Info scans lorebooks."
+    both = lorestudio(command, vault, book, *more)
+    assert both.exit_code == 0, both.output
+    assert both.stderr.count(told) == 1
+    assert "takes no part" not in lorestudio(command, vault, *more).stderr
+    if command == "replay":
+        assert "takes no part" not in lorestudio(command, vault, book, *more, "--system", "world-info").stderr
+        assert "part" not in lorestudio(command, vault, book, *more, "--system", "recap").stderr  # it takes no notes
+        assert "part" not in lorestudio(command, book, *more).stderr
+        off = "1 entry that is switched off takes part: DeepLore does not look at the switch, as World Info does."
+        assert off in lorestudio(command, book, *more, "--system", "deeplore").stderr
+
+
 def test_files_given_in_the_wrong_place_are_recognised(
     lorestudio: Run, vault: Path, chat: Path, tmp_path: Path
 ) -> None:

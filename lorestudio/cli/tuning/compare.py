@@ -81,7 +81,9 @@ def compare(
         chosen = [replace(each, label=f"{each.label}, {name}", tokenizer=name, rules="") for each, name in pairs]
     chosen = [*candidates_with_books(chosen, book or ())]
     found = asyncio.run(compare_candidates(project, chosen))
-    say_all(problem for each in chosen for problem in settled(project, each)[0].problems)
+    for each in chosen:
+        read, kind, _settings = settled(project, each)
+        say_all((*read.problems, *project.book_remarks(kind)))
     if as_json:
         print_json(comparison_json(found))
         return

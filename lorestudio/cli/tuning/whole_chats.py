@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.options import SYSTEMS, BookOption, ProjectOptions, with_books
+from lorestudio.cli.output import say_all
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.comparison import Candidate, candidate
@@ -51,6 +52,7 @@ class WholeChats(ProjectOptions):
     def candidates(self, project: Project) -> tuple[Candidate, ...]:
         """Who runs the chats; lorebooks go to those that scan some. Raises InputError and SettingsError."""
         found = tuple(map(candidate, self.run or [project.system]))
+        say_all(remark for each in found for remark in project.book_remarks(kind_of(each.system)))
         return tuple(candidates_with_books(found, self.book or ()))
 
     def expected(self, project: Project, *, needed: bool = False) -> tuple[Path | None, Expectations]:

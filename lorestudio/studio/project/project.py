@@ -17,7 +17,7 @@ import platformdirs
 from msgspec import field
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import OFF, VaultIndex
 from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import Terse, replace
@@ -52,7 +52,7 @@ from lorestudio.studio.prompt.card import card_in, cast_in
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import Deciding, Scene, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, kind_of
-from lorestudio.trace.wording import plural
+from lorestudio.trace.wording import joined, plural, quoted
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.files import VaultError, refused
 from lorestudio.vault.index import VaultState, state_of
@@ -148,6 +148,22 @@ class Project:
             return by
         kind = kind_of(self.system)
         return Deciding(kind, kind.settings_in(self.settings))
+
+    def book_remarks(self, kind: SystemKind) -> tuple[str, ...]:
+        """What a person has to know of its lorebooks where this system chooses from notes, and scans no lorebooks."""
+        if not self.books or kind.books is not None or not kind.heeds:
+            return ()
+        scanning = ", ".join(other.title for other in KINDS.values() if other.books is not None)
+        if self.places:
+            names = joined(tuple(quoted(book.name) for book in self.books))
+            told = f"{names} beside the vault {plural(len(self.books), 'takes|take')} no part"
+            why = f"{kind.title} looks at notes alone, and {scanning} scans lorebooks"
+            return (f"{told}: {why}. Imported into the vault, entries are notes like others.",)
+        off = sum(bool(entry.system_fields.get(OFF)) for entry in self.index.entries)
+        if not off:
+            return ()
+        told = plural(off, "# entry that is switched off takes|# entries that are switched off take")
+        return (f"{told} part: {kind.title} does not look at the switch, as {scanning} does.",)
 
     @property
     def active_character(self) -> str:

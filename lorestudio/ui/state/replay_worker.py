@@ -282,7 +282,7 @@ class Replayer:
         system = self._system(project, replay, job)
         earlier = tuple(each for each in earlier if each.system.kind is system.kind)[:MOST_EARLIER]
         simulator = self._make_simulator(project, system, self._board, earlier)
-        self._tell_remarks(system, replay)
+        self._tell_remarks([*_remarks(system), *map(tr, project.book_remarks(system.kind))], replay)
         if not wanted.fresh and not earlier:
             self._restore(simulator, replay)
             if wanted.asked:
@@ -332,9 +332,8 @@ class Replayer:
         start = simulator.place(wanted.start) if wanted.start is not None else 0
         job.run(lambda: _replay(simulator, replay, job, start, until))
 
-    def _tell_remarks(self, system: System, replay: Replay) -> None:
+    def _tell_remarks(self, told: list[str], replay: Replay) -> None:
         """What there is to say of what the system was made of, once."""
-        told = _remarks(system)
         replay.problems += [text for text in told if text not in self.told]
         self.told = told
 

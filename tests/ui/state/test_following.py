@@ -342,6 +342,23 @@ def test_news_of_vaults_that_are_only_being_opened_are_told_once_they_are_follow
     follower.take(None)
 
 
+def test_the_window_says_that_a_lorebook_beside_a_vault_takes_no_part(
+    make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path
+) -> None:
+    book, note = tmp_path / "Sea.json", tmp_path / "vault" / "Bell.md"
+    book.write_text('{"entries": {}}', "utf-8")
+    note.parent.mkdir()
+    note.write_text("---\ntags: [lorebook]\nkeys: [bell]\n---\nIt rings.\n", "utf-8")
+    chat = tmp_path / "chat.txt"
+    chat.write_text("Wren: The bell.\nAda: Yes.\n", "utf-8")
+    session, said = make_session(), list[str]()
+    session.notice.connect(lambda notice: said.append(notice.text))
+    session.set_project(open_project([note.parent, book], chat))
+    session.replays.run_all()
+    qtbot.waitUntil(lambda: not session.busy and session.jobs.idle)
+    assert [text for text in said if "“Sea” beside the vault takes no part: DeepLore" in text]
+
+
 def test_lorebooks_are_watched_while_they_are_shown(
     make_session: Callable[..., Session], watches: list[Watch], tmp_path: Path
 ) -> None:
