@@ -258,9 +258,8 @@ class MessageList(QListView):
 
     def doItemsLayout(self) -> None:
         """Qt: heights may be others."""
-        QAbstractItemView.doItemsLayout(self)
         self._forget()
-        self.updateGeometries()
+        QAbstractItemView.doItemsLayout(self)  # it updates the geometries
 
     def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
         """Qt: some rows are others."""

@@ -271,6 +271,14 @@ def test_the_first_key_leads_to_the_first_row_and_others_to_the_ends(qtbot: QtBo
     assert view.currentIndex().row() == 16
 
 
+def test_laid_out_anew_the_rows_have_the_heights_of_now_at_once(qtbot: QtBot) -> None:
+    view, delegate = short_list(qtbot, 5)
+    drain()
+    delegate.heights = [100] * 5
+    view.doItemsLayout()
+    assert view.verticalScrollBar().maximum() == 5 * 100 - 300
+
+
 def test_a_page_is_one_row_at_least(qtbot: QtBot) -> None:
     view, _delegate = short_list(qtbot, 5)
     view.resize(200, 20)
