@@ -1,12 +1,17 @@
-"""The board of the run under way."""
+"""The board of the run under way, and how a replay is stopped."""
 
 from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.project.answering import ChatRequest
 from lorestudio.trace.model import Phase, StageRecord
-from lorestudio.ui.state.replay_worker import LiveBoard, live_trace
-from tests.ui.worlds import DAWNKEEP, RULES, make_project, make_trace
+from lorestudio.ui.state.choices import RunChoice
+from lorestudio.ui.state.replay_worker import LiveBoard, Replay, WantedReplay, live_trace
+from tests.ui.worlds import DAWNKEEP, RULES, FakeSimulator, make_project, make_trace
 
 
 def test_the_board_shows_the_generation_under_way() -> None:
@@ -66,3 +71,12 @@ def test_between_two_stages_none_runs_and_without_a_generation_nothing_is_noted(
     now[0] = None
     board.began("keywords", Phase.MATCH)
     assert board.look() is None
+
+
+def test_a_replay_that_is_stopped_gives_up_the_question_under_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulator, given_up = FakeSimulator(make_project(tmp_path)), list[bool]()
+    monkeypatch.setattr(simulator, "abandon", lambda: given_up.append(True))
+    Replay(WantedReplay(RunChoice()), {}, simulator=simulator).stop()
+    assert given_up == [True]

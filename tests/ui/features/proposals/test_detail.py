@@ -163,7 +163,7 @@ def test_a_proposal_is_told_its_weightiest_first_and_decided_once(theme: Theme, 
     at = row(made=made)
     detail.set_busy(False, can_ask_again=True, source="tiny")
     detail.show_row(at, NOTHING)
-    words = detail.words.text()
+    words, room = detail.words.text(), detail._words_area.height()
     order = [words.index(each) for each in ("Torn.", "Look: It is long.", "It is a bell.", "It is short. Answered by")]
     assert order == sorted(order)
     assert "Accepted" not in words
@@ -197,6 +197,7 @@ def test_a_proposal_is_told_its_weightiest_first_and_decided_once(theme: Theme, 
     assert detail.reply.toPlainText() == "There is no answer."
     assert detail.field.toPlainText() == "It rings."  # another row is no edit
     assert (able(detail), "Answered" in detail.words.text()) == ([True] * 4, False)
+    assert detail._words_area.height() < room <= 110  # of fewer words
 
 
 def test_what_is_typed_stays_until_another_proposal_comes(theme: Theme, qtbot) -> None:

@@ -114,6 +114,7 @@ def test_what_is_asked_and_how_an_answer_looks(
     (tabs,) = dialog.findChildren(QTabWidget)
     pages = [(tabs.tabText(place), tabs.widget(place).toPlainText()) for place in range(2)]
     assert dialog.reply.tabChangesFocus()
+    assert dialog.reply.font() == tabs.widget(0).font() != dialog.font()  # letters of one width
     assert pages == [("User message", "Who circles?"), ("System message", "Choose.")]
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QFont, QImage
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QFocusEvent, QFont, QImage
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -356,6 +356,16 @@ def test_what_is_scrolled_is_drawn_anew(theme: Theme, qtbot: QtBot) -> None:
     drain()
     assert painted.seen > 0
     assert [each.box for each in drawn(view.viewport()) if each.kind == "text"] != before
+
+
+def test_it_shows_at_once_that_it_has_the_keyboard_or_not(theme: Theme, qtbot: QtBot) -> None:
+    view = make_map(theme, qtbot, 5)
+    drain()
+    for kind in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+        painted = PaintWatch(view.viewport())
+        QApplication.sendEvent(view, QFocusEvent(kind))
+        drain()
+        assert painted.seen == 1
 
 
 # ---- tables and files -----------------------------------------------------------------------------------------------

@@ -67,5 +67,11 @@ def test_without_a_call_the_reason_advises() -> None:
     )
 
 
+def test_an_error_without_advice_of_its_own_has_that_of_the_reason() -> None:
+    trace = run(error=failed("no", 500))
+    older = replace(trace.ai_calls[0], details={**trace.ai_calls[0].details, "advice": ""})
+    assert remedy(replace(trace, ai_calls=(older,))).text == remedy(run()).text
+
+
 def test_a_run_without_failure_needs_nothing() -> None:
     assert remedy(make_trace()) == Remedy()
