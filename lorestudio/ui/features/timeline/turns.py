@@ -73,7 +73,6 @@ class TimelineFeed(QObject):
         session.project_changed.connect(self._project_changed)
         session.setup_changed.connect(self._project_changed)
         session.traces_changed.connect(lambda _generations: self._wait())
-        self._project_changed()
 
     @property
     def busy(self) -> bool:
