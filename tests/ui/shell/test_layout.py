@@ -150,6 +150,15 @@ def test_panes_that_were_moved_stay_and_come_back_as_they_were(docks: Docks) -> 
     assert not docks.kept.moved
 
 
+def test_panes_that_were_moved_stay_where_only_the_height_is_another(docks: Docks) -> None:
+    docks.kept.docks["budget"].setFloating(True)
+    docks.tabifyDockWidget(docks.kept.docks["chat"], docks.kept.docks["vault"])
+    docks.at(1300, 500)
+    docks.kept.resized()
+    drain()
+    assert "vault" in docks.beside("chat")
+
+
 def test_what_was_moved_in_a_wide_window_is_kept_for_wide_ones(docks: Docks) -> None:
     docks.kept.docks["budget"].setFloating(True)
     docks.kept.enter(WRITE)

@@ -24,6 +24,7 @@ from lorestudio.ui.features.graph.looks import (
     Looks,
     Stroke,
     StrokeSet,
+    connections_words,
     draw_heads,
     graph_looks,
     strokes,
@@ -81,6 +82,11 @@ def test_by_kind_priority_and_how_often_they_fired(found: GraphStudy) -> None:
     assert away == sorted(away), "the more often, the stronger"
     first = [abs(QColor(look.fill).lightness() - ground) for look, _amount in by_priority.legend]
     assert first == sorted(first, reverse=True), "what goes in first is the strongest"
+
+
+@pytest.mark.parametrize(("amount", "words"), [(0, "nothing"), (1, "1 entry"), (2, "2 entries")])
+def test_how_many_are_connected_in_words(amount: int, words: str) -> None:
+    assert connections_words(amount) == f"connected with {words}"
 
 
 def test_by_centrality_in_steps_of_twenty(found: GraphStudy) -> None:
