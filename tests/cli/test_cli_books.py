@@ -118,6 +118,13 @@ def test_that_a_lorebook_beside_a_vault_takes_no_part_is_said(
         assert off in lorestudio(command, book, *more, "--system", "deeplore").stderr
 
 
+def test_a_lorebook_without_entries_is_called_by_its_name(lorestudio: Run, chat: Path, tmp_path: Path) -> None:
+    book = tmp_path / "Empty.json"
+    book.write_text('{"entries": {}}', encoding="utf-8")
+    result = lorestudio("replay", book, "--chat", chat)
+    assert result.stdout.startswith("Empty with chat.jsonl"), result.output
+
+
 def test_files_given_in_the_wrong_place_are_recognised(
     lorestudio: Run, vault: Path, chat: Path, tmp_path: Path
 ) -> None:

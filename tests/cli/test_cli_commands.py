@@ -147,6 +147,13 @@ def test_a_picture_that_cannot_be_written(lorestudio: Run, monkeypatch: pytest.M
     assert result.stderr == f"lorestudio: {tmp_path / 'shot.png'}: the picture cannot be written: Permission denied.\n"
 
 
+def test_a_picture_for_which_there_is_no_folder_says_so_once(lorestudio: Run, vault: Path, tmp_path: Path) -> None:
+    result = lorestudio("open", vault, "--screenshot", tmp_path / "none" / "shot.png")
+    assert result.exit_code == 2
+    told = "the picture cannot be written: look at its folder, and at the permissions there."
+    assert f"lorestudio: {tmp_path / 'none' / 'shot.png'}: {told}\n" in result.stderr
+
+
 def test_open_with_a_display(
     lorestudio: Run, window: Window, monkeypatch: pytest.MonkeyPatch, vault: Path, chat: Path
 ) -> None:

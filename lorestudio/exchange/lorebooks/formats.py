@@ -352,7 +352,7 @@ def write_lore(
     if kind.name == NOTES:
         return markdown.write_notes(entries, name, original and original[1], original[0] if original else name)
     if original is None and kind.empty is None:
-        told = f"a new file of this format ({kind.title}) cannot be made. Name the file that they go into a copy of."
+        told = f"no new file of this format ({kind.title}) can be made. Name a card that the book goes into a copy of."
         raise InputError(name, told)
     if original is None:
         document = kind.empty(name) if kind.empty is not None else None

@@ -331,7 +331,7 @@ class Tried(Struct, frozen=True):
     def sentence(self) -> str:
         """How far they agree."""
         same = self.replies - len(self.turns)
-        return f"In {plural(self.replies, '# reply|# replies')} the book gives the same entries in {same:,}."
+        return f"In {same:,} of {plural(self.replies, '# reply|# replies')} the book gives the same entries."
 
     def as_json(self) -> dict[str, Json]:
         """For reports."""

@@ -20,6 +20,7 @@ from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes,
 from lorestudio.settings.sections import dump_section, section_of
 from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.files import write_bytes
+from lorestudio.trace.wording import plural
 
 
 class KeptBasis(Struct, frozen=True):
@@ -95,7 +96,9 @@ def basis_problems(basis: KeptBasis, chat: Chat) -> tuple[str, ...]:
     ]
     if not shown:
         return ()
-    return (f"It is said since when {ranges_words(ranges_of(sorted(set(shown))))} are hidden, but they are not.",)
+    shown = sorted(set(shown))
+    are = plural(len(shown), "is hidden, but it is|are hidden, but they are")
+    return (f"It is said since when {ranges_words(ranges_of(shown))} {are} not.",)
 
 
 def _marks(value: Json, path: Path) -> tuple[HiddenSince, ...]:

@@ -118,8 +118,8 @@ class Project:
 
     @property
     def name(self) -> str:
-        """The vaults' names, as a title."""
-        return " + ".join(self.index.vaults) or "untitled"
+        """The vaults' names, or those of the lorebooks in their place, as a title."""
+        return " + ".join(self.index.vaults or tuple(book.name for book in self.books)) or "untitled"
 
     @property
     def given_settings(self) -> DeepLoreSettings:

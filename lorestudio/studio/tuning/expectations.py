@@ -320,7 +320,8 @@ def _judged(
         return Judged(expectation, problem=f"{gone} Say it again for the reply that you mean.")
     found = None if mark is None or place is None else ReplyMark(chat_name, place, mark.after)
     notes = [entries_named(name, index, strangers) for name in expectation.notes]
-    unknown = next((name for name, ids in zip(expectation.notes, notes, strict=True) if not ids), None)
+    known = (bool(ids) or name == CONSTANTS for name, ids in zip(expectation.notes, notes, strict=True))
+    unknown = next((name for name, there in zip(expectation.notes, known, strict=True) if not there), None)
     if unknown is not None:
         return Judged(
             expectation, problem=f"There is no entry “{unknown}”. Name it by its file or its title.", reply=found

@@ -228,7 +228,8 @@ class _WorldInfoRun:
                 ledger.refuse(entry, "wi_silent", owners=owners[entry.vault], speaker=self.moment.character)
             elif world.stops:
                 ledger.refuse(entry, "wi_stopped", books=list(world.stops))
-        return ledger.close((), note="wi_books" if books else "wi_no_books", details=details)
+        some = "wi_books" if world.index.entries else "wi_empty_books"
+        return ledger.close((), note=some if books else "wi_no_books", details=details)
 
     def _tell_similar(self, ledger: Ledger) -> StageRecord:
         settings, found = self.settings, self.similar

@@ -46,6 +46,8 @@ _REASONS: Final = (
            "No entry is marked as vectorised, or the newest messages have no text.",
            "Mark entries, or switch on “For all entries”."),
     Reason("wi_books", NEUTRAL, "Lorebooks", "Scanned: {books}.[ {remarks}]", details=("books",)),
+    Reason("wi_empty_books", WARNING, "No entries", "No lorebook that is scanned has an entry: {books}.[ {remarks}]",
+           "Write an entry, or scan another lorebook.", details=("books",)),
     Reason("wi_no_books", WARNING, "No lorebook", "There is no lorebook to scan.[ {remarks}]",
            "Name one in the settings of World Info, or scan the vault."),
     Reason("wi_not_in_book", NEUTRAL, "Not in a lorebook",

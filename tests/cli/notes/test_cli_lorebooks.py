@@ -124,7 +124,7 @@ def test_a_file_is_written_as_it_is_called(lorestudio: Run, book: Path, tmp_path
     assert "lorebookVersion" in json.loads((tmp_path / "a.lorebook").read_bytes())
     assert isinstance(json.loads((tmp_path / "a.txt").read_bytes())["entries"], dict)
     assert "ends in .csv or .tsv" in export("b.json", "--format", "csv")
-    assert "cannot be made" in export("b.png")
+    assert "Name a card that the book goes into a copy of" in export("b.png")
     card = SAMPLES / "data" / "17-card-sillytavern.png"
     assert export("b.png", "--card", card) == ""
     assert "ends in .png" in export("b.charx", "--card", card)
@@ -139,7 +139,7 @@ def test_a_chat_tells_what_the_book_does_in_the_place_of_the_vault(lorestudio: R
     settings.write_text(json.dumps({"main_api": "openai", "oai_settings": {"chat_completion_source": "claude"}}))
     told = ["--chat", chat, "--settings", settings, "--dry-run"]
     result = lorestudio("export", tmp_path / "v", "--to", tmp_path / "x.json", *told)
-    assert "replies the book gives the same entries in" in result.stdout
+    assert "replies the book gives the same entries." in result.stdout
     assert "No file of claude was found, so tokens are estimated." in result.stderr
     assert not (tmp_path / "x.json").exists()
 

@@ -259,6 +259,8 @@ def test_a_turn_in_which_nothing_came_in_is_summed_up():
     silent = lorebook({**PLAIN, "key": ["gale"]})
     assert "none of the keys of 1 entry is in the last message" in summary(decide(["calm"], book=silent).trace)
     assert "there is no lorebook to scan" in summary(decide(["calm"], book=()).trace)
+    told = "Nothing matched: no lorebook that is scanned has an entry: Eldoria (global, 0)."
+    assert summary(decide(["calm"], book=lorebook()).trace) == told
 
 
 def test_a_note_of_the_vault_takes_no_part_where_lorebooks_are_scanned():

@@ -315,4 +315,4 @@ def test_a_chat_is_run_with_the_vault_and_with_the_book(tmp_path: Path) -> None:
     assert tried.counts == {"Gated.md": (0, tried.counts["Gated.md"][1])}
     assert tried.counts["Gated.md"][1] > 0
     assert all(turn.vault_only == () and turn.book_only == ("Gated.md",) for turn in tried.turns)
-    assert tried.sentence.startswith("In 2 replies the book gives the same entries in")
+    assert tried.sentence == f"In {2 - len(tried.turns)} of 2 replies the book gives the same entries."

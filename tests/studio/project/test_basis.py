@@ -100,6 +100,8 @@ def test_a_word_on_what_is_not_hidden_is_told() -> None:
     assert basis_problems(WORD, chat(1, 2, 3, 4, 7)) == ()
     told = basis_problems(WORD, chat(1, 2, size=4))
     assert told == ("It is said since when #3 to #4, #7 are hidden, but they are not.",)
+    one = KeptBasis(hidden=(HiddenSince(3, 3, 9),))
+    assert basis_problems(one, chat(1, 2, size=4)) == ("It is said since when #3 is hidden, but it is not.",)
     endless = KeptBasis(hidden=(HiddenSince(1, 10**15, 9),))
     assert basis_problems(endless, chat(1, 2, size=4))[0].startswith("It is said since when #3 to ")
 

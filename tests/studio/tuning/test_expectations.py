@@ -90,6 +90,13 @@ def test_what_a_run_must_come_to(should: Should, notes: list[str], tokens: int |
     assert met(should, *notes, tokens=tokens) is expected
 
 
+def test_constants_of_which_there_are_none_take_nothing() -> None:
+    expected = Expectation(Should.WITHIN, ("constants",), 10)
+    plain = replace(INDEX, entries=tuple(replace(each, constant=False) for each in INDEX.entries))
+    (judged,) = judge([expected], CHAT, "story", plain, [OUTCOME])
+    assert (judged.problem, [turn.met for turn in judged.turns]) == ("", [True])
+
+
 def test_a_standing_rule_speaks_of_replies_to_messages_with_its_text() -> None:
     assert met(Should.IN, "Bell", whenever="TIDE?") is False
     assert met(Should.IN, "Bell", whenever="lamp") is None

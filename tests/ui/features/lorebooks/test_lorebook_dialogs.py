@@ -148,7 +148,7 @@ def test_notes_become_a_book_and_the_chat_tells_what_it_does(window, tmp_path) -
     QTest.mouseClick(dialog.compare, Qt.MouseButton.LeftButton)
     assert (dialog.tried.text(), dialog.compare.isEnabled()) == ("Running the chat twice…", False)
     settle(window)
-    assert "the book gives the same entries in" in dialog.tried.text()
+    assert "the book gives the same entries." in dialog.tried.text()
     assert dialog.compare.isEnabled()
     dialog.entries.choose([("Bell.md", "")])
     dialog._show_tried(Tried(2, (), {"Sea.md": (1, 2)}))
