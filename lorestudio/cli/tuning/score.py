@@ -17,7 +17,7 @@ from rich.table import Column, Table
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import OutputFile
 from lorestudio.cli.options import JsonOption, YesOption
-from lorestudio.cli.output import FAILED, picked, print_json, say_all, waited
+from lorestudio.cli.output import FAILED, picked, print_json, say, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.chat import Chat, Generation
@@ -182,6 +182,13 @@ def check(
             )
         runs += [asyncio.run(checking.check(project, expected.every, each)) for each in chats.candidates(project)]
     regressed = checking.regressions(runs, earlier or frozenset())
+    unseen = checking.not_looked_at(runs, earlier or frozenset())
+    if baseline is not None and unseen and len(unseen) == len(earlier or ()):
+        raise InputError(
+            baseline,
+            f"nothing that was met then is looked at here, such as “{unseen[0]}”. Check the same chats, with the same "
+            "names, runs and expectations, or write the report anew.",
+        )
     if junit is not None:
         write_bytes(junit, checking.as_junit(runs))
     if as_json:
@@ -189,6 +196,9 @@ def check(
     else:
         _print_checks(runs, regressed)
     say_all(problems)
+    if unseen:
+        told = plural(len(unseen), "# expectation that was met before was|# expectations that were met before were")
+        say(f"{told} not looked at: {'; '.join(unseen[:_SHOWN])}")
     broken = any(each.failed for each in runs) or bool(problems)
     if regressed or (broken and not only_regressions):
         raise typer.Exit(FAILED)

@@ -159,6 +159,11 @@ def regressions(runs: Sequence[CheckedChat], baseline: frozenset[str]) -> tuple[
     return tuple(key for run in runs for each in run.failed if (key := key_of(run, each)) in baseline)
 
 
+def not_looked_at(runs: Sequence[CheckedChat], baseline: frozenset[str]) -> tuple[str, ...]:
+    """What was met then and is checked no more, by its keys: another chat or run, another wording, or unreadable."""
+    return tuple(sorted(baseline.difference(key_of(run, each) for run in runs for each in run.every)))
+
+
 # ---- reports --------------------------------------------------------------------------------------------------------
 
 

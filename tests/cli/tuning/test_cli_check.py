@@ -68,6 +68,28 @@ def test_only_what_got_worse_fails_with_a_baseline(lorestudio: Run, expecting: P
     assert "Old Bell" not in result.stdout.partition("met before")[2]
 
 
+def test_what_a_baseline_had_and_nobody_looks_at_now_is_told(
+    lorestudio: Run, expecting: Path, chat: Path, tmp_path: Path
+) -> None:
+    before = Path("before.json")
+    before.write_text(lorestudio("check", expecting, "--chat", chat, "--json").stdout, encoding="utf-8")
+    met = [item["key"] for run in json.loads(before.read_bytes())["checks"] for item in run["expectations"] if item["met"]]
+    other = chat.with_name("renamed.jsonl")
+    other.write_bytes(chat.read_bytes())
+    against = ("check", expecting, "--baseline", before, "--fail-on-regression")
+    none = lorestudio(*against, "--chat", other)
+    assert none.exit_code == 2
+    assert f"before.json: nothing that was met then is looked at here, such as “{met[0]}”." in none.stderr
+    file = expecting / "lorestudio-expectations.yaml"
+    file.write_text(file.read_text(encoding="utf-8") + "  - {note: Nobody, should: not be in}\n", encoding="utf-8")
+    report = json.loads(before.read_bytes())
+    report["checks"][0]["expectations"].append({"key": "chat | deeplore | Gone should be in", "met": True})
+    before.write_text(json.dumps(report), encoding="utf-8")
+    some = lorestudio(*against, "--chat", chat)
+    told = "1 expectation that was met before was not looked at: chat | deeplore | Gone should be in\n"
+    assert (some.exit_code, told in some.stderr) == (0, True)
+
+
 def test_a_reply_that_moved_is_called_by_its_number_now_and_known_by_the_one_in_the_file(
     lorestudio: Run, vault: Path, chat: Path
 ) -> None:
