@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import time
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
@@ -417,13 +418,15 @@ class _Journal:
         return tried
 
     def importance(self) -> dict[str, float]:
-        """How much each axis decides, by PED-ANOVA; nothing where too little was run to tell."""
+        """How much each axis decides, by PED-ANOVA; nothing where too little was run to tell, or all do alike."""
         if len(self.tried()) < _FEWEST_TRIALS:
             return {}
         try:
-            evaluator = self.optuna.importance.PedAnovaImportanceEvaluator()
-            found = self.optuna.importance.get_param_importances(self.study, evaluator=evaluator)
-        except (ValueError, RuntimeError):
+            with warnings.catch_warnings():
+                warnings.filterwarnings("error", "Target and region quantiles select the same")  # it then makes up shares
+                evaluator = self.optuna.importance.PedAnovaImportanceEvaluator()
+                found = self.optuna.importance.get_param_importances(self.study, evaluator=evaluator)
+        except (ValueError, RuntimeError, UserWarning):
             return {}
         return {label: float(share) for label, share in found.items() if math.isfinite(share)}
 

@@ -97,6 +97,12 @@ def test_optuna_comes_to_the_best_in_fewer_runs_than_there_are_points(world: Pro
     assert found.importance["scanDepth"] > 0
 
 
+def test_where_all_points_do_alike_nothing_is_important_and_nothing_is_warned_of(world: Project) -> None:
+    found = search(lamp_trial(world, "maxEntries=9,10"), Plan(SearchWay.GRID, runs=2, goals=("met",)))
+    assert len({each.training.value("met") for each in found.tried}) == 1
+    assert found.importance == {}
+
+
 # ---- the front, gains and warnings --------------------------------------------------------------------------------
 
 
