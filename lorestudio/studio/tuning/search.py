@@ -423,7 +423,7 @@ class _Journal:
             return {}
         try:
             with warnings.catch_warnings():
-                warnings.filterwarnings("error", "Target and region quantiles select the same")  # it then makes up shares
+                warnings.filterwarnings("error", "Target and region quantiles")  # then it makes up equal shares
                 evaluator = self.optuna.importance.PedAnovaImportanceEvaluator()
                 found = self.optuna.importance.get_param_importances(self.study, evaluator=evaluator)
         except (ValueError, RuntimeError, UserWarning):

@@ -73,7 +73,8 @@ def test_what_a_baseline_had_and_nobody_looks_at_now_is_told(
 ) -> None:
     before = Path("before.json")
     before.write_text(lorestudio("check", expecting, "--chat", chat, "--json").stdout, encoding="utf-8")
-    met = [item["key"] for run in json.loads(before.read_bytes())["checks"] for item in run["expectations"] if item["met"]]
+    (run,) = json.loads(before.read_bytes())["checks"]
+    met = [item["key"] for item in run["expectations"] if item["met"]]
     other = chat.with_name("renamed.jsonl")
     other.write_bytes(chat.read_bytes())
     against = ("check", expecting, "--baseline", before, "--fail-on-regression")
