@@ -15,7 +15,7 @@ from rich.text import Text
 from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import DoItOption, JsonOption, ProfileOption, SettingsOfSystem, SettingsOption
 from lorestudio.cli.output import as_bytes, ask_first, echo, json_bytes, picked, print_json, say, say_all, shown
-from lorestudio.cli.screen import Screen, filled, fold, listing, table
+from lorestudio.cli.screen import Screen, filled, fixed, fold, listing, table
 from lorestudio.exchange import json_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.settings_files import (
@@ -74,7 +74,7 @@ def change_table(changes: Sequence[SettingChange], before: str, after: str) -> T
         values = value_text(declaration, each.before), value_text(declaration, each.after)
         return declaration.alias, declaration.label, *values, ", ".join(declaration.affects)
 
-    return filled(table(*map(fold, ("key", "setting", _short(before), _short(after), "stages"))), map(row, changes))
+    return filled(table(fixed("key"), *map(fold, ("setting", _short(before), _short(after), "stages"))), map(row, changes))
 
 
 def _short(source: str) -> str:

@@ -58,7 +58,7 @@ def test_show_says_everything_that_is_declared(lorestudio, tuned) -> None:
     assert "maxTokensBudget" in result.stderr
 
 
-def test_diff_of_a_file_a_profile_and_the_defaults(lorestudio, tuned) -> None:
+def test_diff_of_a_file_a_profile_and_the_defaults(lorestudio, tuned, monkeypatch) -> None:
     SettingsProfiles().save("Tight", DeepLoreSettings(enabled=True, scan_depth=6, max_tokens_budget=500))
     found = json.loads(lorestudio("settings", "diff", tuned, "profile:tight", "--json").stdout)
     assert found == [
@@ -66,6 +66,8 @@ def test_diff_of_a_file_a_profile_and_the_defaults(lorestudio, tuned) -> None:
         {"key": "graphGravity", "before": 2, "after": 11},
     ]
     assert "Token budget" in lorestudio("settings", "diff", "defaults", tuned).stdout
+    monkeypatch.setenv("COLUMNS", "60")
+    assert "maxTokensBudget " in lorestudio("settings", "diff", "defaults", tuned).stdout, "a key can be copied"
     assert lorestudio("settings", "diff", tuned, tuned).stdout == "No setting differs.\n"
     result = lorestudio("settings", "diff", tuned, "profile:loose")
     assert (result.exit_code, result.stdout) == (2, "")

@@ -40,12 +40,14 @@ from lorestudio.systems.facts.threads import Passage, chat_name, owner_of
 from lorestudio.trace.wording import plural
 
 _ID = 8
+_WHOLE = 10
+"""Characters of a column in which the words for a memory's source stay whole."""
 
 
 def memories_table(rows: Sequence[tuple[Memory, float | None]]) -> Table:
     """A row a memory, with its similarity where there was a search."""
     similarity = [figure("similarity")] if any(score is not None for _, score in rows) else []
-    text, about_it = Column("memory", overflow="fold", ratio=3), Column("source and tags", overflow="fold", ratio=1)
+    text, about_it = Column("memory", overflow="fold", ratio=1), Column("source and tags", width=_WHOLE)
     shown = table(fixed("id"), *similarity, text, about_it, fixed("messages"), fixed("day"), expand=True)
     return filled(shown, (_memory_cells(memory, score) for memory, score in rows))
 

@@ -39,6 +39,14 @@ def test_facts_are_drawn_out_once(lorestudio, told):
     assert "dormant" in lorestudio("facts", "threads", told).stdout
 
 
+def test_words_of_a_memorys_source_stay_whole_in_a_narrow_terminal(lorestudio, told, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lorestudio("facts", "extract", told)
+    shown = lorestudio("facts", "search", "north road", "--chat", told).stdout
+    assert "confirmed" in shown
+    assert "general" in shown
+
+
 def test_a_reply_that_is_no_json_is_told_with_the_way_to_ask_again(lorestudio, told):
     with provider(reply(completion("I cannot do that, friend."))) as server:
         lorestudio("profiles", "add", "Local", "--url", f"http://127.0.0.1:{server.port}/v1", "--model", "m")
