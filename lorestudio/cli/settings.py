@@ -74,7 +74,9 @@ def change_table(changes: Sequence[SettingChange], before: str, after: str) -> T
         values = value_text(declaration, each.before), value_text(declaration, each.after)
         return declaration.alias, declaration.label, *values, ", ".join(declaration.affects)
 
-    return filled(table(fixed("key"), *map(fold, ("setting", _short(before), _short(after), "stages"))), map(row, changes))
+    return filled(
+        table(fixed("key"), *map(fold, ("setting", _short(before), _short(after), "stages"))), map(row, changes)
+    )
 
 
 def _short(source: str) -> str:
