@@ -18,6 +18,7 @@ from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.output import say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.file_names import same_name
 from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import load_card, load_group
 from lorestudio.exchange.lorebooks.reading import book_file
@@ -86,13 +87,17 @@ def chosen_generation(
 
 
 def notes_called(project: Project, name: str) -> list[Entry | LeftOutNote]:
-    """The note of that file name; else those of that title, or of that name without its ending where they are none."""
+    """The note of that file name; else those of that title, or of that name without its ending where they are none.
+
+    An accent may be typed otherwise than it stands in the name, as a part of its letter or behind it.
+    """
+    wanted = same_name(name)
     notes: list[Entry | LeftOutNote] = [*project.index.entries, *project.index.left_out]
-    by_file = [note for note in notes if note.filename == name]
+    by_file = [note for note in notes if same_name(note.filename) == wanted]
     if by_file:
-        return by_file[:1]
+        return [next((note for note in by_file if note.filename == name), by_file[0])]
     titles = [note.title if isinstance(note, Entry) else Path(note.filename).stem for note in notes]
-    return [note for note, title in zip(notes, titles, strict=True) if title.lower() == name.lower()]
+    return [note for note, title in zip(notes, titles, strict=True) if same_name(title) == wanted]
 
 
 def note_called(project: Project, name: str, option: str, advice: str = "") -> Entry | LeftOutNote:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from lorestudio.domain.entry import FieldDefinition, NoteProblem
+from lorestudio.domain.file_names import same_name
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.vault.lint.facts import MOST_STEPS, VaultFacts, base_name
 from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules, is_exempt, is_same, quoted
@@ -64,6 +65,11 @@ def _missing(note: Note, facts: VaultFacts, name: str, titles: tuple[str, ...], 
         hint = f"{what} as a list." if len(meant) > 1 else f"{what}."
         fix = _set(note, name, _replaced(titles, title, meant), what)
         return Hit(_CODES[name], f"{told}, which no entry is called.", name, title, advice=hint, fix=fix)
+    other = _other_characters(title, facts)
+    if other:
+        fix = _set(note, name, _replaced(titles, title, (other,)), "Write it in the characters of the title")
+        why = f"{told}, which is the title “{other}” in other characters: letters and their accents in one, or apart"
+        return Hit(_CODES[name], f"{why}.", name, title, advice="Write it in the characters of the title.", fix=fix)
     same_file = facts.by_file_name.get(title.lower(), ())
     if same_file:
         right = same_file[0].title
@@ -96,6 +102,14 @@ def _meant(title: str, facts: VaultFacts) -> tuple[str, ...]:
     if len(parts) > 1 and all(part.lower() in facts.titles for part in parts):
         return tuple(facts.titles[part.lower()][0].title for part in parts)
     return ()
+
+
+def _other_characters(title: str, facts: VaultFacts) -> str:
+    """The title that looks the same, though its accents are characters of their own, or these are; "" for none."""
+    if title.isascii():
+        return ""
+    wanted = same_name(title)
+    return next((found[0].title for found in facts.titles.values() if same_name(found[0].title) == wanted), "")
 
 
 def contradictions(note: Note, _facts: VaultFacts) -> Iterator[Hit]:

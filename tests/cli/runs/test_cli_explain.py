@@ -146,6 +146,15 @@ def test_a_system_that_holds_nothing_in_says_why(lorestudio: Run, vault: Path, c
         assert (sentence in result.stdout) is not went_in
 
 
+@pytest.mark.parametrize("named", ["Caf\u00e9", "cafe\u0301", "Caf\u00e9.md"])
+def test_an_accent_may_be_typed_otherwise_than_in_the_name(
+    lorestudio: Run, vault: Path, chat: Path, named: str
+) -> None:
+    (vault / "Cafe\u0301.md").write_text("---\ntags: [lorebook]\nkeys: [lamp]\n---\nTea.\n", encoding="utf-8")
+    result = lorestudio("explain", vault, "--chat", chat, "--entry", named)
+    assert (result.exit_code, "(Cafe\u0301.md, " in result.stdout) == (0, True), result.output
+
+
 def test_a_note_that_is_no_entry_where_another_system_decides(lorestudio: Run, vault: Path, chat: Path) -> None:
     """Which notes are entries is one question for all systems, and so is what makes one of them."""
     (vault / "Off.md").write_text("---\ntags: [lorebook]\nkeys: [bell]\nenabled: false\n---\nOff.\n", encoding="utf-8")

@@ -90,6 +90,18 @@ def test_a_value_with_a_comment_is_written_as_yaml_reads_it() -> None:
     assert front_matter.parse(yaml_text or "")["priority"] == 10
 
 
+@pytest.mark.parametrize(("title", "written"), [("Cafe\u0301", "Caf\u00e9"), ("Caf\u00e9", "Cafe\u0301")])
+def test_a_title_in_other_characters_is_written_as_it_stands_and_not_removed(title: str, written: str) -> None:
+    text = note(f"keys: [harbour]\nrequires: [{written}]")
+    files = {"A.md": text, f"{title}.md": note("keys: [meadow]")}
+    finding = findings(files, "G01")[0]
+    assert "in other characters" in finding.message
+    assert finding.fix is not None
+    mended = fixed(text, finding)
+    assert mended == note(f"keys: [harbour]\nrequires: [{title}]")
+    assert not findings(files | {"A.md": mended}, "G01")
+
+
 def test_a_missing_title_that_is_only_asleep_is_not_removed() -> None:
     files = {"A.md": note("keys: [harbour]\nrequires: [B]"), "B.md": note("enabled: false")}
     finding = findings(files, "G01")[0]
