@@ -121,6 +121,7 @@ class EmptyState(QWidget):
         self._said: tuple[str, str, tuple[tuple[str, str], ...]] = ("", "", ())
         self._offered: tuple[tuple[str, str], ...] | None = None
         self._theme, self._icon = theme, icon
+        self._soon = later(self, self._look)
         self.setMinimumHeight(20)
 
     @cached_property
@@ -150,13 +151,18 @@ class EmptyState(QWidget):
         self._said = title, text, buttons
         self.setAccessibleName(title)
         self.setAccessibleDescription(text)
-        if self.isVisible() or self._is_made:
+        if self._is_made:
             self._fill(self.page)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Qt: somebody sees it."""
+        """Qt: somebody sees it, unless the pane turns to something else at once, as while a project is opened."""
         super().showEvent(event)
-        self._fill(self.page)
+        if not self._is_made:
+            self._soon.start()
+
+    def _look(self) -> None:
+        if self.isVisible():
+            self.page  # noqa: B018 # made
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: fold or unfold."""

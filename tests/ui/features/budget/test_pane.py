@@ -32,7 +32,7 @@ from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID, LOOK
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.cells import CellDelegate, Swatch
-from tests.ui.conftest import settle
+from tests.ui.conftest import drain, settle
 from tests.ui.drawing import words_drawn
 from tests.ui.vaults import write_vault
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_trace
@@ -165,6 +165,7 @@ def test_without_a_chat_the_budget_offers_to_open_one(make_window: Callable[...,
     window = make_window(replace(tight(tmp_path), chat=None, chat_path=None))
     asked: list[str] = []
     window.budget.empty.pressed.connect(asked.append)
+    drain()
     (door,) = window.budget.empty.findChildren(QPushButton)
     door.click()
     assert asked == ["chat.open"]

@@ -209,6 +209,7 @@ def test_one_run_alone_is_compared_with_nothing_and_two_only_once_at_a_time(
 def test_where_there_is_no_chat_one_can_be_opened(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
     window = make_window(make_project(tmp_path / "vault", chat=False))
     window.features.systems.show_page()
+    drain()
     empty = window.features.systems.compare.empty
     next(each for each in empty.findChildren(QPushButton) if each.text() == "Open chat…").click()
     (dialog,) = [each for each in QApplication.topLevelWidgets() if isinstance(each, QFileDialog)]
