@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import QRect, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -186,13 +186,14 @@ class _Wrapping(QStyledItemDelegate):
 
 
 class GapList(QTreeWidget):
-    """What seems to be missing, in groups. `chosen` carries the entries of a row."""
+    """What seems to be missing, in groups, once somebody looks. `chosen` carries the entries of a row."""
 
     chosen = Signal(object)  # tuple[int, ...]
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._found: GraphStudy | None = None
         self.setHeaderHidden(True)
         self.setIndentation(14)
         self.setWordWrap(True)
@@ -202,6 +203,12 @@ class GapList(QTreeWidget):
 
     def show_gaps(self, found: GraphStudy) -> None:
         """Show the gaps of another graph."""
+        self._found = found
+        if self.isVisible():
+            self._fill(found)
+
+    def _fill(self, found: GraphStudy) -> None:
+        self._found = None
         gaps, nodes = found.gaps, found.graph.nodes
 
         def titled(entries: Iterable[int], between: str = " – ") -> str:
@@ -265,6 +272,12 @@ class GapList(QTreeWidget):
         item.setData(0, ACCESSIBLE_TEXT, text)
         item.setToolTip(0, plain(text))
         return item
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: somebody looks."""
+        super().showEvent(event)
+        if self._found is not None:
+            self._fill(self._found)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: texts are broken elsewhere in another width."""

@@ -24,6 +24,7 @@ from lorestudio.ui.features.graph.items import shown_graph
 from lorestudio.ui.features.graph.lists import GapList, GraphLists
 from lorestudio.ui.features.graph.looks import StrokeSet, graph_looks, node_sentence
 from lorestudio.ui.features.graph.view import ZOOM_STEP, GraphKeeper, GraphView, graph_bytes
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
@@ -79,6 +80,7 @@ class GraphPane(Pane):
         self._large = False
         self._stopped = False
         self._fired_stale = True
+        self._count_soon = later(self, self._count_fired)
         self._build()
         self._keeper = GraphKeeper(session, self._store, self._to_keep, self)
         self._connect()
@@ -179,7 +181,7 @@ class GraphPane(Pane):
         if project is None or self._stopped or not self.isVisible():
             return
         if self._fired_stale:
-            self._count_fired()
+            self._count_soon.start()
         if project.index is self._index and not again and not fresh:
             return
         self._stop_job()
@@ -361,7 +363,7 @@ class GraphPane(Pane):
     def _traces_changed(self) -> None:
         self._fired_stale = True
         if self.isVisible() and not self._stopped:
-            self._count_fired()
+            self._count_soon.start()
 
     def _count_fired(self) -> None:
         self._fired_stale = False

@@ -376,6 +376,9 @@ def test_the_list_does_not_wait_until_the_picture_is_laid_out(pane: GraphPane) -
     assert table(pane) == {}
     pane._reported(replace(made, positions=None), token)
     assert table(pane) == whole
+    assert pane.gaps._found is made.found, "nobody looks at the gaps yet"
+    pane.tabs.setCurrentIndex(GAPS)
+    assert pane.gaps.topLevelItemCount() == 4
     pane.gaps.topLevelItem(1).setExpanded(False)
     pane._made(made, token)
     assert not pane.working
