@@ -73,7 +73,7 @@ def preview_lines(preview: Preview) -> list[str]:
 
 
 def _why(preview: Preview, change: EntryChange) -> str:
-    return lowered(change.after_fate.explain(preview.trace).label)
+    return lowered(preview.trace.words.label(change.after_fate.reason))
 
 
 def _note_lines(note: EditedNote) -> Iterator[str]:

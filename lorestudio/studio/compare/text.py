@@ -106,7 +106,7 @@ def _place(injection: Injection) -> str:
 
 
 def _why(fate: Fate, trace: Trace) -> str:
-    return lowered(fate.explain(trace).label)
+    return lowered(trace.words.label(fate.reason))
 
 
 # ---- Markdown -------------------------------------------------------------------------------------------------------

@@ -145,7 +145,7 @@ def _tokens(injection: Injection) -> str:
 
 
 def _why(fate: Fate, trace: Trace) -> str:
-    return sentence_case(tr(fate.explain(trace).label))
+    return sentence_case(tr(trace.words.label(fate.reason)))
 
 
 MOST_FORMER: Final = 6
