@@ -8,7 +8,7 @@ and none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any, Final
 
@@ -27,8 +27,8 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QMenu, QStyleOptionHeader, QTableView, QWidget
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHeaderView, QMenu, QSizePolicy, QStyleOptionHeader, QTableView, QWidget
 
 from lorestudio.domain.history import ranges_of
 from lorestudio.domain.records import same_start
@@ -38,7 +38,7 @@ from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT,
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column, as_text
-from lorestudio.ui.widgets.layouts import button, column, label, row
+from lorestudio.ui.widgets.layouts import button, column, label, row, tight
 from lorestudio.ui.widgets.rows import end_of_rows, kept_in_sight, passing_menu, show_row_menu, turn_tick
 
 ROW_HEIGHT: Final = 24
@@ -603,6 +603,53 @@ class RecordView(QTableView):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Qt: the menu of a row, where nobody has given the table another one."""
         show_row_menu(self, event, self.copy)
+
+
+class LateTable(QWidget):
+    """A `RecordView` that is made when somebody first sees it or asks for it; few turn to every tab and see rows there.
+
+    Its signals are those of the view.
+    """
+
+    chosen = Signal(object)
+    picked = Signal(object)
+    pressed = Signal(object)
+
+    def __init__(self, theme: Theme, model: RecordTable, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme, self.model, self._name = theme, model, name
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        model.changed.connect(self._rows_changed)
+
+    @cached_property
+    def view(self) -> RecordView:
+        """The table."""
+        made = RecordView(self._theme, self.model, self._name, self)
+        for mine, its in ((self.chosen, made.chosen), (self.picked, made.picked), (self.pressed, made.pressed)):
+            its.connect(mine)
+        tight(made, of=self)
+        self.setFocusProxy(made)
+        made.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
+        return made
+
+    @property
+    def current(self) -> Any:  # noqa: ANN401  # whatever the table is made of
+        """The row that is looked at, or None."""
+        return self.view.current if self._is_made else None
+
+    @property
+    def _is_made(self) -> bool:
+        return "view" in vars(self)
+
+    def _rows_changed(self) -> None:
+        """As the view does then: what is said of the chosen row is said anew."""
+        if not self._is_made:
+            self.chosen.emit(None)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: somebody sees it."""
+        super().showEvent(event)
+        self.view  # noqa: B018 # made
 
 
 class CheckRow(Struct, frozen=True):

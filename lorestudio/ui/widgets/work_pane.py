@@ -41,7 +41,7 @@ from lorestudio.ui.widgets.layouts import (
     tight,
 )
 from lorestudio.ui.widgets.pane import EmptyState, Pane, TonedBar
-from lorestudio.ui.widgets.record_table import RecordTable, RecordView
+from lorestudio.ui.widgets.record_table import LateTable, RecordTable, RecordView
 
 
 class SmallText(QPlainTextEdit):
@@ -148,7 +148,7 @@ class RecapText(QWidget):
 
 
 class RowsPage(QWidget):
-    """`view` is the table, `below` the column under it. Without rows, `empty` stands in the table's place."""
+    """`table` has the rows, `below` is the column under it. Without rows, `empty` stands in the table's place."""
 
     def __init__(
         self,
@@ -169,14 +169,19 @@ class RowsPage(QWidget):
         self.model = RecordTable(columns, theme=theme, key=key, tip=lambda row, _column: tip(row), parent=self)
         listed, self.detail = QWidget(self), QWidget(self)
         self.splitter = split(listed, self.detail, of=self, stretch=0)
-        self.view = RecordView(theme, self.model, name, listed)
+        self.table = LateTable(theme, self.model, name, listed)
         self.empty = EmptyState(theme, "list", listed)
-        column(self.view, self.empty, of=listed, margins=0)
+        column(self.table, self.empty, of=listed, margins=0)
         self.words = label(self.detail, kind="small", selectable=True)
         self.below = column(self.words, of=self.detail, spacing=4, margins=(8, 4, 8, 6))
         column(self.splitter, of=self, margins=0)
         self.model.changed.connect(self._show_rows)
         self._show_rows()
+
+    @property
+    def view(self) -> RecordView:
+        """The table's view."""
+        return self.table.view
 
     def say(self, text: str) -> None:
         """What there is to say about the chosen row, or about all of them."""
@@ -187,7 +192,7 @@ class RowsPage(QWidget):
         """A text of the chosen row below."""
         text = RecapText(name, self.detail)
         self.below.addWidget(text, 1)
-        text.left.connect(self.view.setFocus)
+        text.left.connect(self.table.setFocus)
         return text
 
     def forget_others(self, about: object, text: RecapText) -> None:
@@ -202,8 +207,8 @@ class RowsPage(QWidget):
 
     def with_row(self, act: Callable[[Any], object]) -> None:
         """Do something with the chosen row, where there is one."""
-        if self.view.current is not None:
-            act(self.view.current)
+        if self.table.current is not None:
+            act(self.table.current)
 
     def add_row(self, *widgets: QWidget) -> None:
         """Put these beside each other at the bottom."""
@@ -218,7 +223,7 @@ class RowsPage(QWidget):
 
     def _show_rows(self) -> None:
         there = bool(self.model.rows)
-        self.view.setVisible(there)
+        self.table.setVisible(there)
         self.empty.setVisible(not there)
         self.detail.setVisible(there)
 

@@ -131,6 +131,12 @@ def test_a_pane_and_the_parts_of_its_tabs_are_made_where_they_will_stand(
     assert moved == []
 
 
+@pytest.mark.own_window
+@pytest.mark.parametrize(("name", "tables"), [("timeline", 1), ("scores", 0), ("recap", 0), ("memories", 2)])
+def test_tables_that_nobody_sees_are_not_made_with_their_pane(window, name: str, tables: int) -> None:
+    assert len(window.docks[name].pane.findChildren(RecordView)) == tables
+
+
 def test_the_pane_of_recaps_is_there_before_the_system_is_loaded() -> None:
     """It took a quarter of the turn in which somebody first looks; recaps are read in a job."""
     code = "import lorestudio.ui.features.recap.pane, sys; print('lorestudio.systems.recap.session' in sys.modules)"

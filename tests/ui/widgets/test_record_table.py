@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QSettings, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication, QDockWidget, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QMenu, QTabWidget, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.ui.shell.qt import (
@@ -30,6 +30,7 @@ from lorestudio.ui.widgets.record_table import (
     ROW_HEIGHT,
     CheckList,
     CheckRow,
+    LateTable,
     RecordTable,
     RecordView,
     as_markdown,
@@ -286,6 +287,31 @@ def test_the_chosen_row_stays_in_sight_in_less_room_unless_it_was_scrolled_away(
     row = made.visualRect(model.index(60, 0))
     assert (row.top() >= 0 and row.bottom() < made.viewport().height()) is in_sight
     assert (made.verticalScrollBar().value() == 0) is not in_sight
+
+
+def test_a_late_table_is_made_when_somebody_sees_it_and_says_what_its_view_says(qtbot: QtBot, theme: Theme) -> None:
+    model = RecordTable([Column("Ship", str)], key=str)
+    tabs = QTabWidget()
+    qtbot.addWidget(tabs)
+    model.setParent(tabs)
+    late, told = LateTable(theme, model, "Ships", tabs), []
+    tabs.addTab(QWidget(), "First")
+    tabs.addTab(late, "Ships")
+    for signal in (late.chosen, late.picked, late.pressed):
+        signal.connect(told.append)
+    tabs.show()
+    model.set_rows(["Gull", "Heron"])
+    assert (late.current, told, late.findChildren(QWidget)) == (None, [None], []), "what is said is said anew"
+    tabs.setCurrentWidget(late)
+    late.setFocus()
+    assert late.view.isVisible()
+    assert tabs.focusWidget() is late.view
+    told.clear()
+    late.view.choose("Heron")
+    assert (late.current, told) == ("Heron", ["Heron"])
+    late.view.pressed.emit("Gull")
+    late.view.picked.emit("Heron")
+    assert told == ["Heron", "Gull", "Heron"]
 
 
 def test_choosing_by_key_is_no_persons_choice(view: RecordView) -> None:

@@ -191,8 +191,8 @@ class PassagePage(RowsPage):
         )
         self.show_messages = self.row_button(tr("Show in the chat"), tr("Go to its first message (Enter)"), self._go)
         self.add_row(self.read, self.show_messages)
-        self.view.chosen.connect(self._show)
-        self.view.pressed.connect(self._go)
+        self.table.chosen.connect(self._show)
+        self.table.pressed.connect(self._go)
         self._show(None)
 
     def show_picture(self, picture: FactsPicture | None, *, chat_known: bool, chat: bool) -> None:
@@ -267,7 +267,7 @@ class ProfilePage(RowsPage):
             "Rules put readings and lists into a profile: “Rules for the profile” in the settings of fact memory."
         )
         self.empty.say(tr("No profile"), text, (("memories.settings", tr("Settings of fact memory")),))
-        self.view.chosen.connect(lambda field: self.say(": ".join(field or ())))
+        self.table.chosen.connect(lambda field: self.say(": ".join(field or ())))
 
     def show_picture(self, picture: FactsPicture | None) -> None:
         """Show an owner's profile."""

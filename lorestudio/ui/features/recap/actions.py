@@ -148,18 +148,18 @@ class RecapFeature(Feature):
         messages.excluded.connect(edit(lambda edits, index, on: edits.exclude(index, wanted=on)))
         messages.pinned.connect(edit(lambda edits, index, on: edits.keep_hidden(index, wanted=on)))
         messages.wanted.connect(lambda index: self._queue(lambda one: one.enqueue_recap(index)))
-        messages.view.picked.connect(lambda row: self._chat.pane.choose(row.index))
+        messages.table.picked.connect(lambda row: self._chat.pane.choose(row.index))
         scenes.written.connect(edit(lambda edits, index, text: edits.edit_scene(index, text)))
         scenes.turned.connect(edit(lambda edits, index, step: edits.turn_scene(index, step)))
         scenes.toggled.connect(edit(lambda edits, index: edits.toggle_break(index)))
         scenes.wanted.connect(lambda index: self._queue(lambda one: one.enqueue_scene(index)))
         scenes.combined.connect(lambda index: self._queue(lambda one: one.enqueue_combine(index)))
         scenes.deleted.connect(self._ask_delete_scene)
-        scenes.view.picked.connect(lambda row: self._chat.pane.choose(row.index))
+        scenes.table.picked.connect(lambda row: self._chat.pane.choose(row.index))
         running.written.connect(edit(lambda edits, text: edits.edit_running(text)))
         running.used.connect(edit(lambda edits, number: edits.use_running(number)))
         running.deleted.connect(self._ask_delete_version)
-        pane.prompt.view.pressed.connect(lambda row: self._chat.pane.choose(row.index))
+        pane.prompt.table.pressed.connect(lambda row: self._chat.pane.choose(row.index))
         pane.queue.removed.connect(queue.remove)
         pane.queue.stopped_before.connect(queue.toggle_pause_before)
         pane.queue.hurried.connect(queue.hurry)
@@ -312,9 +312,9 @@ class RecapFeature(Feature):
             if self.is_made("recap"):
                 self.pane.prompt.show_prompt(None)
             return
-        followed = (message, self.recaps.picture.path if self.recaps.picture is not None else None)
-        if followed != self._followed and self.is_made("recap"):
-            self._followed = followed
+        picture = self.recaps.picture
+        if picture is not None and self._followed != (message, picture.path) and self.is_made("recap"):
+            self._followed = message, picture.path
             self.pane.messages.view.choose(message)
         generation = selection.generation
         self.recaps.look_at(generation.message if generation is not None else message)

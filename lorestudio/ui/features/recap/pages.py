@@ -69,7 +69,7 @@ class MessagePage(RowsPage):
         self.text.written.connect(lambda key, text: self.written.emit(int(key), text))
         self.exclude.clicked.connect(lambda on: self.with_row(lambda row: self.excluded.emit(row.index, on)))
         self.pin.clicked.connect(lambda on: self.with_row(lambda row: self.pinned.emit(row.index, on)))
-        self.view.chosen.connect(self._show)
+        self.table.chosen.connect(self._show)
         self._show(None)
 
     def show_picture(self, picture: RecapPicture | None) -> None:
@@ -164,7 +164,7 @@ class RunningPage(RowsPage):
         )
         self.add_row(self.use, self.delete)
         self.text.written.connect(lambda _key, text: self.written.emit(text))
-        self.view.chosen.connect(lambda _row: self._show())
+        self.table.chosen.connect(lambda _row: self._show())
         self._show()
 
     def show_picture(self, picture: RecapPicture | None) -> None:
@@ -175,11 +175,11 @@ class RunningPage(RowsPage):
         if before != self._current:
             self.text.taken()  # it is a version of its own
         self.model.set_rows(picture.running.versions if picture is not None else ())
-        if self.view.current is None or before != self._current:
+        if self.model.rows and (self.table.current is None or before != self._current):
             self.view.choose(self._current)
 
     def _show(self) -> None:
-        row = self.view.current
+        row = self.table.current
         current = row is not None and self._is_used(row)
         self.use.setEnabled(row is not None and not current)
         self.delete.setEnabled(row is not None)
@@ -237,7 +237,7 @@ class RecapPromptPage(RowsPage):
         for part in (self.bar, self.why):
             self.below.addWidget(part)
         self.below.addWidget(self.text, 1)
-        self.view.chosen.connect(self._explain)
+        self.table.chosen.connect(self._explain)
         self.show_prompt(None)
 
     def show_prompt(self, prompt: PromptAt | None) -> None:

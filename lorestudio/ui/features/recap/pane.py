@@ -89,7 +89,7 @@ class QueuePage(RowsPage):
         self.clear = small_button(self, tr("Empty the queue"), tr("Take all steps out"), self.emptied)
         self.add_row(self.remove, self.stop_before, self.hurry, self.clear)
         self.below.addStretch(1)
-        self.view.chosen.connect(lambda _row: self._show())
+        self.table.chosen.connect(lambda _row: self._show())
         self._second = QTimer(self, interval=1000)
         self._second.timeout.connect(self._show)
         self._show()
@@ -112,7 +112,7 @@ class QueuePage(RowsPage):
         self._keep_time()
 
     def _show(self) -> None:
-        row: QueueRow | None = self.view.current
+        row: QueueRow | None = self.table.current
         queue = self._queue
         self.remove.setEnabled(row is not None and row.waits)
         self.stop_before.setEnabled(row is not None and row.state == "pending")
@@ -226,7 +226,7 @@ class ScenePage(RowsPage):
         self.add_row(self.before, self.after, self.make)
         self.add_row(self.combine, self.hide_break, self.delete)
         self.text.written.connect(lambda key, text: self.written.emit(int(key), text))
-        self.view.chosen.connect(self._show)
+        self.table.chosen.connect(self._show)
         self._show(None)
 
     def show_picture(self, picture: RecapPicture | None) -> None:

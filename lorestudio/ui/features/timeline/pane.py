@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -335,11 +335,9 @@ class TimelinePane(Pane):
         )
         self.map = HeatMap(theme, self)
         self.turn_table, self.entry_table, self.cause_table = (place_table(self) for _ in range(3))
-        self.turns = self._table(self.turn_table, tr("Turns as a table"))
-        self.entries = self._table(self.entry_table, tr("Entries and turns as a table"))
-        self.causes = self._table(self.cause_table, tr("What costs the prompt cache"))
-        pages = (self.map, tr("Map")), (self.turns, tr("Turns")), (self.entries, tr("Entries"))
-        self._whole = QWidget(self)
+        self.causes = self._table(self.cause_table, tr("What costs the prompt cache"), self)
+        self._whole, self._turns_place, self._entries_place = QWidget(self), QWidget(self), QWidget(self)
+        pages = (self.map, tr("Map")), (self._turns_place, tr("Turns")), (self._entries_place, tr("Entries"))
         self.or_empty("list", self._whole)
         self.tabs = tabbed(self._whole, tr("Views of the timeline"), *pages, (self._cache_page(), tr("Cache")))
         self.tabs.setCornerWidget(self._corner())
@@ -363,8 +361,25 @@ class TimelinePane(Pane):
         self.causes.setMinimumHeight(6 * self.fontMetrics().height())
         return scrolled(holding(column(*parts, spacing=2, margins=(0, 4, 0, 0))), tr("The whole chat"))
 
-    def _table(self, model: RecordTable, name: str) -> RecordView:
-        table = RecordView(self.theme, model, name, self)
+    @cached_property
+    def turns(self) -> RecordView:
+        """A row a turn; made when somebody first turns to it, or asks for it."""
+        return self._alone(self._table(self.turn_table, tr("Turns as a table"), self._turns_place), self._turns_place)
+
+    @cached_property
+    def entries(self) -> RecordView:
+        """A row an entry; made as the one of turns."""
+        name = tr("Entries and turns as a table")
+        return self._alone(self._table(self.entry_table, name, self._entries_place), self._entries_place)
+
+    @staticmethod
+    def _alone(table: RecordView, place: QWidget) -> RecordView:
+        tight(table, of=place)
+        table.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
+        return table
+
+    def _table(self, model: RecordTable, name: str, parent: QWidget) -> RecordView:
+        table = RecordView(self.theme, model, name, parent)
         table.activated.connect(self._row_entered)
         table.clicked.connect(self._row_entered)
         return table
@@ -413,7 +428,10 @@ class TimelinePane(Pane):
         """The view that is shown."""
         if self.pages.currentWidget() is not self._whole:
             return self
-        return (self.map, self.turns, self.entries, self.causes)[self.tabs.currentIndex()]
+        page = self.tabs.currentIndex()
+        if page in {TURNS, ENTRIES}:
+            return self.turns if page == TURNS else self.entries
+        return self.causes if page == CACHE else self.map
 
     def show_as(self, shown: Shown) -> None:
         """Show other rows or columns, or the same in another order."""
@@ -582,15 +600,16 @@ class TimelinePane(Pane):
         return f"#{generation.message}" + (f" ‹{generation.swipe + 1}›" if several else "")
 
     def _show_rows(self) -> None:
-        """The tables follow what is looked at."""
-        content = self.content
-        for view, place in (
-            (self.turns, content.column_of(self._selection.generation)),
-            (self.entries, content.row_of(self._selection.entry)),
-        ):
-            index = view.model().index(place, max(0, view.currentIndex().column()))
-            if view.currentIndex().row() != place and index.isValid():
-                view.setCurrentIndex(index)
+        """The table that is turned to follows what is looked at."""
+        content, page = self.content, self.tabs.currentIndex()
+        if page not in {TURNS, ENTRIES}:
+            return
+        view = self.turns if page == TURNS else self.entries
+        chosen = self._selection
+        place = content.column_of(chosen.generation) if page == TURNS else content.row_of(chosen.entry)
+        index = view.model().index(place, max(0, view.currentIndex().column()))
+        if view.currentIndex().row() != place and index.isValid():
+            view.setCurrentIndex(index)
 
     # ---- going ------------------------------------------------------------------------------------------------------
 
@@ -604,10 +623,10 @@ class TimelinePane(Pane):
             self.wanted.emit("trace.why")
 
     def _row_entered(self, index: QModelIndex) -> None:
-        content, view = self.content, self.sender()
-        if view is self.turns:
+        content = self.content
+        if self.tabs.currentIndex() == TURNS:
             self.jump.emit(content.generations[index.row()], None)
-        elif view is self.entries:
+        elif self.tabs.currentIndex() == ENTRIES:
             place = index.column() - TOTALS
             turn = content.generations[place] if place >= 0 else self._selection.generation
             self.jump.emit(turn, content.entry(index.row()))

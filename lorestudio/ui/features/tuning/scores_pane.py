@@ -23,7 +23,7 @@ from lorestudio.ui.widgets.cells import FIT, Column, titled
 from lorestudio.ui.widgets.chart import BarChart, Bars, Layer
 from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split, stack, tight
 from lorestudio.ui.widgets.pane import EmptyState, Pane
-from lorestudio.ui.widgets.record_table import RecordTable, RecordView
+from lorestudio.ui.widgets.record_table import LateTable, RecordTable
 
 OF_LABELS: Final = ("precision", "recall", "f1")
 
@@ -53,13 +53,6 @@ def _metric_row(scores: Scores, name: str, against: str, seed: int) -> MetricRow
     return MetricRow(name + against, tr(metric.title) + against, shown, tr(" to ").join(ends))
 
 
-class Sheet(Struct, frozen=True):
-    """A table and the view of it."""
-
-    model: RecordTable
-    view: RecordView
-
-
 class ScoresPane(Pane):
     """`picked` carries a message or an entry to look at, either may be None; `seen` follows when somebody sees it."""
 
@@ -84,10 +77,10 @@ class ScoresPane(Pane):
         self.show_effects()
         self.show_steps((), "")
 
-    def _sheet(self, name: str, columns: Sequence[Column], key: Callable[[Any], object]) -> Sheet:
+    def _sheet(self, name: str, columns: Sequence[Column], key: Callable[[Any], object]) -> LateTable:
         told = titled("none")
         model = RecordTable(columns, theme=self.theme, key=key, spoken=told, tip=told, parent=self)
-        return Sheet(model, RecordView(self.theme, model, name, self))
+        return LateTable(self.theme, model, name, self)
 
     def _build(self) -> None:
         self.changed_words, self.steps_words = label(self), label(self, kind="small")
@@ -96,26 +89,26 @@ class ScoresPane(Pane):
         self.stop_button = button(self, tr("Stop"), lambda: self.wanted.emit("scores.stop"))
         head = holding(row((self.steps_words, 1), self.try_button, self.stop_button, spacing=6, margins=(10, 4, 8, 4)))
         self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the scores"))
-        self.scored = self.turning(self.scores.view, self.empty)
+        self.scored = self.turning(self.scores, self.empty)
         self.tabs.addTab(self.scored, tr("Scores"))
-        self.tabs.addTab(self.uses.view, tr("Use"))
-        self.gaps_or_none = stack(self.gaps.view, self.no_gaps)
+        self.tabs.addTab(self.uses, tr("Use"))
+        self.gaps_or_none = stack(self.gaps, self.no_gaps)
         self.tabs.addTab(self.gaps_or_none, tr("Gaps"))
         self.back_button = button(self, tr("Try no more"), lambda: self.wanted.emit("scores.back"), kind="small")
         told = row((self.changed_words, 1), self.back_button, spacing=6, margins=(0, 0, 8, 0))
-        self.change_page = holding(tight(told, (self.effects.view, 1)))
+        self.change_page = holding(tight(told, (self.effects, 1)))
         self.tabs.addTab(self.change_page, tr("This change"))
-        self.steps_page = holding(tight(head, (split(self.chart, self.steps.view, sizes=(110, 160), stretch=1), 1)))
+        self.steps_page = holding(tight(head, (split(self.chart, self.steps, sizes=(110, 160), stretch=1), 1)))
         self.tabs.addTab(self.steps_page, tr("Every setting"))
         self.column.addWidget(self.tabs, 1)
 
     def _connect(self) -> None:
-        self.uses.view.picked.connect(lambda use: self.picked.emit(None, use.entry))
-        self.gaps.view.picked.connect(lambda gap: self.picked.emit(gap.messages[0], None))
-        self.effects.view.picked.connect(lambda turn: self.picked.emit(turn.generation, None))
+        self.uses.picked.connect(lambda use: self.picked.emit(None, use.entry))
+        self.gaps.picked.connect(lambda gap: self.picked.emit(gap.messages[0], None))
+        self.effects.picked.connect(lambda turn: self.picked.emit(turn.generation, None))
         steps = self.steps
         self.chart.picked.connect(lambda place: steps.view.choose(steps.model.key_of(steps.model.row(place))))
-        steps.view.chosen.connect(lambda each: self.chart.choose(steps.model.rows.index(each) if each else -1))
+        steps.chosen.connect(lambda each: self.chart.choose(steps.model.rows.index(each) if each else -1))
         self._whole.changed.connect(self.show_effects)
 
     def focus_target(self) -> QWidget:
@@ -130,7 +123,7 @@ class ScoresPane(Pane):
         self.empty.say(title, text)
         for sheet in (self.scores, self.uses, self.gaps):
             sheet.model.set_rows(())
-        self.gaps_or_none.setCurrentWidget(self.gaps.view)
+        self.gaps_or_none.setCurrentWidget(self.gaps)
         self.note_changed.emit("")
         self.scored.setCurrentWidget(self.empty)
 
@@ -139,18 +132,18 @@ class ScoresPane(Pane):
         self.scores.model.set_rows(rows)
         self.uses.model.set_rows(found.uses)
         self.gaps.model.set_rows(found.gaps)
-        self.gaps_or_none.setCurrentWidget(self.gaps.view if found.gaps else self.no_gaps)
+        self.gaps_or_none.setCurrentWidget(self.gaps if found.gaps else self.no_gaps)
         self.tabs.setTabText(1, _counted(tr("Use"), len(found.dead)))
         self.tabs.setTabText(2, _counted(tr("Gaps"), len(found.gaps)))
         met = found.scores.value("met")
         self.note_changed.emit(tr("{share} met", share=value_words(met, "")) if met is not None else "")
         self.set_current(current=True)  # first, as what is grey takes no keyboard
-        self.scored.setCurrentWidget(self.scores.view)
+        self.scored.setCurrentWidget(self.scores)
 
     def set_current(self, *, current: bool) -> None:
         """Grey the scores where they are those of a run that is not the newest."""
         for sheet in (self.scores, self.uses, self.gaps):
-            sheet.view.setEnabled(current)
+            sheet.setEnabled(current)
 
     def show_effects(self) -> None:
         """Show what is tried out and what it does, greyed until it is known of what is tried out now."""
@@ -164,7 +157,7 @@ class ScoresPane(Pane):
         first = {turn.generation for turn in found.worth_a_look} if found.complete else set()
         rows = [EffectRow(turn, turn.generation in first) for turn in found.changed]
         self.effects.model.set_rows(rows)
-        self.effects.view.setEnabled(whole.current)
+        self.effects.setEnabled(whole.current)
 
     def show_steps(self, steps: Sequence[StepEffect], words: str, *, running: bool = False) -> None:
         """Show what the steps do that change something, those that win most first."""
@@ -175,7 +168,7 @@ class ScoresPane(Pane):
         self.chart.setVisible(bool(moving))
         nothing = tr("Tries each setting alone, a step to either side, and says what that does to every reply.")
         self.steps_words.setText(words or nothing)
-        for part in (self.steps.view, self.chart):
+        for part in (self.steps, self.chart):
             part.setEnabled(True)
         self.try_button.setVisible(not running)
         self.stop_button.setVisible(running)
@@ -183,7 +176,7 @@ class ScoresPane(Pane):
     def outdate_steps(self) -> None:
         """The steps are of another run than that of now: greyed, until they are tried again."""
         self.show_steps(self.steps.model.rows, tr("Of an earlier run. Try again to see them now."))
-        for part in (self.steps.view, self.chart):
+        for part in (self.steps, self.chart):
             part.setEnabled(False)
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -30,6 +30,7 @@ from lorestudio.ui.features.recap.pane import QueuePage, RecapPane, ScenePage, q
 from lorestudio.ui.shell.qt import TOOLTIP
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.work_pane import RowsPage
+from tests.ui.conftest import drain
 from tests.ui.drawing import at_the_right
 from tests.ui.worlds import make_trace
 
@@ -504,6 +505,7 @@ def test_what_an_empty_part_offers_is_asked_for(pane: RecapPane) -> None:
     pane.show_recaps(replace(PICTURE, scenes=(), running=RunningRecaps()), None, "", unsaved=False)
     for page in (pane.scenes, pane.running, pane.queue):
         pane.tabs.setCurrentWidget(page)
+        drain()
         (offer,) = (each for each in page.empty.findChildren(QPushButton) if each.isVisible())
         offer.click()
     assert told == [("recap.search",), ("recap.run",), ("recap.run",)]

@@ -137,13 +137,13 @@ def test_intervals_are_drawn_while_the_window_goes_on(window: MainWindow, monkey
 def test_where_there_are_no_gaps_that_is_said(theme: Theme, window: MainWindow, qtbot) -> None:
     scores = ScoresPane(theme, window.preview.whole)
     qtbot.addWidget(scores)
-    for found, shown in (((Gap("Wren", (1, 2)),), scores.gaps.view), ((), scores.no_gaps)):
+    for found, shown in (((Gap("Wren", (1, 2)),), scores.gaps), ((), scores.no_gaps)):
         scores.show_scores(ScoredChat("chat", "run", Scores(), gaps=found), ())
         assert scores.gaps_or_none.currentWidget() is shown
     assert scores.no_gaps.title.text() == "No gaps"
     assert "Names that are said often" in scores.no_gaps.text.text()
     scores.show_nothing("No vault", "Open one.")
-    assert scores.gaps_or_none.currentWidget() is scores.gaps.view  # nobody knows
+    assert scores.gaps_or_none.currentWidget() is scores.gaps  # nobody knows
 
 
 @pytest.mark.own_window

@@ -138,7 +138,7 @@ def test_scores_are_counted_in_the_heads_of_their_tabs(pane: ScoresPane) -> None
         "Scores", "Use (1)", "Gaps (3)", "This change", "Every setting",
     ]  # fmt: skip
     assert heads == [""], "nothing is expected"
-    assert pane.scored.currentWidget() is pane.scores.view
+    assert pane.scored.currentWidget() is pane.scores
     model = pane.uses.model
     assert [[model.index(row, column).data() for column in range(5)] for row in range(2)] == [
         ["Bell", "2", "0", "40", "never used"], ["Rules", "2", "0", "10", "constant"],
