@@ -844,7 +844,7 @@ def test_a_picture_of_the_demo(qapp, tmp_path, theme_name: str) -> None:
 
 
 def test_a_picture_that_cannot_be_written_is_an_error(qapp, tmp_path) -> None:
-    with pytest.raises(OSError, match="could not be written"):
+    with pytest.raises(OSError, match="look at its folder"):
         ui_app.render_window(None, tmp_path / "missing" / "window.png")
 
 
