@@ -384,11 +384,21 @@ def merged(text: str, note: BookNote) -> str:
 
 
 def both_lines(mine: str, theirs: str) -> str:
-    """The lines of both texts, those that both have once; where each has its own, mine come first."""
-    left, right = mine.splitlines(keepends=True), theirs.splitlines(keepends=True)
-    if left and not left[-1].endswith("\n"):
-        left[-1] += "\n"
-    blocks = SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
+    """The lines of both texts, those that both have once; where each has its own, mine come first.
+
+    How a line ends is no difference: new ones end as those of mine do, and the whole as the text of its last line.
+    """
+    end = "\r\n" if "\r\n" in mine else "\n"
+    left, words = mine.splitlines(keepends=True), theirs.splitlines()
+    if left and left[-1].splitlines() == [left[-1]]:
+        left[-1] += end
+    own = [line.splitlines()[0] for line in left]
+    blocks = SequenceMatcher(None, own, words, autojunk=False).get_matching_blocks()
     base = "".join(line for block in blocks for line in left[block.a : block.a + block.size])
-    pieces = three_way(base, "".join(left), theirs)
-    return joined(pieces, {at: one.mine + one.theirs for at, one in enumerate(pieces) if one.merged is None})
+    right = [f"{line}{end}" for line in words]
+    for block in blocks:
+        right[block.b : block.b + block.size] = left[block.a : block.a + block.size]
+    pieces = three_way(base, "".join(left), "".join(right))
+    both = joined(pieces, {at: one.mine + one.theirs for at, one in enumerate(pieces) if one.merged is None})
+    last = mine if own and both.splitlines()[-1:] == own[-1:] else theirs
+    return both if last.endswith("\n") else both.removesuffix(end)

@@ -131,6 +131,22 @@ def test_two_texts_are_brought_together_line_by_line() -> None:
     assert both_lines("", "a") == "a"
 
 
+@pytest.mark.parametrize(
+    ("mine", "theirs", "both"),
+    [
+        ("a", "a", "a"),
+        ("a\n", "a", "a\n"),
+        ("a", "a\n", "a"),
+        ("a\nz", "a", "a\nz"),
+        ("a\r\nb\r\n", "a\nb", "a\r\nb\r\n"),
+        ("a\r\nb", "a\nx\nb\ny", "a\r\nx\r\nb\r\ny"),
+        ("a\r\n\nb\n", "a\n\nb", "a\r\n\nb\n"),
+    ],
+)
+def test_how_a_line_ends_is_no_reason_to_have_it_twice(mine: str, theirs: str, both: str) -> None:
+    assert both_lines(mine, theirs) == both
+
+
 def made_notes(place: Path, *paths: Path, heads: bool = False, split: int = 0, **choice: Any) -> dict[str, str]:
     read = read_books(paths, heads=heads, split=split)
     made = plan_import(read, read_vault_notes(place), RULES, ImportChoice(**choice))
