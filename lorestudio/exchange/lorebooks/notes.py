@@ -377,7 +377,7 @@ def entry_of(
     fields = {name: value for name, value in entry.system_fields.items() if name not in stale}
     said = replace(entry, content=content, system_fields=fields)
     raw = native_of(said, disabled=values.get("enabled") is False, present=changed)
-    before_import = _DEEPLORE_PLACE.search(text[: len(text) - len(body)])
+    before_import = _DEEPLORE_PLACE.search(text[: len(text) - len(front_matter.split(text)[1])])
     if before_import is not None and property_of("position") not in values and "position" not in changed:
         raw["position"] = int(before_import[1])
     book, extra = values.get(BOOK), _parsed(values.get(_EXTRA))
@@ -389,7 +389,8 @@ def entry_of(
         kept = own.get(OWN)
         raw["extensions"] = {**own, OWN: {**(kept if isinstance(kept, Mapping) else {}), _DEEPLORE: carried}}
     settled, gone = _settled(text, values, changed, stale)
-    fates = (*_fates_out(values, entry, raw, carried, cleaned=trim(content) != trim(own_text(body))), *gone)
+    cleaned = _unix(trim(content)) != _unix(trim(own_text(body)))
+    fates = (*_fates_out(values, entry, raw, carried, cleaned=cleaned), *gone)
     uid = values.get(UID)
     fate = EntryFate("" if uid is None else to_string(uid), entry.title, fates, left_out)
     return NoteEntry(raw, entry.title, uid, book if isinstance(book, str) else "", left_out, fate, settled)
@@ -529,9 +530,22 @@ def _carried(values: Raw, raw: Raw, rules: ParseRules) -> dict[str, Json]:
 
 
 def values_of(text: str) -> tuple[dict[str, Json], str]:
-    """The properties of a note as DeepLore reads them, and its body."""
+    """The properties of a note as DeepLore reads them, and its body.
+
+    A program that gives the whole file Windows' line ends has changed nothing that the entry says: they are read as
+    others.
+    """
     block, body = front_matter.split(text)
-    return ({} if block is None else dict(front_matter.parse(block))), body
+    return ({} if block is None else dict(front_matter.parse(block))), _unix(body) if _is_of_windows(text) else body
+
+
+def _is_of_windows(text: str) -> bool:
+    """Whether the lines of a file end as on Windows; an entry's own text may have such ends in any file."""
+    return text.partition("\n")[0].endswith("\r")
+
+
+def _unix(text: str) -> str:
+    return text.replace("\r\n", "\n")
 
 
 _HEADING: Final = re.compile(r"# [^\n]*(?:\n\n?|\Z)")
@@ -672,10 +686,12 @@ def changed_note(
             text = apply_edits(text, [document.remove(name)])
     if before.body == after.body:
         return text, ()
-    document = NoteDocument(text)
-    mine = document.body
+    document, of_windows = NoteDocument(text), _is_of_windows(text)
+    mine = _unix(document.body) if of_windows else document.body
     tail = "" if before.body.endswith("\n") else mine[len(mine.rstrip("\n")) :]  # as editors end a file
     pieces = three_way(before.body, mine.removesuffix(tail), after.body)
     open_ones = {place: piece for place, piece in enumerate(pieces) if piece.merged is None}
     taken = {place: piece.theirs if decided else piece.mine for place, piece in open_ones.items()}
-    return text[: document.body_start] + joined(pieces, taken) + tail, () if decided else tuple(open_ones.values())
+    body = joined(pieces, taken) + tail
+    whole = text[: document.body_start] + (_unix(body).replace("\n", "\r\n") if of_windows else body)
+    return whole, () if decided else tuple(open_ones.values())

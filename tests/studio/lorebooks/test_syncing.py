@@ -765,3 +765,17 @@ def test_an_entry_without_a_number_is_known_by_what_it_says_then_by_its_place() 
     assert found(same, same, sea, other) == ["4", "7", "5", "9"]
     assert found(other, sea, fog, same) == ["0", "5", "9", "4"]
     assert found(*[{"content": str(place)} for place in range(6)]) == ["4", "7", "5", "9", "10", "11"]
+
+
+def test_other_line_ends_of_the_whole_file_are_no_change(pair: Pair) -> None:
+    note = pair.place / "Sea/Bell.md"
+    note.write_bytes(note.read_bytes().replace(b"\n", b"\r\n"))
+    assert pair.sync() == ()
+    pair.entry(content="One.\nTwo.\n3.\nFour.")
+    (item,) = pair.sync()
+    assert (item.found, item.settled) == (SyncState.THERE, True)
+    assert note.read_bytes().endswith(b"# Bell\r\n\r\nOne.\r\nTwo.\r\n3.\r\nFour.")
+    note.write_bytes(note.read_bytes().replace(b"One.", b"First."))
+    pair.sync()
+    assert pair.entries["0"]["content"] == "First.\nTwo.\n3.\nFour."
+    assert pair.plan().is_idle
