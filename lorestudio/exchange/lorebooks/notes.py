@@ -687,11 +687,13 @@ def changed_note(
     if before.body == after.body:
         return text, ()
     document, of_windows = NoteDocument(text), _is_of_windows(text)
-    mine = _unix(document.body) if of_windows else document.body
-    tail = "" if before.body.endswith("\n") else mine[len(mine.rstrip("\n")) :]  # as editors end a file
-    pieces = three_way(before.body, mine.removesuffix(tail), after.body)
+    was, mine, wanted = before.body, document.body, after.body
+    if of_windows:
+        was, mine, wanted = map(_unix, (was, mine, wanted))
+    tail = "" if was.endswith("\n") else mine[len(mine.rstrip("\n")) :]  # as editors end a file
+    pieces = three_way(was, mine.removesuffix(tail), wanted)
     open_ones = {place: piece for place, piece in enumerate(pieces) if piece.merged is None}
     taken = {place: piece.theirs if decided else piece.mine for place, piece in open_ones.items()}
     body = joined(pieces, taken) + tail
-    whole = text[: document.body_start] + (_unix(body).replace("\n", "\r\n") if of_windows else body)
+    whole = text[: document.body_start] + (body.replace("\n", "\r\n") if of_windows else body)
     return whole, () if decided else tuple(open_ones.values())

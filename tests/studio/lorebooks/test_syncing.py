@@ -767,6 +767,25 @@ def test_an_entry_without_a_number_is_known_by_what_it_says_then_by_its_place() 
     assert found(*[{"content": str(place)} for place in range(6)]) == ["4", "7", "5", "9", "10", "11"]
 
 
+def test_an_exported_note_with_windows_line_ends_follows_its_book(tmp_path: Path) -> None:
+    place, target = vault(tmp_path, A=MINE.replace("It rings.", "%%why%%\n\nIt rings.")), tmp_path / "out.json"
+    note = place / "A.md"
+    note.write_bytes(note.read_bytes().replace(b"\n", b"\r\n"))
+    plan = export(place, target)
+    target.write_bytes(plan.written.data)
+    assert plan.link is not None
+    log = ChangeLog(tmp_path / "log", [place])
+    log.apply(ChangeSet("Link", (plan.link,)))
+    whole = json.loads(target.read_bytes())
+    whole["entries"]["0"]["content"] = whole["entries"]["0"]["content"].replace("In fog.", "In rain.")
+    target.write_text(json.dumps(whole), encoding="utf-8")
+    notes = read_vault_notes(place)
+    carry_out(plan_sync(links_of(notes)[0], notes, RULES, SyncChoice()), log)
+    assert note.read_bytes().endswith(b"%%why%%\r\n\r\nIt rings.\r\nIn rain.\r\n")
+    notes = read_vault_notes(place)
+    assert plan_sync(links_of(notes)[0], notes, RULES, SyncChoice()).items == ()
+
+
 def test_other_line_ends_of_the_whole_file_are_no_change(pair: Pair) -> None:
     note = pair.place / "Sea/Bell.md"
     note.write_bytes(note.read_bytes().replace(b"\n", b"\r\n"))
