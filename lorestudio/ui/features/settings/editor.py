@@ -263,11 +263,12 @@ class SettingsTree(RecordTree[SettingRow]):
 
     def set_settings(self, settings: Section, warnings: Sequence[SettingWarning] = ()) -> None:
         """Show other values, and what speaks against them."""
-        self._settings = settings
-        self._warnings = {}
+        told: dict[str, list[SettingWarning]] = {}
         for each in warnings:
-            self._warnings.setdefault(each.alias, []).append(each)
-        self._values = {}
+            told.setdefault(each.alias, []).append(each)
+        if (settings, told) == (self._settings, self._warnings):
+            return  # it is told of every other reply and of every note, too
+        self._settings, self._warnings, self._values = settings, told, {}
         if self._changed_only:
             self._fill()
         else:

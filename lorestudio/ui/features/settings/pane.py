@@ -31,7 +31,8 @@ class SettingsPane(Pane):
         super().__init__("settings", tr("Settings"), theme, parent)
         self._session, self._selection = session, selection
         self.trial = SettingTrial(session, selection, live, self)
-        self.model = SettingsTree(theme, DeepLoreSettings(), declarations(), self)
+        settings = session.project.settings if session.project is not None else DeepLoreSettings()
+        self.model = SettingsTree(theme, settings, declarations(), self)
         self.view = SettingsView(theme, self.model, self)
         self.search_field = self.view.search
         self._origin = ""

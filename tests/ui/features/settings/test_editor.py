@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from lorestudio.settings.declaration import NO_STAGE, Grouping
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
@@ -58,6 +59,16 @@ def node(model: SettingsTree, name: str):
 
 
 # ---- rows -----------------------------------------------------------------------------------------------------------
+
+
+def test_settings_that_are_shown_already_are_not_shown_again(model, qtbot: QtBot) -> None:
+    """They are told with every other reply and note."""
+    warning = SettingWarning(ALIAS, "Odd.")
+    model.set_settings(DeepLoreSettings(scan_depth=2), [warning])
+    with qtbot.assertNotEmitted(model.dataChanged):
+        model.set_settings(DeepLoreSettings(scan_depth=2), [warning])
+    with qtbot.waitSignal(model.dataChanged):
+        model.set_settings(DeepLoreSettings(scan_depth=2))
 
 
 def test_a_row_and_its_heading_say_what_was_changed_and_what_speaks_against_it(model) -> None:
