@@ -132,7 +132,9 @@ def test_a_pane_and_the_parts_of_its_tabs_are_made_where_they_will_stand(
 
 
 @pytest.mark.own_window
-@pytest.mark.parametrize(("name", "tables"), [("timeline", 1), ("scores", 0), ("recap", 0), ("memories", 2)])
+@pytest.mark.parametrize(
+    ("name", "tables"), [("timeline", 1), ("scores", 0), ("recap", 0), ("memories", 2), ("graph", 0)]
+)
 def test_tables_that_nobody_sees_are_not_made_with_their_pane(window, name: str, tables: int) -> None:
     assert len(window.docks[name].pane.findChildren(RecordView)) == tables
 

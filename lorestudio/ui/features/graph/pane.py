@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Final
 
@@ -99,8 +99,8 @@ class GraphPane(Pane):
         self.note.setContentsMargins(10, 3, 10, 3)
         self.edges, self.colours = EdgeLegend(theme, self), ColourLegend(theme, self)
         picture = holding(tight((self.or_empty("graph", self.view), 1), self.note, self.edges, self.colours))
-        self.lists, self.gaps = GraphLists(theme, self), GapList(theme, self)
-        pages = (picture, tr("Picture")), (self.lists, tr("List")), (self.gaps, tr("Gaps"))
+        self._lists_place, self.gaps = QWidget(self), GapList(theme, self)
+        pages = (picture, tr("Picture")), (self._lists_place, tr("List")), (self.gaps, tr("Gaps"))
         self.tabs = tabbed(self, tr("Views of the graph"), *pages)
         self.tabs.setCornerWidget(self.bar.scope)
         self.view.lay_upon(self.bar.zoom)
@@ -108,8 +108,29 @@ class GraphPane(Pane):
         self.column.addWidget(self.strip)
         self.column.addWidget(self.tabs, 1)
 
+    @cached_property
+    def lists(self) -> GraphLists:
+        """All that the picture shows, as tables; made when somebody first turns to them, or asks for them."""
+        made = GraphLists(self.theme, self._lists_place)
+        made.chosen.connect(self._selection.choose_entry)
+        made.opened.connect(self._open)
+        tight(made, of=self._lists_place)
+        made.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
+        self._fill(made)
+        made.search(self.bar.search.text().strip())
+        return made
+
+    @property
+    def _made_lists(self) -> GraphLists | None:
+        return vars(self).get("lists")
+
+    def _turned(self, page: int) -> None:
+        if page == LIST:
+            self.lists  # noqa: B018 # made
+
     def _connect(self) -> None:
         session, bar, view = self._session, self.bar, self.view
+        self.tabs.currentChanged.connect(self._turned)
         session.project_changed.connect(self._show_project)
         session.traces_changed.connect(lambda _generations: self._traces_changed())
         self._selection.entry_changed.connect(self._show_entry)
@@ -124,9 +145,8 @@ class GraphPane(Pane):
         bar.option_changed.connect(self._option_changed)
         bar.command.connect(self._do)
         self.edges.changed.connect(self._show_edges)
-        for emitter in (view, self.lists):
-            emitter.chosen.connect(self._selection.choose_entry)
-            emitter.opened.connect(self._open)
+        view.chosen.connect(self._selection.choose_entry)
+        view.opened.connect(self._open)
         self.gaps.chosen.connect(self._show_gap)
         view.moved.connect(self._moved)
         view.menu_wanted.connect(self._open_menu)
@@ -286,10 +306,14 @@ class GraphPane(Pane):
         """After the shown edges changed."""
         found = (self._prepared or PreparedGraph()).found
         self._shown = shown_graph(found, self.edges.shown(), remarkable=self.bar.option("remarkable"))
-        self.lists.show_graph(found, self._shown, self._search)
-        self.lists.show_fired(self._fired)
-        self.lists.show_entry(self._selection.entry)
+        if self._made_lists is not None:
+            self._fill(self._made_lists)
         self._draw_study(fit=fit)
+
+    def _fill(self, lists: GraphLists) -> None:
+        lists.show_graph((self._prepared or PreparedGraph()).found, self._shown, self._search)
+        lists.show_fired(self._fired)
+        lists.show_entry(self._selection.entry)
 
     def _draw_study(self, *, fit: bool) -> None:
         self._show_picture(fit=fit)
@@ -347,7 +371,8 @@ class GraphPane(Pane):
         if self.bar.is_local() and entry != self._centre:
             self._show_picture()
         self.view.choose(entry)
-        self.lists.show_entry(entry)
+        if self._made_lists is not None:
+            self._made_lists.show_entry(entry)
 
     def _show_looks(self) -> None:
         prepared = self._prepared or PreparedGraph()
@@ -371,7 +396,8 @@ class GraphPane(Pane):
         fired = self._firing.injected()
         if fired != self._fired:
             self._fired = fired
-            self.lists.show_fired(fired)
+            if self._made_lists is not None:
+                self._made_lists.show_fired(fired)
             self._show_looks()
 
     # ---- saying why there is nothing --------------------------------------------------------------------------------
@@ -445,7 +471,8 @@ class GraphPane(Pane):
 
     def _find(self, text: str) -> None:
         wanted = text.casefold().strip()
-        self.lists.search(text.strip())
+        if self._made_lists is not None:
+            self._made_lists.search(text.strip())
         self._hits = tuple(entry for entry, known in self._search.items() if wanted and wanted in known.casefold())
         self.bar.hits.setText(count(len(self._hits), "hit", "hits") if wanted else "")
         self.view.show_hits(self._hits)

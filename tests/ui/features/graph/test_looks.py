@@ -220,6 +220,7 @@ def test_kinds_of_edges_stand_in_one_row_where_there_is_room(theme: Theme, qtbot
 def test_gaps_are_told_in_groups(theme: Theme, qtbot: QtBot, found: GraphStudy) -> None:
     shown = GapList(theme)
     qtbot.addWidget(shown)
+    shown.show()
     told: list[object] = []
     shown.chosen.connect(told.append)
 

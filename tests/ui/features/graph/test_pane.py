@@ -344,6 +344,21 @@ def test_fired_counts_generations_of_the_traces(window: MainWindow, pane: GraphP
     )
 
 
+def test_the_list_shows_what_is_looked_at_and_searched_when_it_is_turned_to(
+    new_window: MainWindow, qtbot: QtBot
+) -> None:
+    new_window.run("go.graph")
+    pane = settled(qtbot, new_window)
+    assert "lists" not in vars(pane), "nobody looks at it"
+    pane.bar.search.setText("sk")
+    new_window.selection.choose_entry(SKARN)
+    pane.tabs.setCurrentIndex(LIST)
+    assert pane.focus_target().isVisible()
+    assert list(table(pane)) == ["Skarn"]
+    assert pane.lists.entries.current == SKARN
+    assert pane.lists.edge_model.rowCount() == 3
+
+
 def test_columns_sort_by_value(pane: GraphPane) -> None:
     pane.lists.entries.sortByColumn(2, Qt.SortOrder.DescendingOrder)
     amounts = [int(pane.lists.model.index(row, 2).data(DISPLAY)) for row in range(5)]
