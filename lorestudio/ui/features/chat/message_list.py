@@ -48,7 +48,6 @@ class MessageList(QListView):
         self.settling = False
         """Whether the list is finding out how high its rows are; it scrolls then without anybody having asked."""
         self._hover = -1
-        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def set_guess(self, lengths: Callable[[], Sequence[int]], guess: Guess) -> None:
