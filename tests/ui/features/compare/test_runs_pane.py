@@ -601,6 +601,7 @@ def test_who_did_it_is_unknown_or_was_not_found() -> None:
     inks = [[column.tone(row) for column in change_columns()] for row in groups[0].children]
     assert inks == [[""] * 5, ["text_faint"] * 5]
     assert groups[1].cells == ("+ Entered (1)",)
+    assert [change_columns()[0].bold(row) for row in (groups[0], groups[0].children[0])] == [True, False]
     inks = [bool(column.tone(groups[1].children[0])) for column in change_columns()]
     assert inks == [False, False, False, True, False], "only its tokens are coloured"
     assert [group.cells[0] for group in groups if not group.opened] == ["= Unchanged (1)"]

@@ -429,6 +429,15 @@ def test_of_a_reply_that_was_not_run_nothing_is_tried(make_window, qtbot) -> Non
     assert told == []
 
 
+def test_a_choice_whose_effect_is_not_known_is_looked_for_once_the_window_rests(shown) -> None:
+    window = shown()
+    watch = window.features.controls.watch
+    watch._choices = lambda: {("pins", "Silent", ""): lambda controls: controls}
+    window.session.state_changed.emit()
+    assert watch._pause.isActive()
+    watch.stop()
+
+
 def test_what_nobody_wants_to_know_any_more_is_not_looked_for(shown) -> None:
     watch = shown().features.controls.watch
     watch._choices = lambda: {("pins", "Silent", ""): lambda controls: controls}

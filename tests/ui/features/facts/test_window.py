@@ -381,6 +381,16 @@ def test_filter_order_search_and_the_keyboard(drawn: MainWindow, store: Path, qt
 
 
 @pytest.mark.long
+def test_what_is_changed_is_shown_without_reading_all_memories_again(
+    drawn: MainWindow, store: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bool] = []
+    monkeypatch.setattr(drawn.features.memories.store, "renew", lambda: read.append(True))
+    choose(drawn, "I want more rope")
+    run(drawn, "memories.pin", qtbot)
+    assert (kept(store)[1][2], pane(drawn).memories.detail.pin.isChecked(), read) == (1, True, [])
+
+
 def test_edit_tag_pin_delete_and_take_back(drawn: MainWindow, store: Path, qtbot: QtBot) -> None:
     page, detail = pane(drawn).memories, pane(drawn).memories.detail
     choose(drawn, "I want more rope")

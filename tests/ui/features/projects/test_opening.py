@@ -17,6 +17,8 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.projects.actions import PasteDialog, stopped_entry
 from lorestudio.ui.features.projects.coach import MARGIN, WIDTH
 from lorestudio.ui.features.projects.start import RecentProjects
+from lorestudio.ui.shell.words import Notice
+from lorestudio.ui.state.project_files import VAULT_CHANGED
 from lorestudio.ui.widgets.picker import Picker
 from tests.ui.conftest import drain, settle
 from tests.ui.features.projects.test_start import BOOK, shown
@@ -109,6 +111,18 @@ def test_only_what_can_be_done_while_nothing_is_open(make_window: Callable[..., 
     (picker,) = shown(Picker)
     assert picker._hint.text() == "Nothing was opened yet."
     picker.close()
+
+
+@pytest.mark.long
+def test_that_the_vault_has_changed_is_said_until_it_was_read_anew(
+    make_window: Callable[..., MainWindow], tmp_path: Path
+) -> None:
+    project = open_project([write_vault(tmp_path / "vault")])
+    window = make_window(project)
+    window.say(Notice("The vault has changed.", "warning", key=VAULT_CHANGED))
+    for state, said in ((project.vault_state, ["The vault has changed."]), (replace(project.vault_state), [])):
+        window.session.set_project(replace(project, vault_state=state), renewed="Edited.")
+        assert window.bars.texts == said
 
 
 @pytest.mark.long

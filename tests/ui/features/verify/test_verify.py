@@ -68,9 +68,10 @@ def test_replies_have_badges_the_answers_a_column_and_a_cause_can_be_taken_over(
         ("circle", "good"), ("cross", "error"), ("circle", "good"),
     ]  # fmt: skip
     answers = window.trace.model
+    last = answers.columnCount() - 1
+    assert answers.headerData(last, HORIZONTAL) == "There"  # also of the reply that was looked at already
     window.chat.show_generation(Generation(2))
     settle(window)
-    last = answers.columnCount() - 1
     assert answers.headerData(last, HORIZONTAL) == "There"
     lamp = next(each.id for each in window.session.project.index.entries if each.title == "Lamp")
     cell = answers.index(answers.row_of(lamp), last)

@@ -159,15 +159,6 @@ def test_every_property_is_told_of_and_has_a_range_that_can_be_reached(spec: Fie
     assert spec.literal == (spec in BOOK_FIELDS and spec.kind is FieldKind.CHOICE)
 
 
-def test_what_an_entry_of_a_lorebook_is_or_is_not_is_ticked() -> None:
-    assert {each.name for each in BOOK_FIELDS if each.kind is FieldKind.FLAG} == {
-        "selective", "disable", "constant", "vectorized", "useProbability", "ignoreBudget", "excludeRecursion",
-        "preventRecursion", "groupOverride", "characterFilter.isExclude", "matchPersonaDescription",
-        "matchCharacterDescription", "matchCharacterPersonality", "matchCharacterDepthPrompt", "matchScenario",
-        "matchCreatorNotes",
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("known", "ranges"),
     [
