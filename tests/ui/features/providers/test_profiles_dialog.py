@@ -281,6 +281,7 @@ def test_a_test_is_stopped_by_its_button_and_by_closing(open_dialog, client, qtb
     dialog = open_dialog(Profile("Local", url="http://127.0.0.1:11434/v1"))
     dialog.test.click()
     qtbot.waitUntil(lambda: dialog.stop.isVisible() and bool(client.asked))
+    assert dialog.bar.label.text() == "Asking Local…"
     dialog.stop.click()
     qtbot.waitUntil(lambda: dialog.bar.label.text() == "The test was stopped.")
     settle(dialog, qtbot)
