@@ -141,7 +141,8 @@ def save_picture(project: Project, path: Path, systems: Mapping[str, Section] = 
     try:
         _ui().render_window(project, path, systems=systems)
     except OSError as error:
-        raise InputError(path, f"the picture cannot be written: {error.strerror or error}.") from error
+        told = f"the picture cannot be written: {error.strerror}" if error.strerror else str(error)
+        raise InputError(path, f"{told}.") from error
     echo(f"A picture of the window: {path}")
 
 

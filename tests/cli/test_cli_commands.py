@@ -150,7 +150,7 @@ def test_a_picture_that_cannot_be_written(lorestudio: Run, monkeypatch: pytest.M
 def test_a_picture_for_which_there_is_no_folder_says_so_once(lorestudio: Run, vault: Path, tmp_path: Path) -> None:
     result = lorestudio("open", vault, "--screenshot", tmp_path / "none" / "shot.png")
     assert result.exit_code == 2
-    told = "the picture cannot be written: look at its folder, and at the permissions there."
+    told = "the picture could not be written: look at its folder, and at the permissions there."
     assert f"lorestudio: {tmp_path / 'none' / 'shot.png'}: {told}\n" in result.stderr
 
 

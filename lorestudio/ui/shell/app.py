@@ -256,7 +256,7 @@ def _render(
             come_to_rest(window, app)
         _settle(app)
         if not window.grab().save(str(path), "PNG"):
-            message = "look at its folder, and at the permissions there"
+            message = "the picture could not be written: look at its folder, and at the permissions there"
             raise OSError(message)
     finally:
         window.close()
