@@ -229,8 +229,6 @@ def test_gaps_are_told_in_groups(theme: Theme, qtbot: QtBot, found: GraphStudy) 
         return {top.text(0): [top.child(row).text(0) for row in range(top.childCount())] for top in tops}
 
     shown.show_gaps(replace(found, gaps=Gaps()))
-    assert groups() == {}, "nobody looks"
-    shown.show()
     assert groups() == {
         "Circles of requires · 0": ["No entry of the graph requires itself by way of others."],
         "Entries on their own · 0": ["Every entry of the graph is connected."],
