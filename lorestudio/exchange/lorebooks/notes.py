@@ -371,7 +371,8 @@ def entry_of(
     elif values.get(NEVER) is False:
         left_out = f"It says {NEVER}: false."
     linked = UID in values
-    content = own_text(body) if linked or as_written else entry.content
+    cleaned = _unix(entry.content) if _is_of_windows(text) else entry.content
+    content = own_text(body) if linked or as_written else cleaned
     changed = set() if then is None else _changed_members(values, entry.title, body, then)
     stale = {name for name in entry.system_fields if _is_member(name) and member_of(name) in changed}
     fields = {name: value for name, value in entry.system_fields.items() if name not in stale}
@@ -389,8 +390,8 @@ def entry_of(
         kept = own.get(OWN)
         raw["extensions"] = {**own, OWN: {**(kept if isinstance(kept, Mapping) else {}), _DEEPLORE: carried}}
     settled, gone = _settled(text, values, changed, stale)
-    cleaned = _unix(trim(content)) != _unix(trim(own_text(body)))
-    fates = (*_fates_out(values, entry, raw, carried, cleaned=cleaned), *gone)
+    is_cleaned = trim(content) != trim(own_text(body))
+    fates = (*_fates_out(values, entry, raw, carried, cleaned=is_cleaned), *gone)
     uid = values.get(UID)
     fate = EntryFate("" if uid is None else to_string(uid), entry.title, fates, left_out)
     return NoteEntry(raw, entry.title, uid, book if isinstance(book, str) else "", left_out, fate, settled)

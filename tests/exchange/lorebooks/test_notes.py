@@ -297,3 +297,11 @@ def test_a_note_of_deeplores_own_import_is_where_the_entry_was() -> None:
     said = entry_of(f"---\ntags: [lorebook]\n{front}---\n# A\n\nText.", "A.md", NEWER)
     assert (said.raw["position"], said.raw["useProbability"]) == (0, False)
     assert {one.field: one.fate for one in said.fate.fields}["compress"] is Fidelity.APPROXIMATE
+
+
+def test_a_note_with_windows_line_ends_makes_the_entry_of_the_same_note_without() -> None:
+    text = "---\ntags: [lorebook]\nkeys: [bell]\n---\n# Bell\n\nIt rings.\n\nTwice.\n"
+    plain, windows = (entry_of(each, "Bell.md", RULES) for each in (text, text.replace("\n", "\r\n")))
+    assert windows.raw == plain.raw
+    assert windows.fate == plain.fate
+    assert plain.raw["content"] == "It rings.\n\nTwice."
