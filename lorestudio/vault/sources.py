@@ -48,9 +48,10 @@ class VaultSource(Protocol):
 
 
 class FolderSource(Struct, frozen=True):
-    """A vault in a folder, whose name is the vault's."""
+    """A vault in a folder. It is called as the folder is, or `title`."""
 
     path: Path
+    title: str = ""
 
     @property
     def id(self) -> str:
@@ -60,7 +61,7 @@ class FolderSource(Struct, frozen=True):
     @property
     def name(self) -> str:
         """The vault's name."""
-        return self.folder.name
+        return self.title or self.folder.name
 
     @property
     def folder(self) -> Path:

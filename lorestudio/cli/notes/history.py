@@ -49,7 +49,7 @@ def undo(
     redo: Annotated[bool, typer.Option("--redo", help="Do again what was undone last.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="Only list what can be undone, the newest first.")] = False,
 ) -> None:
-    """Take the newest change of a vault's notes back: an import, an export, a sync, a renaming.
+    """Take the newest change of a vault's notes back: an import, an export, a sync, fixes, a renaming.
 
     All files of it are what they were before, the lorebook of a sync included. Where a file was changed since, nothing
     is done, and the file is named.

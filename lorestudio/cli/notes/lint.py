@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from lorestudio.cli.command import RulesOption, rules_named
+from lorestudio.cli.notes.notes import change_log
 from lorestudio.cli.options import (
     JsonOption,
     SeenOptions,
@@ -22,7 +23,8 @@ from lorestudio.cli.options import (
 from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.book_entries import read_text, save_text
+from lorestudio.studio.notes.book_entries import is_book_entry, plan_edits, read_text
+from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.project.problems import ProblemFinder, Problems
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.runs import TraceBook
@@ -50,7 +52,9 @@ def lint(
         typer.Option("--chat", help="Also replay this chat, offline, and say what never comes in or hits too often."),
     ] = None,
     as_json: JsonOption = False,
-    fix: Annotated[bool, typer.Option("--fix", help="Make all safe fixes, and print what was changed.")] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Make all safe fixes, as one undoable step, and print them.")
+    ] = False,
     severity: Annotated[
         Severity, typer.Option("--severity", help="Show findings of this severity and worse.")
     ] = Severity.WARNING,
@@ -63,9 +67,8 @@ def lint(
     repairs: tuple[Repair, ...] = ()
     if fix:
         repairs = finder.repairs(project, by=by_whom)
-        for repair in repairs:
-            _save(project, repair)
         if repairs:
+            _write(project, repairs)
             project = seen.looking(project.reloaded())
     simulator = Simulator(project, system.with_settings(system.settings, project.scene()))
     if project.chat is not None:
@@ -85,15 +88,33 @@ def lint(
         raise typer.Exit(FAILED)
 
 
-def _save(project: Project, repair: Repair) -> None:
-    """Write one note. Raises VaultError where it is not what was fixed any more, or cannot be written."""
-    path = project.note_path(repair.vault, repair.filename)
-    if path is None:
-        raise InputError("--fix", f"the vault “{repair.vault}” has no folder here, so its notes cannot be changed.")
-    text, digest = read_text(path)
-    if text != repair.before:
-        raise VaultError(f"“{repair.filename}” has changed while it was checked. Run the command again.")
-    save_text(path, repair.after, digest)
+def _write(project: Project, repairs: Sequence[Repair]) -> None:
+    """Write the notes, those of each vault as one step that can be undone.
+
+    Raises VaultError where one is not what was fixed any more, or cannot be written: its vault is left as it is.
+    """
+    vaults: dict[str, dict[Path, Repair]] = {}
+    for repair in repairs:
+        path = project.note_path(repair.vault, repair.filename)
+        if path is None:
+            raise InputError("--fix", f"the vault “{repair.vault}” has no folder here, so its notes cannot be changed.")
+        vaults.setdefault(repair.vault, {})[path] = repair
+    log = change_log(project.changed_in)
+    for found in vaults.values():
+        log.apply(_changes(found))
+    say_all(log.problems)
+
+
+def _changes(repairs: Mapping[Path, Repair]) -> ChangeSet:
+    """What fixes the notes, or the entries of a lorebook, of these paths. Raises VaultError where one has changed."""
+    for path, repair in repairs.items():
+        if read_text(path)[0] != repair.before:
+            raise VaultError(f"“{repair.filename}” has changed while it was checked. Run the command again.")
+    title = f"Make the safe fixes of {plural(len(repairs), '# note|# notes')}"
+    if any(is_book_entry(path) for path in repairs):
+        title = f"Make the safe fixes of {plural(len(repairs), '# entry|# entries')}"
+        return ChangeSet(title, plan_edits(list(repairs), lambda path, _text: repairs[path].after).changes.changes)
+    return ChangeSet(title, tuple(NoteFileChange(path, each.before, each.after) for path, each in repairs.items()))
 
 
 def _print(

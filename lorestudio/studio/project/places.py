@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
@@ -35,15 +36,29 @@ def is_address(place: str) -> bool:
 
 
 def vault_sources(places: Sequence[str], keys: Keys | None = None) -> list[VaultSource]:
-    """The sources of these places. Raises VaultError for an address that cannot be one, InputError for SillyTavern."""
+    """The sources of these places, each with a name of its own.
+
+    Raises VaultError for an address that cannot be one, InputError for SillyTavern.
+    """
     for folder in (Path(place) for place in places if not is_address(place)):
         if any((user / name).exists() for user in user_folders(folder) for name in ("settings.json", "worlds")):
             raise WrongFileError(folder, "this is SillyTavern's folder, and no vault", Belongs.SILLYTAVERN)
     breakers = CircuitBreakers()
-    return [
-        _obsidian(place, breakers, keys or Keys()) if is_address(place) else FolderSource(Path(place))
-        for place in places
-    ]
+    sources: list[VaultSource] = []
+    for place in places:
+        if is_address(place):
+            sources.append(_obsidian(place, breakers, keys or Keys()))
+        else:
+            sources.append(_folder(Path(place), {source.name for source in sources}))
+    return sources
+
+
+def _folder(path: Path, taken: Collection[str]) -> FolderSource:
+    """The vault in a folder, named so that its notes are not taken for those of a vault before it."""
+    source = FolderSource(path)
+    name, above = source.name, source.folder.parent.name
+    names = chain((name, f"{name} ({above})"), (f"{name} {number}" for number in count(2)))
+    return FolderSource(path, next(each for each in names if each not in taken))
 
 
 def obsidian_profile(address: ObsidianAddress) -> Profile:

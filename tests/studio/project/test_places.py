@@ -59,3 +59,15 @@ def test_a_refused_key_is_told_and_not_repeated(monkeypatch):
 def test_vaults_at_one_host_share_a_breaker():
     first, second = vault_sources(["http://127.0.0.1:1/A", "http://127.0.0.1:1/B"])
     assert first.vault.breaker == second.vault.breaker
+
+
+def test_folders_of_one_name_are_vaults_of_their_own(tmp_path):
+    folders = [tmp_path / above / "Lore" for above in ("old", "new", "x/new")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "Gate.md").write_text(NOTE, encoding="utf-8")
+    project = open_project(folders)
+    assert project.index.vaults == ("Lore", "Lore (new)", "Lore 2")
+    assert [project.note_path(entry.vault, entry.filename) for entry in project.index.entries] == [
+        folder / "Gate.md" for folder in folders
+    ]
