@@ -174,7 +174,8 @@ class RecapOptions:
             path, loaded.settings, answers, counter=counting.budgets, context_size=self.context, model=model,
             copies=copies,
         )  # fmt: skip
-        say_all((*counting.problems, *session.problems))
+        notice = session.chat.storage.notice
+        say_all((*counting.problems, *session.problems, *([notice] if notice else [])))
         return session
 
 

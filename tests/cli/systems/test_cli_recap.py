@@ -58,6 +58,14 @@ def test_choosing_and_editing(lorestudio, tale, settings, tmp_path):
     assert lorestudio("recap", "running", *options, "--delete", 2).exit_code == 0
 
 
+def test_a_running_recap_of_another_chat_is_told(lorestudio, tale, settings):
+    lorestudio("recap", "run", "--chat", tale, "--settings", settings)
+    renamed = tale.rename(tale.with_name("Another name.jsonl"))
+    for what in ("status", "running", "run"):
+        said = lorestudio("recap", what, "--chat", renamed, "--settings", settings).stderr
+        assert "The running recap in this file belongs to “Tale”, and the open chat is “Another name”." in said, what
+
+
 def test_an_empty_queue_is_said(lorestudio, tale):
     result = lorestudio("recap", "queue", "--chat", tale)
     assert (result.exit_code, result.stdout) == (0, "")
