@@ -16,6 +16,7 @@ no longer what was looked at stays as it is, and a remark says so.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Final
 import regex
 from msgspec import Struct
 
+from lorestudio.domain.javascript import fold
 from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.patterns import LONGEST, compile_guarded
 from lorestudio.domain.records import Terse
@@ -73,19 +75,19 @@ class Condition(Struct, frozen=True):
     wanted: bool
 
     def holds(self, note: IndexedNote) -> bool:
-        """Whether the note is searched at all. Letter case does not matter here."""
+        """Whether the note is searched at all. Neither letter case nor how accents are encoded matters here."""
         return self._is_so(note) is self.wanted
 
     def _is_so(self, note: IndexedNote) -> bool:
-        value = self.value.lower()
+        value = fold(self.value)
         if self.name == "path":
-            return value in note.filename.lower()
+            return value in fold(note.filename)
         if self.name == "file":
-            return value in note.filename.rpartition("/")[2].lower()
+            return value in fold(note.filename.rpartition("/")[2])
         if self.name == "key":
-            return any(value in key.lower() for key in note.keys)
+            return any(value in fold(key) for key in note.keys)
         tag = value.removeprefix("#")
-        return any(own == tag or own.startswith(f"{tag}/") for own in note.tags)
+        return any(own == tag or own.startswith(f"{tag}/") for own in map(fold, note.tags))
 
 
 class Term(Struct, frozen=True):
@@ -201,8 +203,11 @@ def _condition(operator: re.Match[str]) -> Sequence[Condition]:
 
 
 def _literal(words: str, options: SearchOptions) -> Term:
-    """Words as they are; white space in them stands for any white space."""
-    expression = r"\s+".join(regex.escape(word, literal_spaces=True) for word in re.split(r"\s+", words))
+    """Words as they are; white space in them stands for any white space, and letters may be apart from accents."""
+    forms = dict.fromkeys((words, *(unicodedata.normalize(form, words) for form in ("NFC", "NFD"))))
+    expression = "|".join(
+        r"\s+".join(regex.escape(word, literal_spaces=True) for word in re.split(r"\s+", form)) for form in forms
+    )
     return Term(compile_guarded(expression, _flags(options)), alone=options.word)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,15 @@ def test_queries(vault: VaultNotes, query: str, expected: dict[str, list[str]]) 
 )
 def test_options(vault: VaultNotes, query: str, options: SearchOptions, expected: dict[str, list[str]]) -> None:
     assert found(vault, query, options) == expected
+
+
+@pytest.mark.parametrize("query", ["café", '"un café"', "path:île", "file:café", "key:café", "tag:été"])
+@pytest.mark.parametrize("typed", ["NFC", "NFD"])
+@pytest.mark.parametrize("written", ["NFC", "NFD"])
+def test_how_accents_are_encoded_does_not_matter(tmp_path: Path, query: str, typed: str, written: str) -> None:
+    name, text = "Île/Café.md", "---\ntags: [été]\nkeys: [Café]\n---\n# Café\n\nUn café.\n"
+    vault = write_vault(tmp_path, {unicodedata.normalize(written, name): unicodedata.normalize(written, text)})
+    assert len(found(vault, unicodedata.normalize(typed, query))) == 1
 
 
 def test_where_a_hit_is(vault: VaultNotes) -> None:
