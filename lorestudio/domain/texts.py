@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -10,6 +11,11 @@ from difflib import get_close_matches
 def text_digest(*parts: str) -> str:
     """SHA-256 of a text in hexadecimal, or of several in order; halves of surrogate pairs count as they are."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def comparable(text: str) -> str:
+    """What texts have in common that differ in case, or in how their accents are encoded."""
+    return (text if text.isascii() else unicodedata.normalize("NFC", text)).casefold()
 
 
 def shorten(text: str, limit: int) -> str:

@@ -13,6 +13,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
 
+from lorestudio.domain.texts import comparable
 from lorestudio.ui.shell.qt import ITEM, Index
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
@@ -42,7 +43,7 @@ def score(query: str, text: str) -> float | None:
     from rapidfuzz import fuzz  # noqa: PLC0415  # nothing is typed while the window begins
     from rapidfuzz.distance import LCSseq  # noqa: PLC0415  # as above
 
-    typed, name = query.casefold().strip(), text.casefold()
+    typed, name = comparable(query).strip(), comparable(text)
     letters = typed.replace(" ", "")
     if not letters:
         return 0.0
@@ -66,15 +67,15 @@ def ranked(query: str, texts: Iterable[str], more: Sequence[str] = (), favour: S
     from rapidfuzz.distance import LCSseq  # noqa: PLC0415  # as above
 
     known = list(texts)
-    letters = query.casefold().replace(" ", "")
+    letters = comparable(query).replace(" ", "")
     if not letters:
         return sorted(range(len(known)), key=lambda place: -favour[place] if favour else 0.0)
-    names = [text.casefold() for text in known]
+    names = list(map(comparable, known))
     enough = process.cdist([letters], names, scorer=LCSseq.similarity, score_cutoff=len(letters), dtype=np.int32)
     points: dict[int, float] = {}
     found = enough[0].nonzero()[0].tolist()
     if len(found) > _CLOSELY:  # a letter or two fit nearly everything: only the likeliest are looked at closely
-        typed = query.casefold().strip()
+        typed = comparable(query).strip()
         near = process.cdist([typed], [names[place] for place in found], scorer=fuzz.WRatio, workers=1)[0].tolist()
         begins = [_WORD * (f" {typed}" in f" {names[place]}") for place in found]
         points = {place: near[at] + begins[at] - _PREFIX for at, place in enumerate(found)}
@@ -83,7 +84,7 @@ def ranked(query: str, texts: Iterable[str], more: Sequence[str] = (), favour: S
         fits = score(query, known[place])
         if fits is not None:
             points[place] = fits + (favour[place] if favour else 0.0)
-    words = query.casefold().split()
+    words = comparable(query).split()
     if len(letters) >= _WORTH_READING:
         for place, text in enumerate(more):
             if place not in points and text and all(word in text for word in words):
@@ -91,7 +92,7 @@ def ranked(query: str, texts: Iterable[str], more: Sequence[str] = (), favour: S
     best, seen = sorted(points, key=lambda place: (-points[place], place)), set[str]()
     for place in best:
         name = names[place]
-        if name in seen and name != query.casefold().strip():
+        if name in seen and name != comparable(query).strip():
             points[place] -= _PREFIX + _WORD
         seen.add(name)
     return sorted(best, key=lambda place: -points[place])
@@ -151,7 +152,7 @@ class Picker(Dialog):
         column(frame, of=self, margins=0)
         self.field = named(QLineEdit(frame, placeholderText=placeholder, clearButtonEnabled=True), title)
         self._all = list(choices)
-        self._more = [choice.more.casefold() for choice in self._all]
+        self._more = [comparable(choice.more) for choice in self._all]
         self._found = 0
         self._model = RecordTable([Column("", attrgetter("title"), look=_look, spoken=_spoken)], parent=self)
         self.view = named(QListView(frame, uniformItemSizes=True), tr("Matches"))
@@ -176,7 +177,7 @@ class Picker(Dialog):
         """More to pick, found meanwhile; the row that the keyboard is on stays where it still fits."""
         chosen = self.view.currentIndex().data(ITEM)
         self._all += choices
-        self._more += [choice.more.casefold() for choice in choices]
+        self._more += [comparable(choice.more) for choice in choices]
         self._rank(self.field.text())
         self.view.setCurrentIndex(self._model.index(max(self._model.place_of(id(chosen)), 0), 0))
         self._say_count()
@@ -199,7 +200,7 @@ class Picker(Dialog):
         """Say more about the choices; the row that the keyboard is on stays, whatever is said of it now."""
         place = self.view.currentIndex().row()
         self._all = list(choices)
-        self._more = [choice.more.casefold() for choice in self._all]
+        self._more = [comparable(choice.more) for choice in self._all]
         self._rank(self.field.text())
         self.view.setCurrentIndex(self._model.index(max(place, 0), 0))
 

@@ -32,6 +32,7 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QSizePolicy, QStyleOptionHeade
 
 from lorestudio.domain.history import ranges_of
 from lorestudio.domain.records import same_start
+from lorestudio.domain.texts import comparable
 from lorestudio.settings.sections import SettingChange, value_text
 from lorestudio.trace.text import markdown_table
 from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT, Index, later
@@ -111,7 +112,7 @@ class RecordTable(QAbstractTableModel):
 
     def set_filter(self, text: str) -> None:
         """Show only rows whose text has every one of these words, without regard to case."""
-        words = tuple(text.casefold().split())
+        words = tuple(comparable(text).split())
         if words != self._words:
             self._words = words
             self._show()
@@ -265,7 +266,7 @@ class RecordTable(QAbstractTableModel):
         order: Iterable[int] = self._order
         if self._words:
             if not self._texts:
-                self._texts = [self._text(row).casefold() if self._text is not None else "" for row in self._all]
+                self._texts = [comparable(self._text(row)) if self._text is not None else "" for row in self._all]
             texts = self._texts
             order = [place for place in order if all(word in texts[place] for word in self._words)]
         rows = (self._all[place] for place in order)

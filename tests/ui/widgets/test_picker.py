@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLabel, QWidget
@@ -32,6 +34,12 @@ def test_what_begins_so_comes_first(query: str, names: set[str], first: str) -> 
     assert set(found) == names
     assert not first or found[0] == first
     assert (score(query, NAMES[0]) is None) == ("Replay all" not in names)
+
+
+def test_how_accents_are_encoded_does_not_matter() -> None:
+    apart = unicodedata.normalize("NFD", "Café")
+    assert ranked("café", [apart]) == ranked(apart, ["café"]) == [0]
+    assert ranked(apart, ["Bell"], ["un café"]) == [0]
 
 
 def test_of_titles_that_have_the_words_alike_the_one_that_says_little_else_comes_first() -> None:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import Usage
+from lorestudio.domain.texts import comparable
 from lorestudio.studio.notes.usage import UNUSED
 from lorestudio.trace.model import rank
 from lorestudio.trace.timeline import NEVER, Fired
@@ -60,11 +61,11 @@ def note_kind(note: Note) -> Kind:
 
 
 def search_text(note: Note) -> str:
-    """What a filter looks at, in lower case."""
+    """What a filter looks at, without regard to case and accents' encoding."""
     if isinstance(note, Entry):
         parts: Sequence[str] = (note.title, note.filename, *note.keys, *note.refine_keys, *note.tags)
-        return "\n".join(parts).casefold()
-    return f"{note.filename}\n{note.message}\n{note.problem.value}".casefold()
+        return comparable("\n".join(parts))
+    return comparable(f"{note.filename}\n{note.message}\n{note.problem.value}")
 
 
 QUIET: Final = {"not a candidate", "refused"}

@@ -13,6 +13,7 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QStyleOptionViewItem, QTreeView, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.texts import comparable
 from lorestudio.ui.features.vault.table import QUIET, Note, search_text
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, EDIT, LOOK, MARK, Index
 from lorestudio.ui.shell.theme import scaled
@@ -100,7 +101,7 @@ class VaultTree(RecordTree[Node]):
 
     def set_filter(self, text: str) -> None:
         """Show only what contains every word of `text`, without regard to case."""
-        words = tuple(text.casefold().split())
+        words = tuple(comparable(text).split())
         if words != self._words:
             self._words = words
             self._rebuild()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,13 @@ def test_the_filter_asks_for_every_word(table) -> None:
     assert titles(table) == ["bad"]
     table.set_filter("")
     assert len(table.rows) == 7
+
+
+def test_the_filter_finds_accents_however_they_are_encoded(table) -> None:
+    apart = unicodedata.normalize("NFD", "Café")
+    table.set_index(VaultIndex((replace(ENTRIES[SKARN], title=apart),), vaults=("vault",)))
+    table.set_filter("café")
+    assert titles(table) == [apart]
 
 
 def test_problems_are_the_readers_warnings_until_somebody_counts_better(table) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from PySide6.QtCore import QModelIndex
 
@@ -73,6 +75,14 @@ def test_the_filter_wants_every_word(text: str, matches: int, shown: list[int]) 
     assert model.entries() == shown
     assert model.matches == matches
     assert model.filtered == bool(text)
+
+
+def test_the_filter_finds_accents_however_they_are_encoded() -> None:
+    model = VaultTree()
+    apart = unicodedata.normalize("NFD", "Café")
+    model.set_index(VaultIndex((replace(ENTRIES[SKARN], title=apart),), vaults=("vault",)))
+    model.set_filter("café")
+    assert model.entries() == [SKARN]
 
 
 def test_a_row_says_what_it_is_and_what_became_of_it() -> None:
