@@ -131,9 +131,9 @@ class EmptyState(QWidget):
         self._area = scrolled(made, of=self)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.verticalScrollBar().rangeChanged.connect(self._scrolls)
-        self._fill(made)
-        tight(self._area, of=self)
+        tight(self._area, of=self).activate()
         self._area.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
+        self._fill(made)
         return made
 
     @property

@@ -270,6 +270,7 @@ def test_each_theme_dresses_every_pane(theme: Theme, make_window: MakeWindow, tm
         window.run(f"view.theme.{choice}")
         for name, dock in window.docks.items():
             window.show_pane(name)
+            settle(window)
             image = dock.pane.grab().toImage()
             shades = {image.pixelColor(x, y).lightness() for x in range(0, image.width(), 3)
                       for y in range(0, image.height(), 3)}  # fmt: skip
