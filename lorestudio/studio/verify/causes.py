@@ -162,6 +162,7 @@ class _Search:
     def verified(self) -> Verified:
         """Everything."""
         causes = self._causes()
+        nearest = sorted(causes, key=lambda cause: len(cause.besides))  # a reply is told no more than it needs
         may_be = {each: cause.title for cause in reversed(causes) if cause.unknowable for each in cause.explains}
         replies = []
         for reply in self._replies.values():
@@ -169,7 +170,7 @@ class _Search:
             if told is not None:
                 reply = replace(reply, verdict=Agreement.MAY_BE, because=(f"{told} No file keeps that.",))  # noqa: PLW2901  # the next step goes by it
             elif reply.verdict is Agreement.DIFFERS:
-                why = next((each.title for each in causes if reply.generation in each.explains), None)
+                why = next((each.title for each in nearest if reply.generation in each.explains), None)
                 repeated = reply.record.repeated if reply.record is not None else ""
                 if why is None and repeated:  # a reply that was written anew leaves the slot of its first try
                     because = f"{repeated} It may have been carried over, which no file says for sure."
@@ -280,13 +281,13 @@ class _Search:
 
 
 def _all_of(together: Sequence[Suspect]) -> Callable[[Rerun], Rerun | None]:
+    """All that concerns a reply, one after the other; None where nothing of it does."""
+
     def carry(run: Rerun) -> Rerun | None:
+        made: Rerun | None = None
         for each in together:
-            made = each.carry(run)
-            if made is None:
-                return None
-            run = made
-        return run
+            made = each.carry(made or run) or made
+        return made
 
     return carry
 

@@ -88,6 +88,17 @@ def test_a_note_that_was_another_one_is_named(texts: dict[str, Any], title: str)
     assert found.causes[0].explains == (Generation(2), Generation(4))
 
 
+def test_two_notes_together_explain_what_one_of_them_explains_too() -> None:
+    bell = source("Bell", "(constant)")
+    there = chat({2: [bell, source("Lamp")], 4: [bell, source("Lamp")], 6: [bell, source("Reed")]})
+    found = verified({"Bell.md": None, "Lamp.md": None}, there)
+    gone = "The note “{}” was there then: no note of that title is in the vault now."
+    assert titles(found)[0] == f"{gone.format('Bell')} {gone.format('Lamp')}"
+    assert found.causes[0].explains == (Generation(2), Generation(4), Generation(6))
+    assert found.sentence.startswith("0 of 3 replies agree: 0.0 %. With this, 3 would:")
+    assert found.replies[2].because == (gone.format("Bell"),)  # the lamp has no part in that one
+
+
 def test_that_the_file_of_a_note_is_newer_than_the_reply_speaks_for_the_note(tmp_path: Path) -> None:
     key = TEXTS["Bell.md"].replace("bell]", "bell, lamp]")
     titles_of = {}
