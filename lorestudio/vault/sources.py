@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -45,6 +46,21 @@ class VaultSource(Protocol):
     ) -> ScannedVault:
         """The vault as it is now; files in `known` need not be read again. Problems are a `failure` in the result."""
         ...
+
+
+def vault_name(folder: Path, taken: Collection[str]) -> str:
+    """What the vault in a folder is called: as the folder is, but for the names of the vaults before it."""
+    name, above = folder.name, folder.parent.name
+    names = chain((name, f"{name} ({above})"), (f"{name} {number}" for number in count(2)))
+    return next(each for each in names if each not in taken)
+
+
+def vault_names(folders: Iterable[Path]) -> dict[Path, str]:
+    """What the vaults in these folders are called."""
+    names: dict[Path, str] = {}
+    for folder in folders:
+        names[folder] = vault_name(folder, names.values())
+    return names
 
 
 class FolderSource(Struct, frozen=True):

@@ -32,6 +32,7 @@ from lorestudio.vault.links.targets import NOTE_SUFFIX, FoundBy, LinkTargets, No
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.spans import split_places
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
+from lorestudio.vault.sources import vault_names
 from lorestudio.vault.writer import read_note
 
 _MOST_BYTES: Final = 255
@@ -543,7 +544,7 @@ def _in_expectations(
     files = {change.before.filename: change.after.filename for change in changes}
     retitled = [change for change in changes if change.after.title != change.before.title]
     titles = {change.before.title.casefold(): change.after.title for change in retitled}
-    of_home = f"{home.folder.name}:"
+    of_home = f"{vault_names(vault.folder for vault in vaults)[home.folder]}:"
 
     def renamed(name: str) -> str:
         file = name.removeprefix(of_home)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
-from itertools import chain, count
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,9 +11,10 @@ from lorestudio.exchange.problems import Belongs, WrongFileError
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.profiles import KeySource, Profile
+from lorestudio.settings.files import real_path
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.obsidian_host import CircuitBreakers, ObsidianAddress, obsidian_address
-from lorestudio.vault.sources import FolderSource, ObsidianSource, VaultSource
+from lorestudio.vault.sources import FolderSource, ObsidianSource, VaultSource, vault_name
 
 KEY_VARIABLE: Final = "LORESTUDIO_OBSIDIAN_KEY"
 """The environment variable with the plugin's key, where it is not in the keyring."""
@@ -49,16 +49,9 @@ def vault_sources(places: Sequence[str], keys: Keys | None = None) -> list[Vault
         if is_address(place):
             sources.append(_obsidian(place, breakers, keys or Keys()))
         else:
-            sources.append(_folder(Path(place), {source.name for source in sources}))
+            folder = real_path(Path(place))
+            sources.append(FolderSource(folder, vault_name(folder, {source.name for source in sources})))
     return sources
-
-
-def _folder(path: Path, taken: Collection[str]) -> FolderSource:
-    """The vault in a folder, named so that its notes are not taken for those of a vault before it."""
-    source = FolderSource(path)
-    name, above = source.name, source.folder.parent.name
-    names = chain((name, f"{name} ({above})"), (f"{name} {number}" for number in count(2)))
-    return FolderSource(path, next(each for each in names if each not in taken))
 
 
 def obsidian_profile(address: ObsidianAddress) -> Profile:

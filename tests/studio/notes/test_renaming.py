@@ -388,6 +388,17 @@ def test_what_is_expected_of_a_note_follows_its_name_and_stays_to_the_letter(tmp
     ).replace("note: vault:places/Lamp.md", 'note: "vault:places/Lamp, old.md"')
 
 
+def test_what_is_expected_names_the_second_vault_of_one_name_as_the_project_does(tmp_path: Path) -> None:
+    for above in ("old", "new"):
+        (tmp_path / above).mkdir()
+    vaults = [write_vault(tmp_path / above / "Lore", {"Lamp.md": "# Lamp\n"}) for above in ("old", "new")]
+    file = tmp_path / "old" / "Lore" / "lorestudio-expectations.yaml"
+    file.write_text("expectations:\n  - {note: 'Lore (new):Lamp.md', should: be in}\n", encoding="utf-8")
+    planned = plan_rename(vaults, vaults[1].path("Lamp.md"), NewName("Tide"))
+    (change,) = (each for each in planned.changes.changes if each.path == file)
+    assert change.after == 'expectations:\n  - {note: "Lore (new):Tide.md", should: be in}\n'
+
+
 def test_expectations_that_cannot_be_read_do_not_stop_a_rename(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault", {"Lamp.md": "# Lamp\n"})
     (tmp_path / "vault" / "lorestudio-expectations.yaml").write_text("expectations: [", encoding="utf-8")

@@ -53,6 +53,7 @@ from lorestudio.ui.widgets.record_table import CheckList, RecordTable, RecordVie
 from lorestudio.ui.widgets.work_pane import ProgressStrip
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.links.index import LinkIndex
+from lorestudio.vault.sources import vault_names
 
 _EVERY: Final = 20
 """Every so many entries or files it is said how far work is."""
@@ -265,7 +266,7 @@ class ImportBooksDialog(LoreDialog):
         told = tr("World Info, cards (PNG, JSON, CharX), NovelAI, Risu, Agnaistic, KoboldAI, AI Dungeon, CSV, Markdown")
         some = tr("World Info, cards, NovelAI, Risu, KoboldAI, AI Dungeon, Markdown, …")
         self.files = named(QLineEdit(self, placeholderText=some), tr("Files to import"), told)
-        self.into = combo(self, tr("Vault"), {str(folder): folder.name for folder in work.folders})
+        self.into = combo(self, tr("Vault"), {str(folder): name for folder, name in vault_names(work.folders).items()})
         self.into.addItem(tr("A new vault…"), "")
         self.vault = named(QLineEdit(self, placeholderText=tr("A folder that is made")), tr("Folder of the new vault"))
         self.folder = named(QLineEdit(self, placeholderText=tr("the vault itself")), tr("Folder in the vault"))
@@ -408,7 +409,7 @@ class ExportBookDialog(LoreDialog):
         self._work, self._jobs, self._newest, self._project = work, jobs, Newest(jobs), project
         self._rules = ParseRules.from_settings(project.settings)
         self._plan: ExportPlan | None = None
-        self.vault = combo(self, tr("Vault"), {str(folder): folder.name for folder in work.folders})
+        self.vault = combo(self, tr("Vault"), {str(folder): name for folder, name in vault_names(work.folders).items()})
         forms = {each.name: each.title for each in FORMATS}
         self.form = combo(self, tr("Format"), forms)
         self.form.setCurrentIndex(self.form.findData(WORLD_INFO))
