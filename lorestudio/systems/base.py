@@ -647,13 +647,13 @@ class SystemKind(Terse, frozen=True):
     can be held in behind the stage that stopped it, "" where one can; `no_text` why it is all the same to it what is
     said, "" where it is not. `passed_over` are pairs of what made an entry a candidate and what settled it, of entries
     that are told by their number because so many end so. `filters` are the reasons by which a chat's choices keep
-    entries out; `heeds` are the parts of those choices (`pins`, `blocks`, `folders`, `context`, `character`) that count
-    for it, as long as it chooses from notes. `budget` names the setting that limits its tokens, which counts alone once
-    the settings `budget_alone` have these values; `no_budget` says why there is none. `key_search` tells how its
-    settings find keys. `reads_file` takes settings out of another program's file, None where it is none of that
-    program's; `carrier` carries them back. `reading` are those of its settings that say how notes are read, None where
-    they leave that to the project's; `in_project` says that the project's settings are its own. `books` tells how its
-    settings name lorebooks, None where it scans none.
+    entries out; `heeds` are the parts of those choices (`pins`, `blocks`, `folders`, `context`, `notebook`, `notepad`,
+    `character`) that count for it, as long as it chooses from notes. `budget` names the setting that limits its tokens,
+    which counts alone once the settings `budget_alone` have these values; `no_budget` says why there is none.
+    `key_search` tells how its settings find keys. `reads_file` takes settings out of another program's file, None where
+    it is none of that program's; `carrier` carries them back. `reading` are those of its settings that say how notes
+    are read, None where they leave that to the project's; `in_project` says that the project's settings are its own.
+    `books` tells how its settings name lorebooks, None where it scans none.
     `reads_setup` says that it looks at the card and the persona of the prompts. `records` are the keys under which
     chats keep what such a system put in (`exchange.chats.recorded`). `asked_about` takes out of the texts of a question
     to a model what it is about, which is the same in another program's words.

@@ -18,7 +18,6 @@ from lorestudio.domain.texts import shorten
 from lorestudio.studio.chat.controls import ControlsPart, PresetFolder, has_rule, toggled, unusable
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.control_trials import Change
-from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.controls.bar import ControlBar
 from lorestudio.ui.features.controls.chips import (
@@ -33,6 +32,7 @@ from lorestudio.ui.features.controls.chips import (
     NotedNames,
     control_chips,
     removals,
+    why_unheeded,
 )
 from lorestudio.ui.features.controls.pickers import ControlPickers
 from lorestudio.ui.features.controls.presets import Presets
@@ -112,13 +112,16 @@ class ControlsFeature(Feature):
             ),
             Action(
                 "controls.context", "Set the context…", "Chat/Choices for this chat", 500, self.choose_context,
-                ("Ctrl+Alt+C",), when=project,
+                ("Ctrl+Alt+C",),
+                when=partial(self._can_choose, ControlsPart.CONTEXT), off=partial(self._unheeded, ControlsPart.CONTEXT),
                 icon="gate", tip="Set era, location, scene or another field, with the values found in the vault",
             ),
             Action(
                 "controls.folder", "Filter by folder…", "Chat/Choices for this chat", 505,
                 self._choosing(self.pickers.folder),
-                ("Ctrl+Alt+F",), when=project, icon="folder", tip="Use only entries of some folders in this chat",
+                ("Ctrl+Alt+F",),
+                when=partial(self._can_choose, ControlsPart.FOLDERS), off=partial(self._unheeded, ControlsPart.FOLDERS),
+                icon="folder", tip="Use only entries of some folders in this chat",
             ),
             Action(
                 "controls.notebook", "Author's Notebook…", "Chat/Choices for this chat", 600, partial(self.edit_text,
@@ -134,7 +137,8 @@ class ControlsFeature(Feature):
             Action(
                 "controls.character", "Active character…", "Chat/Choices for this chat", 610,
                 self._choosing(self.pickers.character),
-                when=project, icon="chat",
+                when=partial(self._can_choose, ControlsPart.CHARACTER),
+                off=partial(self._unheeded, ControlsPart.CHARACTER), icon="chat",
                 tip="Whose entry comes in by itself where “Match the active character” is on",
             ),
             Action(
@@ -206,10 +210,12 @@ class ControlsFeature(Feature):
 
     def _unheeded(self, part: ControlsPart) -> str:
         """Why a part of the choices counts for nothing, "" where it counts."""
-        kind, project = kind_of(self.context.session.choice.system), self.context.session.project
-        if project is None or (part.value in kind.heeds and not (kind.books and project.of_books)):
-            return ""
-        return tr(UNHEEDED[part]).format(system=tr(kind.title))
+        return why_unheeded(self.context.session.project, self.context.session.choice.system, part)
+
+    def _can_choose(self, part: ControlsPart) -> bool:
+        """Whether a part of the choices can be set; what counts for nothing can still be changed and taken away."""
+        project = self.context.session.project
+        return project is not None and (bool(getattr(project.controls, part.value)) or not self._unheeded(part))
 
     @property
     def targets(self) -> list[Entry]:
@@ -260,7 +266,7 @@ class ControlsFeature(Feature):
         project = self.context.session.project
         if project is None:
             return
-        dialog = ChatTextDialog(project, part, self.context.window)
+        dialog = ChatTextDialog(project, part, self._unheeded(part), self.context.window)
         dialog.saved.connect(partial(self._take_text, part))
         dialog.open()
 

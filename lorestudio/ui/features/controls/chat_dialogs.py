@@ -36,11 +36,14 @@ COUNT_MS: Final = 200
 
 
 class ChatTextDialog(Dialog):
-    """`saved` carries the text and whether it is to go into prompts; it follows only where one of the two changed."""
+    """`saved` carries the text and whether it is to go into prompts; it follows only where one of the two changed.
+
+    `unheeded` says why the text goes into no prompt whatever the setting, "" where it does.
+    """
 
     saved = Signal(str, bool)
 
-    def __init__(self, project: Project, part: ControlsPart, parent: QWidget | None = None) -> None:
+    def __init__(self, project: Project, part: ControlsPart, unheeded: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent, tr(PART_WORDS[part]), (560, 420))
         self._notebook = part is ControlsPart.NOTEBOOK
         self._counter = project.counter
@@ -54,7 +57,7 @@ class ChatTextDialog(Dialog):
         self.amount = label(self, kind="small")
         self.on = QCheckBox(tr("Put it into every prompt (setting “{name}”)", name=setting), self)
         self.on.setChecked(self._on_before)
-        self.where = label(self, _where(settings, part), "small")
+        self.where = label(self, unheeded or _where(settings, part), "small")
         self.clear = button(self, tr("Empty it"), self._empty)
         ends = row(self.clear, 1, self.answers(tr("Take over")))
         column(

@@ -32,6 +32,7 @@ from lorestudio.studio.chat.controls import (
 )
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.control_trials import Change, Effect, Trials, effects_of_adding, effects_of_removing
+from lorestudio.systems.registry import kind_of
 from lorestudio.trace.wording import joined
 from lorestudio.ui.shell.jobs import Newest
 from lorestudio.ui.shell.qt import later
@@ -101,9 +102,20 @@ UNHEEDED: Final = {
     ControlsPart.BLOCKS: "{system}: blocks count for nothing here",
     ControlsPart.FOLDERS: "{system}: the folder filter counts for nothing here",
     ControlsPart.CONTEXT: "{system}: the context counts for nothing here",
+    ControlsPart.NOTEBOOK: "{system}: the Author's Notebook goes into no prompt here",
+    ControlsPart.NOTEPAD: "{system}: the AI Notepad goes into no prompt here",
     ControlsPart.CHARACTER: "{system}: the active character counts for nothing here",
 }
 """What is said of a part that the chosen system does not heed."""
+
+
+def why_unheeded(project: Project | None, system: str, part: ControlsPart) -> str:
+    """Why a part of the choices counts for nothing where this system decides, "" where it counts."""
+    kind = kind_of(system)
+    if project is None or (part.value in kind.heeds and not (kind.books and project.of_books)):
+        return ""
+    return tr(UNHEEDED[part]).format(system=tr(kind.title))
+
 
 NOTE_SETTINGS: Final = {ControlsPart.NOTEBOOK: "notebook", ControlsPart.NOTEPAD: "ai_notepad"}
 """How the names of the settings begin that are about a text of the chat."""
@@ -189,7 +201,8 @@ def control_chips(
         *_rules(project, facts, ControlsPart.BLOCKS, unheeded.get(ControlsPart.BLOCKS, "")),
         *_context(project, facts, effects, unheeded.get(ControlsPart.CONTEXT, "")),
         *_folders(project, facts, effects, unheeded.get(ControlsPart.FOLDERS, "")),
-        *_notes(project, facts),
+        *_note(project, facts, ControlsPart.NOTEBOOK, unheeded.get(ControlsPart.NOTEBOOK, "")),
+        *_note(project, facts, ControlsPart.NOTEPAD, unheeded.get(ControlsPart.NOTEPAD, "")),
         *_character(project, unheeded.get(ControlsPart.CHARACTER, "")),
     )
 
@@ -287,27 +300,29 @@ def _context_tip(field: ContextField | None, name: str, texts: Sequence[str]) ->
     return "\n".join(lines)
 
 
-def _notes(project: Project, facts: NotedNames) -> Iterator[ControlChip]:
-    for part, icon in ((ControlsPart.NOTEBOOK, "pencil"), (ControlsPart.NOTEPAD, "ai")):
-        text = getattr(project.controls, part.value)
-        if not text:
-            continue
-        on = getattr(project.settings, f"{NOTE_SETTINGS[part]}_enabled")
-        words = tr(PART_WORDS[part])
-        tokens = count(facts.tokens(text), "token", "tokens")
-        about = "" if project.counter.exact else "≈ "
-        tip = tr("“{beginning}”", beginning=shorten(text, 200))
-        if not on:
-            tip += "\n" + tr("{name} is off in the settings, so this goes into no prompt.", name=words)
-        yield ControlChip(
-            (part.value,),
-            icon,
-            words,
-            tip,
-            about + tokens if on else tr("off"),
-            change=partial(replace, **{part.value: ""}),
-            undo=tr("empty {name}", name=words),
-        )
+def _note(project: Project, facts: NotedNames, part: ControlsPart, unheeded: str) -> Iterator[ControlChip]:
+    text = getattr(project.controls, part.value)
+    if not text:
+        return
+    on = getattr(project.settings, f"{NOTE_SETTINGS[part]}_enabled")
+    words = tr(PART_WORDS[part])
+    tokens = count(facts.tokens(text), "token", "tokens")
+    about = "" if project.counter.exact else "≈ "
+    tip = tr("“{beginning}”", beginning=shorten(text, 200))
+    if unheeded:
+        tip += "\n" + unheeded
+    elif not on:
+        tip += "\n" + tr("{name} is off in the settings, so this goes into no prompt.", name=words)
+    yield ControlChip(
+        (part.value,),
+        "pencil" if part is ControlsPart.NOTEBOOK else "ai",
+        words,
+        tip,
+        tr("no effect") if unheeded else about + tokens if on else tr("off"),
+        "warning" if unheeded and on else "neutral",
+        partial(replace, **{part.value: ""}),
+        undo=tr("empty {name}", name=words),
+    )
 
 
 def _character(project: Project, unheeded: str) -> Iterator[ControlChip]:

@@ -144,9 +144,17 @@ def test_pins_are_off_where_the_system_knows_none(shown, qtbot) -> None:
 
 @pytest.mark.parametrize("system", ["recap", "facts"])
 def test_choices_that_the_system_does_not_heed_have_no_effect(shown, qtbot, system) -> None:
-    chosen = ChatControls((EntryRule("Plain"),), (EntryRule("Silent"),), ("people",), {"era": "after"}, character="Ann")
+    chosen = ChatControls(
+        (EntryRule("Plain"),),
+        (EntryRule("Silent"),),
+        ("people",),
+        {"era": "after"},
+        notebook="Brief.",
+        notepad="- noted",
+        character="Ann",
+    )
     window = shown(chosen)
-    parts = {"pins", "blocks", "folders", "context", "character"}
+    parts = {"pins", "blocks", "folders", "context", "notebook", "notepad", "character"}
 
     def without_effect() -> set[str]:
         return {key[0] for key, text in chips(window).items() if text.endswith("|no effect")}
@@ -159,6 +167,20 @@ def test_choices_that_the_system_does_not_heed_have_no_effect(shown, qtbot, syst
         if button.chip.key[0] in parts:
             assert "here" in button.chip.tip
             assert button.chip.change is not None, "it can be taken away all the same"
+    window.run("controls.notebook")
+    (dialog,) = (each for each in window.findChildren(ChatTextDialog) if each.isVisible())
+    assert dialog.where.text().endswith(": the Author's Notebook goes into no prompt here")
+    dialog.reject()
+
+
+def test_what_the_system_does_not_heed_is_not_chosen_anew_but_can_be_changed(shown, qtbot) -> None:
+    window = shown(ChatControls(context={"era": "after"}))
+    actions = [window.commands.actions[f"controls.{name}"] for name in ("context", "folder", "character")]
+    assert all(action.isEnabled() for action in actions)
+    window.session.replays.choose(system="world-info")
+    settle(window, qtbot)
+    assert [action.isEnabled() for action in actions] == [True, False, True]
+    assert actions[1].text() == actions[1].toolTip() == "World Info: the folder filter counts for nothing here"
 
 
 @pytest.mark.long
