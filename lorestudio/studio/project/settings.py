@@ -25,7 +25,7 @@ from lorestudio.settings.files import SettingsError, json_bytes, write_atomicall
 from lorestudio.settings.sections import dump_section, read_section
 from lorestudio.settings.store import Layout, SettingsProfiles, load
 from lorestudio.studio.project.project import Project
-from lorestudio.systems.registry import KINDS, MAIN, known_name
+from lorestudio.systems.registry import KINDS, MAIN, in_project, known_name
 from lorestudio.trace.model import Trace
 from lorestudio.vault.lint.model import Severity, check_of
 from lorestudio.vault.lint.settings import settings_checks
@@ -69,8 +69,11 @@ def setting_warnings(
     *,
     exact: bool = False,
 ) -> tuple[SettingWarning, ...]:
-    """All warnings. Of `problems`, those count that are about a setting, as from reading a file: `scanDepth: ...`."""
-    found = [SettingWarning("", text) for text in (trace.warnings if trace is not None else ())]
+    """All warnings. Of `problems`, those count that are about a setting, as from reading a file: `scanDepth: ...`.
+
+    The `trace` of a system that has settings of its own says nothing of these.
+    """
+    found = [SettingWarning("", text) for text in (trace.warnings if trace and in_project(trace.system) else ())]
     for hit in settings_checks(settings, index, None, None, "" if exact else "≈ "):
         if hit.code not in _NOT_HERE:
             check = check_of(hit.code)

@@ -36,6 +36,11 @@ def test_what_a_file_says_oddly_and_what_a_run_warned_about_is_there_too() -> No
     ]
 
 
+def test_what_a_run_of_another_system_warned_about_is_not_of_these_settings() -> None:
+    trace = replace(_trace(), system="world-info", warnings=("The budget of 2048 tokens was full.",))
+    assert setting_warnings(DeepLoreSettings(), VaultIndex(), (), trace) == ()
+
+
 def _trace():
 
     simulator = Simulator(project_of())

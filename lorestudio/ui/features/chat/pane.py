@@ -197,7 +197,7 @@ class ModeBar(QWidget):
         self.system.setIcon(self._theme.icon("tree"))
         self.mode.setIcon(self._theme.icon("ai" if self._choice.asks_model else "search"))
         self.source.setIcon(self._theme.icon(icons[self._choice.source.kind]))
-        self.switches.setIcon(self._theme.icon("switches", "accent" if self._choice.fixed else "text_muted"))
+        self.switches.setIcon(self._theme.icon("switches", "accent" if self._choice.effective.fixed else "text_muted"))
 
 
 def _choice(group: QActionGroup, title: str, tip: str, chosen: Callable[[], object]) -> QAction:
@@ -231,9 +231,10 @@ class RunLine(QToolButton):
         """Say what is chosen, and how many `choices` there are for this chat."""
         sources = AnswerKind
         who = {sources.STAND_IN: tr("stand-in"), sources.RECORDED: tr("recorded"), sources.TYPED: tr("typed")}
+        fixed = choice.effective.fixed
         mine = (mode_caption(choice.mode).lower(), who.get(choice.source.kind, choice.source.profile))
         parts = [system_title(choice.system), *(mine if choice.is_main else ())]
-        parts += [count(len(choice.fixed), "switch fixed", "switches fixed")] if choice.fixed else []
+        parts += [count(len(fixed), "switch fixed", "switches fixed")] if fixed else []
         self._text = " · ".join((*parts, count(choices, "choice", "choices")))
         self._paint()
 

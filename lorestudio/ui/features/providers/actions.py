@@ -104,6 +104,11 @@ class ProvidersFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         has_project, session = self.context.has_project, self._session
+
+        def of_project() -> bool:
+            """Whether the system that decides has modes and switches."""
+            return has_project() and session.choice.is_main
+
         modes = {Mode.KEYWORDS: "Keywords only", Mode.TWO_STAGE: "Two-stage", Mode.AI_ONLY: "AI only"}
         sources: dict[AnswerKind, tuple[str, Callable[[], object]]] = {
             AnswerKind.STAND_IN: ("Offline stand-in (no model)", partial(self._choose_source, AnswerKind.STAND_IN)),
@@ -115,7 +120,7 @@ class ProvidersFeature(Feature):
             *(
                 Action(
                     f"mode.{mode.value}", title, "Run/Mode", 220 + place, partial(self._choose, mode=mode),
-                    (f"Alt+{place}",), when=has_project,
+                    (f"Alt+{place}",), when=of_project,
                     ticked=partial(lambda mode: session.choice.mode is mode, mode),
                 )
                 for place, (mode, title) in enumerate(modes.items(), start=1)
@@ -130,7 +135,7 @@ class ProvidersFeature(Feature):
             ),
             Action("profiles.edit", "Provider profiles…", "Run", 240, self.edit_profiles, icon="server"),
             Action(
-                "behaviour.edit", "Behaviour switches…", "Run/System", 245, self.edit_behaviour, when=has_project,
+                "behaviour.edit", "Behaviour switches…", "Run/System", 245, self.edit_behaviour, when=of_project,
                 icon="switches",
             ),
         )  # fmt: skip

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QSizePolicy, QWidget
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.studio.replay.timeline_grid import RowOrder
+from lorestudio.systems.registry import words_of
 from lorestudio.trace.prompt_cache import CacheTurn
 from lorestudio.trace.text import csv_bytes
 from lorestudio.ui.features.timeline.drawing import AXIS, ROW_HEIGHT, Geometry, MapDrawing
@@ -515,7 +516,11 @@ class TimelinePane(Pane):
             text = tr("Nothing went into any turn. Show candidates too, to see what stopped them.")
             self.say_empty(tr("Nothing went in"), text, (("timeline.injected", tr("Show candidates too")),))
         elif not self.content.rows:
+            choice = self._session.choice
             text = tr("No note was a candidate in any turn. The trace of a reply says which messages were searched.")
+            if not words_of(choice.system).of_notes:
+                text = tr("{system} had nothing to choose from in any turn. The trace of a reply says why.")
+                text = text.format(system=choice.title)
             self.say_empty(tr("Nothing was found in this chat"), text)
         else:
             self.pages.setCurrentWidget(self._whole)

@@ -30,6 +30,7 @@ from lorestudio.studio.tuning.expectations import (
     load,
 )
 from lorestudio.studio.tuning.scoring import ScoredChat, scored
+from lorestudio.ui.features.controls.chips import why_unheeded
 from lorestudio.ui.features.tuning.searching import MENU as TUNING
 from lorestudio.ui.features.tuning.searching import is_other_lore
 from lorestudio.ui.shell.actions import Action, Where
@@ -182,12 +183,14 @@ class TuningFeature(Feature):
             ),
             Action(
                 "scores.pin", "Try a pin on the whole chat", TUNING, 662, partial(self.try_choice, ControlsPart.PINS),
-                when=self._can_try, tip="Say of every reply what pinning the chosen entry would do, or freeing it",
+                when=partial(self._can_try, ControlsPart.PINS),
+                tip="Say of every reply what pinning the chosen entry would do, or freeing it",
             ),
             Action(
                 "scores.block", "Try a block on the whole chat", TUNING, 663, partial(self.try_choice,
                 ControlsPart.BLOCKS),
-                when=self._can_try, tip="Say of every reply what blocking the chosen entry would do, or freeing it",
+                when=partial(self._can_try, ControlsPart.BLOCKS),
+                tip="Say of every reply what blocking the chosen entry would do, or freeing it",
             ),
             Action(
                 "scores.back", "Try this no more", TUNING, 664, self.context.preview.run,
@@ -438,8 +441,9 @@ class TuningFeature(Feature):
             failed=self.context.failing("scores", "warning"),
         )
 
-    def _can_try(self) -> bool:
-        return self._has_run() and self.context.session.entry(self.context.selection.entry) is not None
+    def _can_try(self, part: ControlsPart) -> bool:
+        session, entry = self.context.session, self.context.session.entry(self.context.selection.entry)
+        return self._has_run() and entry is not None and not why_unheeded(session.project, session.choice.system, part)
 
     def try_choice(self, part: ControlsPart) -> None:
         """Run the whole chat with the chosen entry pinned or blocked, or free where it is that."""

@@ -147,7 +147,7 @@ def test_the_line_says_how_the_chat_is_run_and_what_a_press_does(qtbot: QtBot, t
     assert line.toolTip().endswith("\nFold the controls for that")
     line.say(RunChoice(source=Source(AnswerKind.TYPED)), 0)
     assert line.text().split(" · ")[2:] == ["typed", "0 choices"]
-    line.say(RunChoice(system=OTHER), 0)
+    line.say(RunChoice(fixed=("a",), system=OTHER), 0)
     assert line.text().count(" · ") == 1
     icon = line.icon().pixmap(16, 16).toImage()
     assert icon == theme.icon("chevron-down").pixmap(16, 16).toImage()

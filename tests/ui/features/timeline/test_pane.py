@@ -738,6 +738,11 @@ def test_a_chat_in_which_nothing_was_found_says_so(make_window: MakeWindow, qtbo
     window.show_pane("timeline")
     settle(window, qtbot)
     assert pane_of(window).empty.title.text() == "Nothing was found in this chat"
+    assert "No note was a candidate" in pane_of(window).empty.text.text()
+    window.session.replays.choose(system="facts")  # chooses from no notes
+    settle(window, qtbot)
+    assert pane_of(window).empty.title.text() == "Nothing was found in this chat"
+    assert pane_of(window).empty.text.text().startswith("Fact memory had nothing to choose from")
 
 
 @pytest.mark.own_window

@@ -118,6 +118,15 @@ def test_going_back_to_a_mode_runs_nothing_again(real, tmp_path, qtbot) -> None:
     assert window.session.runs.trace(Generation(5)) is first
 
 
+def test_modes_and_switches_are_off_where_another_system_decides(real, tmp_path, qtbot) -> None:
+    window = real(ai_project(tmp_path))
+    actions = [window.commands.actions[name] for name in ("mode.keywords-only", "mode.ai-only", "behaviour.edit")]
+    assert all(action.isEnabled() for action in actions)
+    window.session.replays.choose(system="world-info")
+    idle(window, qtbot)
+    assert not any(action.isEnabled() for action in actions)
+
+
 @pytest.mark.long
 def test_the_choice_is_remembered_for_the_chat(real, tmp_path, qtbot) -> None:
     first = real(ai_project(tmp_path, aiSearchEnabled=False))

@@ -365,6 +365,9 @@ def test_what_may_be_tried_needs_a_note_and_a_run(window: MainWindow) -> None:
     window.run("scores.back")
     settle(window)
     assert can() == [True, True, False]
+    window.session.replays.choose(system="hybrid")  # heeds blocks, and no pins
+    settle(window)
+    assert can() == [False, True, False]
 
 
 @pytest.mark.own_window

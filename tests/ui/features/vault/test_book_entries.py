@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.vault.table import note_kind
+from lorestudio.ui.shell.qt import TOOLTIP
 from tests.ui.conftest import settle
 
 if TYPE_CHECKING:
@@ -298,5 +299,8 @@ def test_an_entry_that_is_switched_off_looks_so_and_blocks_are_off(window: MainW
     assert [(note_kind(each).icon, note_kind(each).word) for each in (gate, bell)] == [
         ("slash", "disabled"), ("normal", "normal"),
     ]  # fmt: skip
+    tree = window.features.vault.pane.tree
+    tips = [tree.model().index(row, 0).data(TOOLTIP) for row in range(tree.model().rowCount())]
+    assert [tip.splitlines()[1] for tip in tips] == ["normal · order 100", "disabled, left out · order 90"]
     block = window.commands.actions["controls.block"]
     assert (block.isEnabled(), block.text()) == (False, "World Info: blocks count for nothing here")
