@@ -25,7 +25,7 @@ from lorestudio.studio.project.project import Project, demo_project
 from lorestudio.studio.prompt.setup import scripts_of
 from lorestudio.studio.replay.run_store import default_folder
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.registry import KINDS
+from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.trace.model import StageStatus
 from lorestudio.trace.storage.store import TraceStore
 from lorestudio.trace.summary import summary
@@ -55,20 +55,26 @@ class Basis(Struct, frozen=True):
     ok: bool = True
 
 
-def basis_of(project: Project) -> tuple[Basis, ...]:
+def basis_of(project: Project, system: str = "") -> tuple[Basis, ...]:
     """What the answers of a project rest on: rules, who counts tokens, and the chat as it was or is, and as it reads.
 
-    `words` are "" where it is as nobody needs to be told in passing.
+    `system` names the one that decides, "" for the project's own. `words` are "" where it is as nobody needs to be told
+    in passing.
     """
-    counting, rules = project.counting, project.settings.rules or OLD
+    counting, kind = project.counting, kind_of(system or project.system)
     name = project.counter.name.removeprefix("estimate for ").removeprefix("estimate ").replace(" completion)", ")")
     told = " ".join(each for each in (counting.sentence, counting.agreement, *counting.problems) if each)
     return (
-        Basis("Rules", "" if rules == OLD else rules, f"As DeepLore {rules} decides, its quirks included."),
+        _rules(project) if kind.in_project else Basis("Rules", "", f"As {kind.title} decides. {kind.summary}"),
         Basis(TOKENS, name if project.counter.exact else f"≈ {name}", told, not counting.problems),
         _history(project),
         _texts(project),
     )
+
+
+def _rules(project: Project) -> Basis:
+    rules = project.settings.rules or OLD
+    return Basis("Rules", "" if rules == OLD else rules, f"As DeepLore {rules} decides, its quirks included.")
 
 
 def _history(project: Project) -> Basis:

@@ -76,7 +76,7 @@ class StatusLine(QStatusBar):
         self.addPermanentWidget(self.problems)
         self.basis = named(QToolButton(self, autoRaise=True), tr("What answers rest on"))
         """What answers rest on, in words and with a tip; a press lets another tokenizer be chosen."""
-        self._told_of: Project | None = None
+        self._told_of: tuple[Project | None, str] = None, ""
         self._are_broken = 0
         self.addPermanentWidget(self.basis)
         self.addPermanentWidget(self._run)
@@ -112,11 +112,11 @@ class StatusLine(QStatusBar):
             self._show()
 
     def _show(self) -> None:
-        project = self._session.project
+        project, system = self._session.project, self._session.choice.system
         self._run.setText(self._running())
-        if project is not None and project is not self._told_of:
-            self._told_of = project
-            rests = basis_of(project)
+        if project is not None and (project is not self._told_of[0] or system != self._told_of[1]):
+            self._told_of = project, system
+            rests = basis_of(project, system)
             self.basis.setText(" · ".join(each.words for each in rests if each.words))
             told = "\n".join(fill(f"{tr(each.subject)}: {each.sentence}", TIP_WIDTH) for each in rests)
             named(self.basis, tr("What answers rest on: {words}", words=self.basis.text()), told)

@@ -160,3 +160,6 @@ def test_what_answers_rest_on() -> None:
     then = {each.subject: each.sentence for each in doctor.basis_of(replace(changed, basis=project.basis))}
     assert "Since when is only assumed for 1" in then["History"]
     assert "no regex script is known" in then["Texts"]
+    assert told["Rules"].sentence == "As DeepLore 2.6 decides, its quirks included."
+    other = doctor.basis_of(changed, "hybrid")[0]
+    assert (other.words, other.sentence.split(".")[0]) == ("", "As Hybrid retrieval decides")

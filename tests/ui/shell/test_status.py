@@ -33,7 +33,7 @@ class Said(QObject):
         self.busy, self.activity, self.generations = False, "Reading the vault…", ()
         self.runs = SimpleNamespace(traces={}, current={}, stale="")
         self.replays: Any = SimpleNamespace(tally=None)
-        self.choice = SimpleNamespace(title="Keywords only", is_main=True)
+        self.choice = SimpleNamespace(title="Keywords only", is_main=True, system="deeplore")
 
 
 @pytest.fixture
@@ -77,6 +77,11 @@ def test_the_vault_in_numbers(
     session.choice.is_main = False
     session.choice_changed.emit()
     assert limits not in in_sight(line)
+    assert "As DeepLore" in line.basis.toolTip()
+    session.choice.system = "world-info"
+    session.choice_changed.emit()
+    assert "As World Info decides" in line.basis.toolTip()
+    assert "DeepLore" not in line.basis.toolTip()
     line.flash("Saved.")
     assert not set(words) & set(in_sight(line))
     line.clearMessage()
