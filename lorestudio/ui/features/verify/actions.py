@@ -68,11 +68,11 @@ class VerifyFeature(Feature):
         return (
             Action(
                 "verify.compare", "Compare with what the chat recorded", MENU, 240, self.compare,
-                when=self.context.has_chat, icon="columns",
+                when=self._has_records, icon="columns",
                 tip="Hold what went into the real prompts against the runs, and look for what explains differences",
             ),
             Action(
-                "verify.follow", "Begin from what was recorded", MENU, 241, self.follow, when=self.context.has_chat,
+                "verify.follow", "Begin from what was recorded", MENU, 241, self.follow, when=self._has_records,
                 ticked=lambda: self._records == FOLLOWED,
                 tip="Each reply begins from what the chat recorded of those before it; a model's choice is taken over",
             ),
@@ -106,15 +106,29 @@ class VerifyFeature(Feature):
         if self.is_made("verify"):
             self._say_what_for()
 
+    def _has_records(self) -> bool:
+        """Whether chats may keep what the system that decides put in."""
+        return self.context.has_chat() and bool(kind_of(self.context.session.choice.system).records)
+
     def _say_what_for(self) -> None:
+        kind = kind_of(self.context.session.choice.system)
         if self.context.session.chat is None:
-            text = tr("Open a chat that was written with DeepLore, and the vault that it was written with.")
-            self.pane.show_nothing(tr("No chat"), text)
+            text = tr("Open a chat that was written with {system}, and the vault that it was written with.")
+            self.pane.show_nothing(tr("No chat"), text.format(system=tr(kind.title)))
+            return
+        if not kind.records:
+            text = tr("No chat keeps what {system} put into its prompts, so there is nothing to hold the runs against.")
+            self.pane.show_nothing(tr("Nothing to compare with"), text.format(system=tr(kind.title)))
             return
         text = tr(
             "DeepLore writes beside each reply what it put into the prompt. Here that is held against the runs, and "
             "what differs is explained."
         )
+        if not kind.in_project:
+            text = tr(
+                "Some extensions write beside each reply what {system} put into the prompt. Here that is held against "
+                "the runs, and what differs is explained."
+            ).format(system=tr(kind.title))
         buttons = (("verify.compare", tr("Compare")),)
         self.pane.show_nothing(tr("Nothing is compared yet"), text, buttons)
 
@@ -126,7 +140,7 @@ class VerifyFeature(Feature):
     def _look_again(self) -> None:
         session = self.context.session
         project, choice = session.project, session.choice
-        if project is None or project.chat is None:
+        if project is None or not self._has_records():
             self._forget()
             return
         self._settle.stop()

@@ -209,6 +209,22 @@ def test_another_system_is_given_its_own_settings(window: MainWindow, qtbot) -> 
 
 
 @pytest.mark.always
+def test_a_system_of_which_chats_keep_nothing_is_held_against_nothing(window: MainWindow, qtbot) -> None:
+    window.run("verify.compare")
+    pane = compared(window, qtbot)
+    window.run("system.hybrid")
+    compared(window, qtbot)
+    assert pane.pages.currentWidget() is pane.empty
+    assert pane.empty.title.text() == "Nothing to compare with"
+    assert [can(window, name) for name in ("compare", "follow", "take")] == [False] * 3
+    assert window.chat.model.index(2, 0).data(ITEM).badge is None
+    window.run("system.world-info")
+    compared(window, qtbot)
+    assert [can(window, name) for name in ("compare", "follow", "take")] == [True, True, False]
+    assert "what World Info put into the prompt" in pane.empty.text.text()
+
+
+@pytest.mark.always
 def test_of_another_chat_nothing_is_told_that_was_compared_before(window: MainWindow, qtbot) -> None:
     feature = window.features.verify
     window.run("verify.compare")
