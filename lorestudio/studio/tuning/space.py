@@ -134,6 +134,21 @@ KEYS: Final = "keys"
 """The property that holds a note's keys; named without values, each of them is an axis."""
 
 
+def examples(kind: SystemKind) -> tuple[str, ...]:
+    """Settings of a kind of system as a person says that they may be turned."""
+    if kind.in_project:
+        return ("scanDepth=1..8", "maxTokensBudget=500..4000/100")
+    spans = (each for each in declared(kind.settings) if each.affects and None not in {each.low, each.high})
+    return tuple(map(whole_range, itertools.islice(spans, 2))) or ("SETTING=LOW..HIGH",)
+
+
+def whole_range(known: Declaration) -> str:
+    """A setting as a person says that it may be turned through all that is declared for it."""
+    if known.low is None or known.high is None:
+        return known.alias
+    return f"{known.alias}={known.low:.15g}..{known.high:.15g}"
+
+
 def space_of(texts: Iterable[str], project: Project, kind: SystemKind, settings: Section) -> Space:
     """The space of `SETTING[=VALUES]`, `NOTE:PROPERTY=VALUES` and `NOTE:keys`; VALUES are `LOW..HIGH[/STEP]` or a list.
 
@@ -155,7 +170,7 @@ def space_of(texts: Iterable[str], project: Project, kind: SystemKind, settings:
                 raise InputError(f"--over {text}", f"“{axis.label}” is turned twice.")
             axes[axis.label] = axis
     if not axes:
-        raise InputError("--over", "say what may be turned, as in --over scanDepth=1..8.")
+        raise InputError("--over", f"say what may be turned, as in --over {examples(kind)[0]}.")
     notes = dict.fromkeys(axis.note for axis in axes.values() if axis.note is not None)
     space = Space(tuple(axes.values()), {note: changes.text(*note) for note in notes})
     for axis in space.axes:

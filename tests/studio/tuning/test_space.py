@@ -9,10 +9,11 @@ import pytest
 
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import SettingsError
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.tuning.space import NumberSpan, Space, point_words, space_of
-from lorestudio.systems.registry import MAIN, kind_of
+from lorestudio.studio.tuning.space import NumberSpan, Space, examples, point_words, space_of, whole_range
+from lorestudio.systems.registry import BUILT_IN, MAIN, kind_of
 from tests.studio.tuning.searches import make_world, text_of
 
 
@@ -113,3 +114,13 @@ def test_a_note_whose_front_matter_cannot_be_edited_is_told(tmp_path: Path) -> N
         space(there.reloaded(), "Lamp:priority=1..9")
     with pytest.raises(InputError, match="not at hand"):
         space(replace(there, vault_state=None), "Lamp:priority=1..9")
+
+
+@pytest.mark.parametrize("system", BUILT_IN)
+def test_examples_and_whole_ranges_can_be_said(world: Project, system: str) -> None:
+    kind = kind_of(system)
+    assert [axis.now for axis in space(world, *examples(kind), system=system).axes]
+    for known in declared(kind.settings):
+        if known.affects and None not in {known.low, known.high} and kind.reading(kind.settings()) is None:
+            (axis,) = space(world, whole_range(known), system=system).axes
+            assert (axis.range.low, axis.range.high) == (known.low, known.high)

@@ -208,8 +208,7 @@ class TuningPane(Pane):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("tuning", tr("Tuning"), theme, parent)
-        hint = tr("scanDepth=1..8\nmaxTokensBudget=500..4000/100\nHarbour.md:priority=10..100")
-        self.over = text_field(self, tr("What may be turned, one a line"), hint)
+        self.over = text_field(self, tr("What may be turned, one a line"))
         line = self.over.fontMetrics().lineSpacing()
         self.over.setMinimumHeight(line + 14)  # in a low window, the budget stands below
         self.over.setMaximumHeight(line * _LINES + 14)

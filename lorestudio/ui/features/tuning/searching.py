@@ -26,7 +26,7 @@ from lorestudio.studio.tuning.report import (
     tuning_page,
 )
 from lorestudio.studio.tuning.search import GOALS, Plan, SearchOutcome, SearchWay, TriedPoint, search
-from lorestudio.studio.tuning.space import point_words, space_of
+from lorestudio.studio.tuning.space import examples, point_words, space_of, whole_range
 from lorestudio.studio.tuning.trials import TuningTrial, Workers
 from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.compare.systems import Offer
@@ -70,6 +70,7 @@ class SearchFeature(Feature):
         session.project_replaced.connect(self._project_replaced)
         session.project_changed.connect(self._grey)
         session.choice_changed.connect(self._grey)
+        session.choice_changed.connect(self._show_examples)
         session.state_changed.connect(self._runs_changed)
 
     @late_pane("tuning", "Tuning")
@@ -82,6 +83,17 @@ class SearchFeature(Feature):
         self.context.enable_with(pane.add, "tuning.add")
         self.context.enable_with(pane.start, "tuning.start")
         return pane
+
+    def pane_made(self, _name: str) -> None:
+        """Say what it takes."""
+        self._show_examples()
+
+    def _show_examples(self) -> None:
+        """In the empty field: how settings of the chosen system are turned, and a note where it looks at notes."""
+        if self.is_made("tuning"):
+            kind = kind_of(self.context.session.choice.system)
+            note = ("Harbour.md:priority=10..100",) if kind.heeds else ()
+            self.pane.over.setPlaceholderText("\n".join((*examples(kind), *note)))
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -130,16 +142,15 @@ class SearchFeature(Feature):
     def add(self) -> None:
         """Let a setting be picked, and write it down with its whole range."""
         simulator, project = self._simulator(), self.context.session.project
-        kind = simulator.system.kind if simulator is not None else kind_of(project.system) if project else None
-        if kind is None:
+        if project is None:
             return
+        kind = simulator.system.kind if simulator is not None else kind_of(self.context.session.choice.system)
         can = [each for each in declared(kind.settings) if each.affects and (each.allowed or each.type is bool)]
         choices = [Choice(each.label, each.alias, each.allowed, each) for each in can]
         self.context.pick(tr("Search over…"), tr("Title of a setting"), choices, self._add)
 
     def _add(self, setting: Declaration) -> None:
-        span = setting.low is not None and setting.high is not None
-        self.pane.over.appendPlainText(f"{setting.alias}={setting.low:g}..{setting.high:g}" if span else setting.alias)
+        self.pane.over.appendPlainText(whole_range(setting))
 
     def start(self) -> None:
         """Begin, or go on where an earlier search of the same was."""
@@ -396,5 +407,5 @@ def _trial(simulator: Simulator, lines: tuple[str, ...]) -> TuningTrial:
     if not expected:
         raise InputError("Tuning", "nothing is expected yet. Say of entries that they should be in, or should not.")
     if not lines:
-        raise InputError("Tuning", "say what may be turned, one a line, as in scanDepth=1..8.")
+        raise InputError("Tuning", f"say what may be turned, one a line, as in {examples(kind)[0]}.")
     return TuningTrial((project,), kind.name, settings, expected, space_of(lines, project, kind, settings))

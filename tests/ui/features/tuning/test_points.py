@@ -265,6 +265,12 @@ def test_why_nothing_can_be_searched(window: MainWindow) -> None:
     assert window.bars.texts[-1] == "Tuning: say what may be turned, one a line, as in scanDepth=1..8."
     assert not pane.start.isHidden()
     assert len(pane.model.rows) == 3, "what was found stays"
+    assert pane.over.placeholderText().splitlines()[0] == "scanDepth=1..8"
+    window.session.replays.choose(system="world-info")
+    settle(window)
+    assert pane.over.placeholderText().splitlines()[0] == "world_info_depth=0..1000"
+    search(window, " \n")
+    assert window.bars.texts[-1].endswith("as in world_info_depth=0..1000.")
 
 
 @pytest.mark.own_window
