@@ -23,7 +23,6 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator, knowing_all
 from lorestudio.studio.tryout.preview import HeldRuns
 from lorestudio.studio.tryout.why_not import (
-    PARTS,
     WENT_IN,
     Answer,
     WhyNot,
@@ -32,6 +31,7 @@ from lorestudio.studio.tryout.why_not import (
     conclusion,
     further_groups,
     moves,
+    place_of,
     standing,
 )
 from lorestudio.trace.held_run import WouldAlso, WouldCell, WouldState
@@ -120,7 +120,7 @@ def _found_lines(found: WhyNot) -> Iterator[str]:
     yield conclusion(found)
     for number, answer in enumerate(found.answers, start=1):
         yield f"{number:>3}. {answer.change.title}"
-        yield f"     {PARTS[answer.change.part]}: {moves(answer)}"
+        yield f"     {place_of(answer.change)}: {moves(answer)}"
         if standing(answer):
             yield f"     {standing(answer)}"
     for sentence, changes in further_groups(found.further):

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
+from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -26,6 +27,7 @@ from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.files import SettingsError
+from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.studio.notes.vault_notes import aliases_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
@@ -166,6 +168,13 @@ HOLDS: Final[Mapping[Holds, str]] = {
     Holds.REPLAY_ONLY: "Works through what happened earlier in the chat, so all of it is replayed.",
 }
 _MOST_TITLES: Final = 3
+
+
+def place_of(change: Change) -> str:
+    """Where a change is made, in words."""
+    if change.note is not None and is_book_entry(Path(change.note.filename)):
+        return "in the lorebook"
+    return PARTS[change.part]
 
 
 def moves(answer: Answer) -> str:

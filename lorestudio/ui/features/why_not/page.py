@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QLayout, QPushButton, QSizePolicy, QWidget
 
-from lorestudio.studio.tryout.why_not import PARTS, Answer, WhyNot, conclusion, further_groups, moves, standing
+from lorestudio.studio.tryout.why_not import Answer, WhyNot, conclusion, further_groups, moves, place_of, standing
 from lorestudio.systems.ideas import Change
 from lorestudio.ui.features.why_not.search import WhyNotSearch
 from lorestudio.ui.shell.theme import Theme
@@ -26,7 +26,7 @@ class AnswerRow(QFrame):
         super().__init__(parent)
         self.answer = answer
         self.title = _label(f"{place}. {answer.change.title}", "", self)
-        words = tr("{where}. {moves}", where=sentence_case(PARTS[answer.change.part]), moves=moves(answer))
+        words = tr("{where}. {moves}", where=sentence_case(place_of(answer.change)), moves=moves(answer))
         self.note = standing(answer)
         told = [_label(text, "small", self) for text in (words, self.note) if text]
         self.button = button(

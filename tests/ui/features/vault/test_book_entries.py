@@ -278,6 +278,7 @@ def test_what_would_bring_an_entry_in_is_written_into_the_book(window: MainWindo
     page = window.features.why_not.page
     (row,) = (each for each in page.rows if "Add the key" in each.answer.change.title)
     assert row.answer.change.title == "Add the key “Gate” to “Gate”"
+    assert row.button.accessibleDescription().startswith("In the lorebook. ")
     QTest.mouseClick(row.button, Qt.MouseButton.LeftButton)
     settle(window)
     assert entries(window)["1"]["key"] == ["door", "Gate"]
