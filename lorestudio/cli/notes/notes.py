@@ -111,7 +111,7 @@ def order_notes(
     known = notes_of(vault)
     entries = {entry.filename: entry for entry in open_project([vault]).index.entries}
     if notes:
-        named = [find_note(known, name) for name in notes]
+        named = list(dict.fromkeys(find_note(known, name) for name in notes))
         strangers = [name for name in named if name not in entries]
         if strangers:
             raise InputError(strangers[0], "this note is no entry, so it has no place in the order.")

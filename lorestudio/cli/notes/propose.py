@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -329,7 +330,8 @@ def _write(
         say(f"{path.name} was not written: {reason}")
     if done.changes is not None:
         say(f"{done.changes.title}: {plural(len(done.changes.changes), '# file|# files')} written.")
-        how = f"undo {project.changed_in[0]}" if project.of_books else "history NOTE --restore 1"
+        folders = project.changed_in
+        how = f"undo {shlex.quote(str(folders[0]))}" if len(folders) == 1 else "history NOTE --restore 1"
         say(f"to undo this: lorestudio {how}, or undo it in the window.")
     return done.written, done.refused
 

@@ -152,6 +152,7 @@ def test_order_numbers_priorities(lorestudio: Run, tmp_path: Path) -> None:
     assert lorestudio("order", vault, "C", "A", "--step", 1).exit_code == 0
     assert ["priority: 21" in contents(vault)["A.md"], "priority: 20" in contents(vault)["C.md"]] == [True, True]
     assert "already" in lorestudio("order", vault, "B", "A", "--step", 1).stderr
+    assert "already" in lorestudio("order", vault, "B", "B", "A", "--step", 1).stderr  # one note has one place
     assert lorestudio("order", vault, "Nobody").exit_code == 2
 
 

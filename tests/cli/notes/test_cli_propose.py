@@ -8,8 +8,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from lorestudio.cli.app import app
-from lorestudio.studio.notes.changes.log import ChangeLog
-from lorestudio.vault.files import default_folder
 from tests.cli.provider import provider
 from tests.llm.server import completion, reply
 
@@ -58,9 +56,8 @@ def test_what_is_accepted_is_written_and_undone(lorestudio: Run, harbour: Path) 
     after = contents(harbour)
     assert {name for name in after if after[name] != before[name]} == {"Tide.md"}
     assert after["Tide.md"] == before["Tide.md"].replace("summary: It rises.", "summary: The tide.")
-    log = ChangeLog(default_folder(), [harbour])
-    assert log.undo_title == "Summary of Tide"
-    log.undo()
+    assert f"to undo this: lorestudio undo {harbour}," in result.stderr
+    assert "undone: Summary of Tide (1 file)." in lorestudio("undo", harbour).stderr
     assert contents(harbour) == before
 
 
