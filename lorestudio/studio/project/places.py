@@ -44,14 +44,14 @@ def vault_sources(places: Sequence[str], keys: Keys | None = None) -> list[Vault
         if any((user / name).exists() for user in user_folders(folder) for name in ("settings.json", "worlds")):
             raise WrongFileError(folder, "this is SillyTavern's folder, and no vault", Belongs.SILLYTAVERN)
     breakers = CircuitBreakers()
-    sources: list[VaultSource] = []
+    sources: dict[str, VaultSource] = {
+        place: _obsidian(place, breakers, keys or Keys()) for place in places if is_address(place)
+    }
     for place in places:
-        if is_address(place):
-            sources.append(_obsidian(place, breakers, keys or Keys()))
-        else:
+        if place not in sources:
             folder = real_path(Path(place))
-            sources.append(FolderSource(folder, vault_name(folder, {source.name for source in sources})))
-    return sources
+            sources[place] = FolderSource(folder, vault_name(folder, {source.name for source in sources.values()}))
+    return [sources[place] for place in places]
 
 
 def obsidian_profile(address: ObsidianAddress) -> Profile:

@@ -71,3 +71,8 @@ def test_folders_of_one_name_are_vaults_of_their_own(tmp_path):
     assert [project.note_path(entry.vault, entry.filename) for entry in project.index.entries] == [
         folder / "Gate.md" for folder in folders
     ]
+
+
+def test_a_folder_is_not_taken_for_a_vault_of_its_name_behind_obsidian(tmp_path):
+    places = [str(tmp_path / "World"), "http://127.0.0.1:1/World"]
+    assert [source.name for source in vault_sources(places)] == [f"World ({tmp_path.name})", "World"]
