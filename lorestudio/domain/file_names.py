@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Final
 
+from lorestudio.domain.texts import comparable
+
 NOT_IN_FILES: Final = '*"\\/<>:|?'
 """Signs that Windows has in no file name."""
 NOT_IN_LINKS: Final = "#^[]|"
@@ -29,7 +31,7 @@ def is_device(name: str) -> bool:
 
 def same_name(path: str) -> str:
     """What paths have in common that some systems take for one: `Straße` and `STRASSE`."""
-    return unicodedata.normalize("NFC", path).casefold()
+    return comparable(path)
 
 
 def note_name(title: str, otherwise: str) -> str:
