@@ -46,6 +46,7 @@ SETTINGS = frozenset({KINDS[name].settings.__name__ for name in BUILT_IN})
 NAMES_SETTINGS = MappingProxyType(
     {
         "vault": "how notes are read and checked rests on DeepLore's settings",
+        "exchange/lorebooks/reading.py": "how the entries of a lorebook are read as notes",
         "exchange/scenario_file.py": "the format of recorded generations holds DeepLore's settings and how they read",
         "exchange/settings_files.py": "reads and writes the files of DeepLore's settings",
         "studio/chat/reply_writing.py": "the connection to a model that writes is one of DeepLore's",

@@ -123,7 +123,8 @@ def check(
     ...     print(check(demo_project(), file).every[0].verdict)
     met in 24 replies
     """
-    return checked(project, _expected(project, expectations), run or system, replay(project, system))
+    read = project.read_for(kind_of(system, "system"))
+    return checked(read, _expected(project, expectations), run or system, replay(read, system))
 
 
 def score(
@@ -145,7 +146,8 @@ def score(
     (None, 566)
     """
     expected = () if expectations is None and not _has_file(project) else _expected(project, expectations)
-    return scored(project, expected, [(run or system, TraceBook.of(replay(project, system, settings)))])[0]
+    read = project.read_for(kind_of(system, "system"))
+    return scored(read, expected, [(run or system, TraceBook.of(replay(read, system, settings)))])[0]
 
 
 def _has_file(project: Project) -> bool:
@@ -219,7 +221,14 @@ def fate(trace: Trace, entry: Entry | int) -> Fate:
     >>> str(fate(last, last.injections[0].entry).state)
     'injected'
     """
-    return Journeys(trace).fate(entry if isinstance(entry, int) else entry.id)
+    return Journeys(trace).fate(entry if isinstance(entry, int) else _number(trace, entry))
+
+
+def _number(trace: Trace, entry: Entry) -> int:
+    """The entry's number in a run, which may have read the project's lorebooks otherwise; -1 where it knows it not."""
+    place = (entry.vault, entry.filename)
+    found = (number for number, ref in trace.entries.items() if (ref.vault, ref.filename) == place)
+    return next(found, -1 if entry.id in trace.entries else entry.id)
 
 
 def explain(trace: Trace, entry: Entry | int) -> Explanation:

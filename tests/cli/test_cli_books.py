@@ -114,8 +114,54 @@ def test_that_a_lorebook_beside_a_vault_takes_no_part_is_said(
         assert "takes no part" not in lorestudio(command, vault, book, *more, "--system", "world-info").stderr
         assert "part" not in lorestudio(command, vault, book, *more, "--system", "recap").stderr  # it takes no notes
         assert "part" not in lorestudio(command, book, *more).stderr
-        off = "1 entry that is switched off takes part: DeepLore does not look at the switch, as World Info does."
-        assert off in lorestudio(command, book, *more, "--system", "deeplore").stderr
+        as_notes = "each entry counts as the note that importing it makes, and 1 is left out."
+        assert as_notes in lorestudio(command, book, *more, "--system", "deeplore").stderr
+
+
+@pytest.mark.parametrize("command", ["replay", "explain", "usage", "score", "compare", "check"])
+def test_systems_that_choose_from_notes_take_a_book_alone_as_notes(
+    lorestudio: Run, tmp_path: Path, command: str
+) -> None:
+    """What is switched off is none of them, and the numbers of all others are its own in each system."""
+    book, chat, expected = tmp_path / "Book.json", tmp_path / "chat.txt", tmp_path / "expected.yaml"
+    entries = {
+        str(uid): {
+            **NEW_ENTRY,
+            "uid": uid,
+            "key": ["tide"],
+            "comment": title,
+            "content": f"Of {title}.",
+            "disable": off,
+        }
+        for uid, title, off in ((0, "Anchor", True), (1, "Buoy", False), (2, "Current", False))
+    }
+    book.write_text(json.dumps({"entries": entries}), encoding="utf-8")
+    chat.write_text("Ada: The tide.\n\nWren: It comes.\n", encoding="utf-8")
+    expected.write_text(
+        "expectations:\n  - {note: Buoy, should: be in}\n  - {note: Current, should: be in}\n", encoding="utf-8"
+    )
+    by = ("--system", "deeplore")
+    runs = ("--run", "deeplore", "--run", "world-info")
+    more: dict[str, tuple[object, ...]] = {
+        "replay": (*by, "--json"), "explain": (*by, "--entry", "Current", "--json"), "usage": (*by, "--json"),
+        "score": (*runs, "--expectations", expected, "--json"), "compare": (*runs, "--json"),
+        "check": ("--run", "deeplore", "--expectations", expected, "--json"),
+    }  # fmt: skip
+    result = lorestudio(command, book, "--chat", chat, *more[command])
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    if command == "replay":
+        assert [[each["title"] for each in trace["trace"]["injections"]] for trace in told] == [["Buoy", "Current"]] * 2
+    elif command == "explain":
+        assert (told["filename"], told["state"]) == ("uid 2", "injected")
+    elif command == "usage":
+        assert {each["title"]: each["injected"] for each in told} == {"Buoy": 2, "Current": 2}
+    elif command == "score":
+        assert [run["metrics"]["met"]["value"] for run in told["runs"]] == [1, 1]
+    elif command == "compare":
+        assert all(turn["overlap"] == 1 for turn in told["turns"])
+    else:
+        assert [each["met"] for each in told["checks"][0]["expectations"]] == [True, True]
 
 
 def test_a_lorebook_without_entries_is_called_by_its_name(lorestudio: Run, chat: Path, tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ def usage(
     with_chat = False
     if chat is not None:
         simulator = by.simulator(project)
+        project = simulator.project
         asyncio.run(simulator.run_missing())
         runs = TraceBook(simulator.traces)
         with_chat = any(trace.of_notes for trace in runs.values())

@@ -256,6 +256,7 @@ def explain(
     generation = chosen(simulator, message, swipe)
     trace = asyncio.run(simulator.generate(generation))
     say_all(project.problems)
+    project = simulator.project  # as the system that decides reads it
     if entry is None:
         _say_turn(trace, as_json=as_json)
         return

@@ -189,7 +189,7 @@ def replay(
     elif counted := decides.counting_vectors():
         cost = asyncio.run(vector_cost(project, counted, simulator, _part(simulator, wanted).stop))
         agree_to_vectors(cost, yes=yes)
-    report, documents = ReplayReport(project), list[Json]()
+    report, documents = ReplayReport(simulator.project), list[Json]()
 
     def take(trace: Trace) -> None:
         report.take(trace)

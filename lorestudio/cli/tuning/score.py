@@ -21,6 +21,7 @@ from lorestudio.cli.output import FAILED, picked, print_json, say, say_all, wait
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import InputError
@@ -77,10 +78,10 @@ def score(
 
 
 async def _used(
-    project: Project, asked: Answering, yes: bool, outcomes: Sequence[TurnOutcome]
+    project: Project, asked: Answering, yes: bool, index: VaultIndex, outcomes: Sequence[TurnOutcome]
 ) -> tuple[Mapping[Generation, frozenset[int]], str]:
     """What a model says that replies have used, after the cost was told and agreed to."""
-    questions = use_questions(project.chat or Chat(), project.index, outcomes, asked.model)
+    questions = use_questions(project.chat or Chat(), index, outcomes, asked.model)
     agree(asked, partial(use_cost, questions, project), yes=yes)
     return await judged_use(asked.source, questions), asked.source.label
 

@@ -12,14 +12,19 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 from pydantic.alias_generators import to_camel
 
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
+from lorestudio.domain.file_names import note_name
 from lorestudio.domain.javascript import Json, key_order, trim, truthy
 from lorestudio.domain.records import replace
+from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.containers import SIGNATURE, is_archive
 from lorestudio.exchange.json_file import parse_text, read_file
@@ -36,10 +41,15 @@ from lorestudio.exchange.lorebooks.entry import (
 )
 from lorestudio.exchange.lorebooks.keys import broken_patterns
 from lorestudio.exchange.lorebooks.kinds.card_book import EXTENSIONS
+from lorestudio.exchange.lorebooks.notes import note_of, title_of
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.trace.wording import first_few
 from lorestudio.vault.edited_vaults import NoteText
-from lorestudio.vault.files import VaultError
+from lorestudio.vault.entries import ParseRules, parse_note
+from lorestudio.vault.files import VaultError, index_order
+from lorestudio.vault.folder import KnownFile, KnownVault, parser_key
+from lorestudio.vault.index import VaultState, state_of
 
 
 class BookRole(StrEnum):
@@ -118,6 +128,45 @@ def _with_texts(book: Lorebook, notes: Mapping[tuple[str, str], NoteText]) -> Lo
             pairs.append((native_entry(changed, entry.name), changed))
     raws = tuple(raw for _, raw in pairs)
     return replace(book, entries=tuple(entry for entry, _ in pairs), raws=raws, spoils=_spoil(raws))
+
+
+def as_notes(
+    books: Sequence[Lorebook], settings: DeepLoreSettings, counter: TokenCounter, before: VaultState | None = None
+) -> VaultState:
+    """The books in play as vaults, every entry the note that importing it makes, in the order of these notes' names.
+
+    Each file has the name of its entry in its book. What has no text and no keys, which is not imported, is left out;
+    so is what fits into no note. An entry that is as it was `before`, by the same settings, is not read again.
+    """
+    rules = ParseRules.from_settings(settings)
+    parser = parser_key(rules)
+    known = {vault.name: vault for vault in before.vaults if vault.parser == parser} if before is not None else {}
+    new = partial(KnownVault, parser=parser)
+    vaults = [_as_vault(book, rules, known.get(book.name) or new(book.name)) for book in in_play(books).used]
+    return state_of(vaults, settings, counter, None if before is None else before.assembly)
+
+
+def _as_vault(book: Lorebook, rules: ParseRules, before: KnownVault) -> KnownVault:
+    known = {file.filename: file for file in before.files}
+    files = []
+    for entry, raw in zip(book.entries, book.raws, strict=True):
+        filename = f"{NAMED}{entry.name}"
+        file = known.get(filename)
+        if file is None or file.digest != entry.digest:
+            file = KnownFile(filename, entry.digest, _as_note(book.name, raw, filename, rules))
+        files.append((index_order(note_name(title_of(raw, entry.name), filename)), file))
+    return replace(before, files=tuple(file for _, file in sorted(files, key=itemgetter(0))))
+
+
+def _as_note(book: str, raw: Mapping[str, Json], filename: str, rules: ParseRules) -> Entry | LeftOutNote:
+    try:
+        note = parse_note(note_of(raw, book, rules).text, filename, book, rules)
+    except InputError as error:
+        return LeftOutNote(filename, book, NoteProblem.UNREADABLE, str(error))
+    if isinstance(note, LeftOutNote):
+        return replace(note, message="The entry is switched off.") if note.problem is NoteProblem.DISABLED else note
+    empty = not (raw.get("content") or raw.get("key"))
+    return LeftOutNote(filename, book, NoteProblem.DISABLED, "The entry has no text and no keys.") if empty else note
 
 
 def in_play(books: Sequence[Lorebook]) -> BooksInPlay:

@@ -427,8 +427,7 @@ def settled(project: Project, chosen: Candidate) -> tuple[Project, SystemKind, S
         read = read_settings(chosen.settings_path)
         settings, problems = read.settings, (*project.problems, *read.problems)
         project = replace(project, problems=problems)
-    if settings is not None:
-        project = project.with_settings_of(kind, settings)
+    project = project.read_for(kind) if settings is None else project.with_settings_of(kind, settings)
     if chosen.notes:
         project = project.with_texts(chosen.notes)
     return project, kind, settings

@@ -20,6 +20,7 @@ from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.domain.lifecycle import CancelToken, heed
+from lorestudio.studio.notes.book_entries import ranked_by_order
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -115,13 +116,17 @@ ALL_KINDS: Final = frozenset(EdgeKind)
 
 
 class GraphNode(Struct, frozen=True):
-    """An entry. `entry` is its id in the index, `key` what it is known by from one index to the next."""
+    """An entry. `entry` is its id in the index, `key` what it is known by from one index to the next.
+
+    `by_order`: the priority is a lorebook's order, the highest first.
+    """
 
     entry: int
     key: str
     title: str
     kind: NodeKind
     priority: float
+    by_order: bool = False
 
 
 class Edge(Struct, frozen=True):
@@ -259,7 +264,9 @@ def _node(entry: Entry) -> GraphNode:
         (entry.bootstrap, NodeKind.BOOTSTRAP),
     )
     kind = next((kind for flag, kind in flags if flag), NodeKind.REGULAR)
-    return GraphNode(entry.id, f"{entry.vault}:{entry.filename}", entry.title, kind, entry.priority)
+    return GraphNode(
+        entry.id, f"{entry.vault}:{entry.filename}", entry.title, kind, entry.priority, ranked_by_order(entry)
+    )
 
 
 Point: TypeAlias = tuple[float, float]

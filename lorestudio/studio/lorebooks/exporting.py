@@ -354,10 +354,7 @@ async def try_book(project: Project, entries: Mapping[str, Raw], cancel: CancelT
     by_uid = {f"{NAMED}{to_string(raw.get('uid'))}": filename for filename, raw in entries.items()}
     whole: dict[str, Json] = {to_string(raw.get("uid")): raw for raw in entries.values()}
     book = read_lorebook({"entries": whole}, "book")
-    alone = replace(project, books=(book,), places=(), vault_folders=(), vault_state=None)
-    kind = kind_of(alone.system)
-    if kind.books is not None:
-        alone = replace(alone, index=kind.books.index(alone.books))
+    alone = replace(project, places=(), vault_folders=(), vault_state=None).with_books((book,))
     runs = [Simulator(each, system_of(each.scene(), kind_of(each.system))) for each in (project, alone)]
     for simulator in runs:
         await simulator.run_missing(None, cancel)

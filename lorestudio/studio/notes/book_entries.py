@@ -23,6 +23,7 @@ from lorestudio.exchange.lorebooks.crossing import alike, effective
 from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, changed_entry, entry_text, native_entry
 from lorestudio.exchange.lorebooks.formats import BY_NAME, CARD, parse_lore, write_lore
+from lorestudio.exchange.lorebooks.notes import UID
 from lorestudio.exchange.lorebooks.reading import NAMED, Lorebook, lorebook_in, with_texts
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -41,6 +42,11 @@ from lorestudio.vault.writer import digest_of, read_note, save_note
 def is_book_entry(path: Path) -> bool:
     """Whether the path is that of an entry of a lorebook."""
     return path.name.startswith(NAMED) and path.suffix != ".md"
+
+
+def ranked_by_order(entry: Entry) -> bool:
+    """Whether the entry's priority is a lorebook's order, the highest first; read as a note it has a note's."""
+    return is_book_entry(Path(entry.filename)) and UID not in entry.system_fields
 
 
 def parsed_entry(project: Project, note: NoteText) -> Entry | LeftOutNote | None:

@@ -374,7 +374,7 @@ class ProblemFinder:
         `by` is the system that decides, None for the project's own. Raises Cancelled.
         """
         drafts, by = drafts or {}, project.searching(by)
-        written = _with_drafts(project, drafts) if project.of_books and drafts else project
+        written = (_with_drafts(project, drafts) if project.of_books and drafts else project).read_for(by.kind)
         scope, unmet, failures = self._look(written, cancelled, by)
         report = self._linter.run(scope, on_progress, cancelled)
         self._scope = scope
@@ -421,7 +421,7 @@ class ProblemFinder:
     ) -> tuple[Scope, tuple[tuple[str, int], ...], tuple[str, ...]]:
         file, unmet, more = _settings_file(project)
         if project.of_books and by.kind.books is not None:
-            books = by.kind.books.checked(by.settings, project.scene(), project.known_context)
+            books = by.kind.books.checked(by.settings, project.read_for(by.kind).scene(), project.known_context)
             index = VaultIndex(tuple(note.entry for note in books.notes.values()), vaults=project.index.vaults)
             texts = EntryTexts(project.books)
             return Scope(index, project.settings, texts, counter=project.counter, books=books), unmet, more

@@ -17,7 +17,7 @@ import platformdirs
 from msgspec import field
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.entry import OFF, VaultIndex
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import Terse, replace
@@ -33,7 +33,7 @@ from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.host_settings import HostSettings, load_host_settings
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.formats import may_be_chat, refusal, what_it_is
-from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, load_lorebook, lorebook_in, with_texts
+from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, as_notes, load_lorebook, lorebook_in, with_texts
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
@@ -110,6 +110,8 @@ class Project:
     """What `index` was made of, where that is known: with it, notes can be tried out before they are saved."""
     books: tuple[Lorebook, ...] = data_field(default=(), repr=False)
     """Lorebooks that were opened beside the vaults. Without a vault the index holds their entries."""
+    as_notes: VaultState | None = data_field(default=None, repr=False, compare=False)
+    """The notes that the entries in the index are read as, None where they are read as a lorebook's (`read_for`)."""
     book_paths: tuple[Path, ...] = ()
     given: DeepLoreSettings | None = data_field(default=None, repr=False, compare=False)
     """The settings as they were read, before anything was changed; None where `settings` are those."""
@@ -137,6 +139,11 @@ class Project:
         return bool(self.books) and not self.places
 
     @property
+    def knows_notes(self) -> bool:
+        """Whether it knows what its index was made of, so that notes and settings can be tried out on it."""
+        return self.of_books or self.vault_state is not None
+
+    @property
     def system(self) -> str:
         """The system that decides where nobody chose one: for lorebooks without notes, the one that scans such."""
         scanning = (name for name, kind in KINDS.items() if kind.books is not None)
@@ -159,11 +166,9 @@ class Project:
             told = f"{names} beside the vault {plural(len(self.books), 'takes|take')} no part"
             why = f"{kind.title} looks at notes alone, and {scanning} scans lorebooks"
             return (f"{told}: {why}. Imported into the vault, entries are notes like others.",)
-        off = sum(bool(entry.system_fields.get(OFF)) for entry in self.index.entries)
-        if not off:
-            return ()
-        told = plural(off, "# entry that is switched off takes|# entries that are switched off take")
-        return (f"{told} part: {kind.title} does not look at the switch, as {scanning} does.",)
+        told = f"{kind.title} scans no lorebook: each entry counts as the note that importing it makes"
+        out = len(self.read_for(kind).index.left_out)
+        return (f"{told}, and {plural(out, '# is|# are')} left out." if out else f"{told}.",)
 
     @property
     def active_character(self) -> str:
@@ -325,8 +330,31 @@ class Project:
         )
         return changed.with_tokenizer(self.counting.asked)
 
+    def read_for(self, kind: SystemKind) -> Project:
+        """The project for a system of this kind: lorebooks in the place of a vault are read as notes by systems that
+        choose from notes, and scan no lorebooks.
+        """
+        if self.is_read_for(kind):
+            return self
+        if self.as_notes is not None:
+            return replace(self, as_notes=None).with_books(self.books)
+        state = as_notes(self.books, self.settings, self.counter)
+        return replace(self, as_notes=state, index=state.index)
+
+    def is_read_for(self, kind: SystemKind) -> bool:
+        """Whether `read_for` leaves it as it is."""
+        notes = self.of_books and kind.books is None and bool(kind.heeds)
+        return notes == (self.as_notes is not None)
+
+    def with_index_of(self, other: Project) -> Project:
+        """The same project with the notes, or the entries in their place, as they were read for another one."""
+        return replace(self, index=other.index, vault_state=other.vault_state, as_notes=other.as_notes)
+
     def with_books(self, books: tuple[Lorebook, ...]) -> Project:
         """The same project with these lorebooks; without a vault the index holds their entries."""
+        if self.as_notes is not None:
+            state = as_notes(books, self.settings, self.counter, self.as_notes)
+            return replace(self, books=books, as_notes=state, index=state.index)
         scanned = kind_of(replace(self, books=books).system).books
         if self.places or scanned is None:
             return replace(self, books=books)
@@ -352,8 +380,10 @@ class Project:
         told = self.problems
         if settings.rules != self.settings.rules:
             told = tuple(problem for problem in told if problem != self.rules_offer)
-        if self.reads_alike(settings) or self.of_books:
-            return replace(self, settings=settings, problems=told)
+        alike = self.reads_alike(settings)
+        if alike or self.of_books:
+            changed = replace(self, settings=settings, problems=told)
+            return changed if alike or self.as_notes is None else changed.with_books(self.books)
         news = read_once(vault_sources(self.places), settings, self.counter)
         if news.failures:
             raise VaultError(news.failures[0])
@@ -369,7 +399,7 @@ class Project:
         Raises VaultError where a vault cannot be read.
         """
         reading = kind.reading(settings)
-        return self if reading is None else self.with_settings(reading)
+        return (self if reading is None else self.with_settings(reading)).read_for(kind)
 
     @property
     def known_state(self) -> VaultState:

@@ -173,7 +173,7 @@ class Judge(Struct, frozen=True):
         """The judge of a project; prepares its chat for searching. `by` decides, None for the project's own system."""
         by, ways = project.searching(by), {}
         if project.of_books and by.kind.books is not None:
-            checked = by.kind.books.checked(by.settings, project.scene(), project.known_context)
+            checked = by.kind.books.checked(by.settings, project.read_for(by.kind).scene(), project.known_context)
             ways = {key: entry.keys for key, entry in checked.notes.items()}
         return cls(project, SearchableChat.of(project.chat, by.key_search), ways)
 

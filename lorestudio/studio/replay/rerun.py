@@ -101,6 +101,7 @@ class Rerun(Terse, frozen=True):
 
     def with_project(self, project: Project, settings: Section) -> Rerun:
         """The same over the entries of this project, with these settings of the system. Raises InputError as above."""
+        project = project.read_for(self.system.kind)
         made = replace(self, project=project, moment=replace(self.moment, index=project.index))
         if project.books is self.project.books:
             return made.with_settings(settings)

@@ -43,8 +43,8 @@ class Simulator:
         watcher: Watcher | None = None,
         earlier: Sequence[Simulator] = (),
     ) -> None:
-        self.project = project
         made: System = system_of(project.scene(), kind_of(project.system)) if system is None else system
+        self.project = project = project.read_for(made.kind)
         for one in reversed(earlier):
             made = made.knowing(one.system) if one.system.kind is made.kind else made
         self.system: System = made

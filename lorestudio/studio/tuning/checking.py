@@ -14,6 +14,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.comparison import Candidate, generation_of, run_candidate
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tuning.expectations import Expectation, Judged, JudgedTurn, Should, judge, turn_outcome
+from lorestudio.systems.registry import kind_of
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.trace.wording import first_few, plural
@@ -84,7 +85,7 @@ async def check(project: Project, expectations: Sequence[Expectation], candidate
     Raises InputError and VaultError.
     """
     traces = await run_candidate(project, candidate)
-    return checked(project, expectations, candidate.label, traces.values())
+    return checked(project.read_for(kind_of(candidate.system)), expectations, candidate.label, traces.values())
 
 
 def checked(project: Project, expectations: Sequence[Expectation], run: str, traces: Collection[Trace]) -> CheckedChat:

@@ -29,6 +29,7 @@ from lorestudio.studio.tuning.checking import chat_name
 from lorestudio.studio.tuning.expectations import Expectation, TurnOutcome, judge, shown_swipes, turn_outcome
 from lorestudio.studio.tuning.scores import METRICS, Scores, score, score_by_labels
 from lorestudio.systems.base import KeySearch
+from lorestudio.systems.registry import kind_of
 from lorestudio.trace.model import Trace
 
 FEWEST_MESSAGES: Final = 3
@@ -209,8 +210,10 @@ def _use(entry: Entry, replies: int, used: int, tokens: int, idle: int) -> Entry
     return EntryUse(entry.id, entry.title, replies, used, tokens, idle, entry.constant)
 
 
-UseJudge: TypeAlias = Callable[[Sequence[TurnOutcome]], Awaitable[tuple[Mapping[Generation, frozenset[int]], str]]]
-"""Tells which entries each reply has used, and who says so."""
+UseJudge: TypeAlias = Callable[
+    [VaultIndex, Sequence[TurnOutcome]], Awaitable[tuple[Mapping[Generation, frozenset[int]], str]]
+]
+"""Tells which entries of an index each reply has used, and who says so."""
 
 
 class ScoredChat(Struct, frozen=True):
@@ -248,15 +251,19 @@ async def score_chat(
     it says what each reply of a run has used, and by whom. Raises what `run_candidate` and `judge_use` raise.
     """
     runs = [(each.label, await run_candidate(project, each)) for each in chosen]
-    found = scored(project, expectations, runs)
+    read = [project.read_for(kind_of(each.system)) for each in chosen]
+    if len({of.index.digest for of in read}) > 1:  # nobody's labels say anything of what is numbered otherwise
+        found = [scored(of, expectations, [run])[0] for of, run in zip(read, runs, strict=True)]
+    else:
+        found = [*scored(read[0], expectations, runs)]
     if judge_use is None:
-        return found
+        return tuple(found)
     chat = project.chat or Chat()
-    reader = UseReader(project.index, project.searching().key_search)
     judged = []
-    for each, (_, traces) in zip(found, runs, strict=True):
+    for each, of, (_, traces) in zip(found, read, runs, strict=True):
         shown = shown_swipes(chat, tuple(map(turn_outcome, traces.values())))
-        used, by = await judge_use(shown)
+        used, by = await judge_use(of.index, shown)
+        reader = UseReader(of.index, of.searching().key_search)
         judged.append(replace(each, uses=reader.uses(chat, shown, used), used_by=by))
     return tuple(judged)
 

@@ -127,12 +127,7 @@ def trial_of(
     read = [settled(project, chosen) for project in projects]
     first, kind, settings = read[0]
     used = kind.settings_in(first.settings) if settings is None else settings
-    same = tuple(
-        replace(each, index=first.index, vault_state=first.vault_state)
-        if each.index.digest == first.index.digest
-        else each
-        for each, _, _ in read
-    )
+    same = tuple(each.with_index_of(first) if each.index.digest == first.index.digest else each for each, _, _ in read)
     return TuningTrial(same, kind.name, used, tuple(expectations), space_of(over, first, kind, used))
 
 
@@ -168,9 +163,7 @@ class PointRunner:
         projects = trial.projects
         if notes:
             state = projects[0].with_texts(notes, self._vaults)
-            projects = tuple(
-                replace(each, books=state.books, index=state.index, vault_state=state.vault_state) for each in projects
-            )
+            projects = tuple(replace(each, books=state.books).with_index_of(state) for each in projects)
         made = []
         for project in projects:
             read, system = _run(project, trial.system, settings)

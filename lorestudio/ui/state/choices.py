@@ -125,7 +125,7 @@ class RunChoice(Struct, frozen=True):
     def applied(self, project: Project) -> Project:
         """The project, run as chosen; the same one where that changes nothing."""
         own = RunChoice.of(project)
-        project = with_mode(project, self.mode)
+        project = with_mode(project.read_for(kind_of(self.system)), self.mode)
         return project if own.fixed == self.fixed else replace(project, behaviour=fixed(self.fixed))
 
     @property

@@ -85,7 +85,7 @@ class LiveEffects(QObject):
     def chat(self) -> WholeChat | None:
         """The chat as it was run, None where it has not been run whole, or nothing can be tried out on its notes."""
         simulator = self._simulator()
-        if simulator is None or simulator.project.vault_state is None:
+        if simulator is None or not simulator.project.knows_notes:
             return None
         if self._chat is None or self._chat[0] is not simulator:
             self._chat = simulator, WholeChat(simulator, self._expectations)

@@ -435,8 +435,8 @@ class Reading(QObject):
             now = self._session.project
             if now is not None and now.book_paths == project.book_paths and read.books != now.books:
                 why = tr("Entries were changed after this run. The results below are from before.")
-                index = now.index if now.places else read.index
-                self._session.set_project(replace(now, books=read.books, index=index), renewed=why)
+                indexed = now if now.places else now.with_index_of(read)
+                self._session.set_project(replace(indexed, books=read.books), renewed=why)
 
         self._session.jobs.start(
             tr("Taking in what was saved"),

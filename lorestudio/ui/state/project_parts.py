@@ -106,12 +106,11 @@ class ProjectParts:
             now = session.project
             if now is None or now.places != project.places:
                 return
-            if now.vault_state is not project.vault_state or now.chat_path != project.chat_path:
+            if now.index is not project.index or now.chat_path != project.chat_path:
                 self.count_with(tokenizer)  # something else was taken in meanwhile
                 return
             session.choices.keep_tokenizer(project.places, tokenizer)
-            read = replace(now, counter=counted.counter, counting=counted.counting)
-            read = replace(read, index=counted.index, vault_state=counted.vault_state)
+            read = replace(now, counter=counted.counter, counting=counted.counting).with_index_of(counted)
             session.set_project(read, renewed=tr("This run is from before tokens were counted otherwise."))
             self._read_otherwise()
 
@@ -262,7 +261,7 @@ class ProjectParts:
         def done(read: Project) -> None:
             now = session.project
             if now is not None and now.places == project.places:
-                then(replace(now, settings=settings, index=read.index, vault_state=read.vault_state))
+                then(replace(now, settings=settings).with_index_of(read))
                 self._read_otherwise()
 
         session.jobs.start(

@@ -13,8 +13,11 @@ from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.records import replace
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import Question
+from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.ranges import MessageRange, Superseded
 from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.systems.base import SystemKind
+from lorestudio.systems.registry import kind_of
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.state.choices import ChoiceChanges, RunChoice, system_title
@@ -112,13 +115,36 @@ class Replays(QObject):
         session, before = self._session, self._session.choice
         if session.project is None or choice == before:
             return
-        session.choice = choice
         session.choices.save(chat_id(session.project), choice)
+        if not session.project.is_read_for(kind_of(choice.system)):
+            self._read_for(kind_of(choice.system), session.project)
+            return
+        session.choice = choice
         session.project = choice.applied(session.project)
         session.choice_changed.emit()
         session.state_changed.emit()
         if choice.effective != before.effective:
             self.run_all()
+
+    def _read_for(self, kind: SystemKind, project: Project) -> None:
+        """Read lorebooks otherwise, for a system that was chosen, and show and run the project so."""
+        session = self._session
+
+        def done(read: Project) -> None:
+            now = session.project
+            if now is None or now.books != project.books or now.places != project.places:
+                return
+            why = tr("This run is of the entries as they were read for another system.")
+            session.set_project(now.with_index_of(read), renewed=why)
+            if not self.automatic:
+                self.run_all()
+
+        session.jobs.start(
+            tr("Reading the lorebook for {system}", system=system_title(kind.name)),
+            lambda _report: project.read_for(kind),
+            done=done,
+            failed=session.fail,
+        )
 
     # ---- running it -------------------------------------------------------------------------------------------------
 

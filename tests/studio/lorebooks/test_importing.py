@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.problems import InputError
@@ -16,6 +20,9 @@ from lorestudio.studio.lorebooks.links import links_of
 from lorestudio.studio.lorebooks.syncing import SyncChoice, SyncPlan, plan_sync
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import read_vault_notes
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.vault.entries import ParseRules
 
 RULES = ParseRules()
@@ -240,3 +247,67 @@ def test_markdown_is_split_at_its_headings(tmp_path: Path, name: str) -> None:
     assert not any(path.endswith(".book.json") for path in made)
     with pytest.raises(InputError, match="no note"):
         read_books([tmp_path / "vault"], split=2)
+
+
+# ---- a lorebook that stands in the place of a vault -----------------------------------------------------------------
+
+_WORDS = ("bell", "gate", "tide", "lamp")
+_ENTRIES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "key": st.lists(st.sampled_from((*_WORDS, "/gat(e|es)/i")), max_size=2),
+            "content": st.sampled_from(("", "Of the bell.", "A gate of iron. " * 9, "The tide comes in.")),
+            "order": st.integers(0, 300),
+            "disable": st.sampled_from((False, False, False, True)),
+        },
+        optional={
+            "constant": st.booleans(),
+            "keysecondary": st.lists(st.sampled_from(_WORDS), max_size=2),
+            "selective": st.booleans(),
+            "probability": st.integers(0, 100),
+            "position": st.integers(0, 6),
+            "cooldown": st.integers(0, 5),
+            "scanDepth": st.integers(0, 4),
+            "excludeRecursion": st.booleans(),
+        },
+    ),
+    min_size=1,
+    max_size=7,
+)
+
+
+def went_in(project: Project, system: str) -> list[list[tuple[str, int, str, str]]]:
+    """Of each reply what went in, and what was said of every entry that was decided about."""
+    kind = kind_of(system)
+    simulator = Simulator(project, system_of(project.scene(), kind))
+    return [
+        [(each.title, each.tokens, "", "") for each in trace.injections]
+        + [
+            (trace.title(verdict.entry), 0, record.name, verdict.reason)
+            for record in trace.stages
+            for verdict in record.verdicts
+        ]
+        for trace in asyncio.run(simulator.replay())
+    ]
+
+
+@pytest.mark.parametrize("system", ["deeplore", "hybrid", "context-window"])
+@given(entries=_ENTRIES)
+def test_a_book_alone_is_decided_about_as_the_notes_that_importing_it_makes(
+    system: str, entries: list[dict[str, Any]]
+) -> None:
+    with TemporaryDirectory() as folder:
+        place = Path(folder)
+        path = book(place, *({"comment": f"{number * 3 % 7} name", **each} for number, each in enumerate(entries)))
+        chat = place / "chat.txt"
+        chat.write_text("Ada: The bell, by the gate.\n\nWren: A lamp.\n\nAda: Tide?\n\nWren: Yes.\n", "utf-8")
+        vault(place)
+        try:
+            planned = plan(place / "vault", path)
+        except InputError:  # nothing of it is imported
+            assert open_project([path], chat).read_for(kind_of(system)).index.entries == ()
+            return
+        for change in planned.planned.changes.changes:
+            change.path.parent.mkdir(parents=True, exist_ok=True)
+            change.path.write_text(change.after or "", "utf-8")
+        assert went_in(open_project([path], chat), system) == went_in(open_project([place / "vault"], chat), system)

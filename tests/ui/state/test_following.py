@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lorestudio.domain.chat import Message
+from lorestudio.domain.chat import Generation, Message
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls, EntryRule
@@ -16,6 +16,7 @@ from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.saving import ChatChangedError, ChatToSave, save_chat
 from lorestudio.studio.project.library import LibraryNews, RefreshReason
 from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.state import project_files
 from lorestudio.ui.state.project_files import ChatFollower, VaultFollower
 from tests.ui.worlds import make_project
@@ -357,6 +358,53 @@ def test_the_window_says_that_a_lorebook_beside_a_vault_takes_no_part(
     session.replays.run_all()
     qtbot.waitUntil(lambda: not session.busy and session.jobs.idle)
     assert [text for text in said if "“Sea” beside the vault takes no part: DeepLore" in text]
+
+
+def test_a_lorebook_is_read_as_notes_while_a_system_that_needs_them_is_chosen(
+    make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path
+) -> None:
+    book, chat = tmp_path / "Sea.json", tmp_path / "chat.txt"
+    entries = {
+        str(uid): {
+            "uid": uid,
+            "key": ["bell"],
+            "comment": title,
+            "content": "It rings.",
+            "order": 200,
+            "position": 0,
+            "disable": off,
+        }
+        for uid, title, off in ((0, "Anchor", True), (1, "Bell", False))
+    }
+    book.write_text(json.dumps({"entries": entries}), "utf-8")
+    chat.write_text("Wren: The bell.\n\nAda: Yes.\n", "utf-8")
+    session = make_session(make_simulator=Simulator)
+    session.set_project(open_project([book], chat))
+    ready(session, qtbot)
+
+    def shown() -> tuple[list[tuple[str, float]], list[str], list[int]]:
+        project, traces = session.project, session.runs.traces
+        assert project is not None
+        ids = [each.entry for each in traces[Generation(1, 0)].injections]
+        entries = [(each.title, each.priority) for each in project.index.entries]
+        return entries, [each.filename for each in project.index.left_out], ids
+
+    assert shown() == ([("Anchor", 200), ("Bell", 200)], [], [1])
+    session.replays.choose(system="deeplore")
+    ready(session, qtbot)
+    assert session.choice.system == "deeplore"
+    assert shown() == ([("Bell", 800)], ["uid 0"], [0])  # a thousand less the order, as importing it says
+    text = book.read_text("utf-8").replace(
+        '"comment": "Bell", "content": "It rings."', '"comment": "Bell", "content": "It tolls."'
+    )
+    book.write_text(text, "utf-8")
+    session.reading._books_changed()
+    ready(session, qtbot)
+    assert session.project is not None
+    assert [each.content for each in session.project.index.entries] == ["It tolls."]
+    session.replays.choose(system="world-info")
+    ready(session, qtbot)
+    assert shown() == ([("Anchor", 200), ("Bell", 200)], [], [1])
 
 
 def test_lorebooks_are_watched_while_they_are_shown(

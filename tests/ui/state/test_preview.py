@@ -136,7 +136,7 @@ class Chats:
     """Stands for the whole chat and who ran it, as far as `LiveEffects` asks."""
 
     def __init__(self, settings: object = None, fails: str = "") -> None:
-        self.project, self.settings, self.fails = SimpleNamespace(vault_state=object()), settings, fails
+        self.project, self.settings, self.fails = SimpleNamespace(knows_notes=True), settings, fails
         self.asked: list[object] = []
 
     def effects(self, settings: object, *_given: object) -> Effects:
@@ -154,7 +154,7 @@ def test_why_the_whole_chat_says_nothing_of_what_is_tried_out(qtbot: QtBot, monk
     assert (whole.trying, whole.words) == (
         True, "Replay the chat to see what this does to all of it (Ctrl+R).",
     )  # fmt: skip
-    ran[0] = SimpleNamespace(project=SimpleNamespace(vault_state=None))
+    ran[0] = SimpleNamespace(project=SimpleNamespace(knows_notes=False))
     assert whole.words == "", "nothing can be tried on these notes"
     chat = Chats(DeepLoreSettings(), "the tap drips")
     ran[0] = chat

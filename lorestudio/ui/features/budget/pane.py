@@ -631,7 +631,7 @@ class BudgetPane(Pane):
         known = simulator is not None and generation is not None and simulator.traces.get(generation) is trace
         kind = simulator.system.kind if simulator is not None and known else None
         most = limit.maximum if limit is not None else None
-        can_change = project is not None and project.vault_state is not None and kind is not None and kind.budget
+        can_change = project is not None and project.knows_notes and kind is not None and kind.budget
         if can_change and trace is not None and kind is not None and most is not None:
             view = budget_view(trace)
             wanted = view.used + sum(segment.tokens for segment in view.cut)

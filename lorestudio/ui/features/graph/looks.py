@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -19,8 +18,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
-from lorestudio.studio.graph.graph import Edge, EdgeKind, GraphNode, NodeKind, NoteGraph
-from lorestudio.studio.notes.book_entries import is_book_entry
+from lorestudio.studio.graph.graph import Edge, EdgeKind, NodeKind, NoteGraph
 from lorestudio.ui.shell.theme import Palette, Theme, contrast
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.paint import hairline
@@ -111,7 +109,7 @@ def node_sentence(found: GraphStudy, entry: int, fired: Mapping[int, int]) -> st
     node = found.graph.nodes[entry]
     parts = [
         tr(KIND_WORDS[node.kind]),
-        tr("order {priority}" if _is_of_book(node) else "priority {priority}", priority=number(node.priority)),
+        tr("order {priority}" if node.by_order else "priority {priority}", priority=number(node.priority)),
         connections_words(len(found.graph.neighbours[entry])),
     ]
     place = found.community_of.get(entry)
@@ -122,10 +120,6 @@ def node_sentence(found: GraphStudy, entry: int, fired: Mapping[int, int]) -> st
     told = tr("fired in {times} of this chat", times=count(times, "generation", "generations"))
     parts.append(told if times else tr("not fired in this chat"))
     return f"{node.title}: {', '.join(parts)}"
-
-
-def _is_of_book(node: GraphNode) -> bool:
-    return is_book_entry(Path(node.key.rpartition(":")[2]))
 
 
 def connections_words(amount: int) -> str:
@@ -176,7 +170,7 @@ def _by_priority(found: GraphStudy, _fired: Mapping[int, int], palette: Palette)
 
     return _scaled(
         found, palette, step, lambda entry: number(found.graph.nodes[entry].priority), first,
-        darkest_first=not any(map(_is_of_book, found.graph.nodes.values())),
+        darkest_first=not any(node.by_order for node in found.graph.nodes.values()),
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTabBar, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
-from lorestudio.studio.notes.book_entries import is_book_entry, parsed_entry
+from lorestudio.studio.notes.book_entries import is_book_entry, parsed_entry, ranked_by_order
 from lorestudio.studio.notes.vault_notes import read_aliases
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.preview import EntryOutcome, Preview
@@ -392,8 +392,7 @@ class EntryPane(Pane):
     def _show_entry(self, entry: Entry) -> None:
         self.heading.setText(entry.title)
         kind = entry_kind(entry)
-        of_book = self.path is not None and is_book_entry(self.path)
-        words = "order {priority}" if of_book else "priority {priority}"
+        words = "order {priority}" if ranked_by_order(entry) else "priority {priority}"
         chips = [
             NoteChip(kind.word.split(",")[0], "neutral", kind.icon),
             NoteChip(tr(words, priority=number(entry.priority))),

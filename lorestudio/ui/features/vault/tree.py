@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
-from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QObject, QSize, Qt, Signal
@@ -15,7 +14,7 @@ from PySide6.QtWidgets import QStyleOptionViewItem, QTreeView, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.texts import comparable
-from lorestudio.studio.notes.book_entries import is_book_entry
+from lorestudio.studio.notes.book_entries import ranked_by_order
 from lorestudio.ui.features.vault.table import QUIET, Note, search_text
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, EDIT, LOOK, MARK, Index
 from lorestudio.ui.shell.theme import scaled
@@ -330,7 +329,7 @@ def _tooltip(node: Node) -> str:
     entry = node.entry
     if entry is None:
         return count(node.amount, "note", "notes")
-    rank = "{kind} · order {priority}" if is_book_entry(Path(entry.filename)) else "{kind} · priority {priority}"
+    rank = "{kind} · order {priority}" if ranked_by_order(entry) else "{kind} · priority {priority}"
     lines = [
         f"{entry.filename}",
         tr(rank, kind=entry_kind(entry).word, priority=number(entry.priority)),

@@ -18,6 +18,8 @@ from lorestudio.ui.shell.qt import TOOLTIP
 from tests.ui.conftest import settle
 
 if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
     from lorestudio.ui.shell.main_window import MainWindow
 
 TEXT = """{
@@ -258,10 +260,29 @@ def test_the_links_of_an_entry_leave_out_what_only_world_info_can_tell(window: M
     assert (pane.state.text(), pane.model.groups) == ("", [])
     assert "Traces tell what wakes it" in pane.empty.text.text()
     session.replays.choose(system="deeplore")
+    settle(window)
     pane.look()
     settle(window)
     (woken,) = (row for group in pane.model.groups for row in group.children)
     assert (woken.title, woken.path) == ("Bell", path / "uid 0")
+
+
+@pytest.mark.parametrize("system", ["world-info", "deeplore"])
+def test_another_budget_is_tried_on_a_book(window: MainWindow, system: str, qtbot: QtBot) -> None:
+    session = window.session
+    path = session.project.book_paths[0]
+    path.write_text(TEXT.replace("It rings.", "It rings. " * 90), "utf-8")
+    session.set_project(open_project([path], path.with_name("chat.txt")))
+    settle(window)
+    session.replays.choose(system=system)
+    settle(window)
+    window.chat.show_generation(session.generations[0])
+    window.show_pane("budget")
+    settle(window)
+    pane = window.features.budget.pane
+    assert pane.slider.isVisible()
+    pane.slider.slider.setValue(pane.slider.slider.minimum())
+    qtbot.waitUntil(lambda: all(each in pane.slider.told.text() for each in ("Bell", "Whole chat: 2 of 2")))
 
 
 def test_what_would_bring_an_entry_in_is_written_into_the_book(window: MainWindow) -> None:
