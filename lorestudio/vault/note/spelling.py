@@ -104,12 +104,12 @@ def is_item(line: str) -> bool:
 
 def comment_in(rest: str) -> str:
     """The comment that YAML sees behind a value, with its number sign; empty where there is none."""
-    behind = _COMMENT_BEHIND.fullmatch(rest)
-    if behind is not None:
-        return behind[1]
-    if rest[:1] in ("'", '"'):
-        return ""
     bare = _QUOTED_ITEM.sub(lambda item: "_" * len(item[0]), rest) if rest.startswith("[") else rest
+    behind = _COMMENT_BEHIND.fullmatch(bare)
+    if behind is not None:
+        return rest[behind.start(1) :]
+    if rest[:1] in ("'", '"') or (rest.startswith("[") and rest.endswith("]")):
+        return ""  # what is inside the quotes or the brackets are words to DeepLore
     found = _COMMENT.search(bare)
     return "" if found is None else rest[found.start(1) : found.end(1)]
 
