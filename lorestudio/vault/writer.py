@@ -91,11 +91,11 @@ def process_runs(pid: int) -> bool:
 _ADVICE: Final = {
     errno.ENOSPC: "The disk is full. Make room and save again.",
     errno.EDQUOT: "Your share of the disk is used up. Make room and save again.",
-    errno.EROFS: "The disk is read-only. Save the note in another place, or make the disk writable.",
-    errno.EACCES: "You may not write here. Change the permissions of the folder, or save a copy elsewhere.",
-    errno.EPERM: "You may not write here. Change the permissions of the folder, or save a copy elsewhere.",
-    errno.ENOENT: "The file or its folder is gone. Save the note in another place.",
-    errno.ENOTDIR: "Its folder is gone. Save the note in another place.",
+    errno.EROFS: "The disk is read-only. Make it writable, or copy the text into a new note elsewhere.",
+    errno.EACCES: "You may not write here. Change the permissions of the folder, or copy the text into a new note.",
+    errno.EPERM: "You may not write here. Change the permissions of the folder, or copy the text into a new note.",
+    errno.ENOENT: "The file or its folder is gone. Put the folder back, or copy the text into a new note.",
+    errno.ENOTDIR: "Its folder is gone. Put the folder back, or copy the text into a new note.",
     errno.ENAMETOOLONG: "Its name is too long for this disk. Choose a shorter one.",
 }
 
@@ -304,7 +304,7 @@ def _read(path: Path) -> bytes:
 
 
 def _describe(path: Path, error: OSError, action: str = "saved") -> str:
-    otherwise = "Nothing is lost: the text is still in the editor. Save it elsewhere."
+    otherwise = "Nothing is lost: the text is still in the editor. Copy it into a new note."
     if action != "saved":
         otherwise = "Nothing is lost: the file is as it was. Look at the disk and its permissions, and try again."
     return f"“{path.name}” was not {action} ({reason_of(error)}). {_ADVICE.get(error.errno or 0, otherwise)}"

@@ -609,7 +609,8 @@ class EntryPane(Pane):
             self.store.take_theirs(buffer, found)
         elif button == "mine":
             self._clash = None
-            self.store.save_over(buffer, found)
+            project = self._session.project
+            self.store.save_over(buffer, found, project.folders.get(self._vault) if project is not None else None)
         elif button == "compare":
             self.compare()
 

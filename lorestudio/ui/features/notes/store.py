@@ -18,7 +18,7 @@ from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.drafts import Draft, Drafts
-from lorestudio.vault.files import ChangedOnDisk, VaultError
+from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError, refused
 
 logger = logging.getLogger(__name__)
 
@@ -162,25 +162,35 @@ class NoteStore(QObject):
 
     # ---- writing ----------------------------------------------------------------------------------------------------
 
-    def save(self, path: Path) -> None:
-        """Write the unsaved text of a note, unless its file has changed meanwhile."""
+    def save(self, path: Path, within: Path | None = None) -> None:
+        """Write the unsaved text of a note, unless its file has changed meanwhile.
+
+        Folders `within` this one that are gone are made again; where it is gone itself, its disk may be away.
+        """
         buffer = self.buffers.get(path)
         if buffer is None or not buffer.dirty or path in self._saving:
             return
         self._saving.add(path)
         text, digest, write = buffer.text, buffer.digest, self.write
+
+        def work(_report: object) -> str:
+            if within is not None and within.is_dir():
+                with refused(SaveError, f"“{path.name}” was not saved: its folder cannot be made again ({{reason}})."):
+                    path.parent.mkdir(parents=True, exist_ok=True)
+            return write(path, text, digest)
+
         self._jobs.start(
             tr("Saving {name}", name=path.name),
-            lambda _report: write(path, text, digest),
+            work,
             done=lambda new: self._was_saved(buffer, text, new),
             failed=lambda error: self._save_failed(buffer, error),
         )
 
-    def save_over(self, buffer: NoteBuffer, found: OnDisk) -> None:
-        """Save the text of a note over what is on disk now, which was shown to the person."""
+    def save_over(self, buffer: NoteBuffer, found: OnDisk, vault: Path | None = None) -> None:
+        """Save the text of a note over what is on disk now, which was shown to the person; `vault` is its folder."""
         buffer.rebase(found.text or "", found.digest)
         if buffer.dirty:
-            self.save(buffer.path)
+            self.save(buffer.path, vault if found.text is None else None)
 
     def take_theirs(self, buffer: NoteBuffer, found: OnDisk) -> None:
         """Take what is on disk; undo leads back to one's own text."""

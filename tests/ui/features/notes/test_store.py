@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -287,6 +288,28 @@ def test_a_file_that_changed_meanwhile_is_not_written_over(store, told, buffer, 
     done()
     assert told.names == ["clashed", "saved"]
     assert path.read_text(encoding="utf-8") == "mine " + TEXT
+
+
+@pytest.mark.parametrize("away", [False, True])
+def test_a_note_is_written_again_with_its_folder_unless_its_vault_is_away(store, told, path, done, away) -> None:
+    inner = path.parent / "vault" / "people" / "Ada.md"
+    inner.parent.mkdir(parents=True)
+    inner.write_text(TEXT, encoding="utf-8", newline="")
+    store.open(inner)
+    done()
+    typed(store.buffers.get(inner), "mine ")
+    shutil.rmtree(inner.parents[1] if away else inner.parent)
+    store.check(inner)
+    done()
+    assert told.last() == OnDisk(None, None)
+    store.save_over(store.buffers.get(inner), told.last(), inner.parents[1])
+    done()
+    assert inner.exists() is not away
+    if away:
+        assert "Put the folder back" in str(told.last())
+        assert not inner.parents[1].exists()
+    else:
+        assert inner.read_text(encoding="utf-8") == "mine " + TEXT
 
 
 def test_nothing_is_written_over_a_file_that_says_the_same(store, told, buffer, path, done) -> None:
