@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -90,25 +91,40 @@ class Condition(Struct, frozen=True):
         return any(own == tag or own.startswith(f"{tag}/") for own in map(fold, note.tags))
 
 
+class Match(Struct, frozen=True):
+    """Where something occurs in a text, and what was matched, where an expression finds every line end as one sign."""
+
+    start: int
+    end: int
+    of: regex.Match[str]
+
+
 class Term(Struct, frozen=True):
     """One thing to look for. `alone`: only where it is no part of a longer word, in any script.
 
-    `seconds` is how long an expression may take in one note, None without limit.
+    `seconds` is how long an expression may take in one note, None for words, which take no time.
     """
 
     pattern: regex.Pattern[str]
     alone: bool = False
     seconds: float | None = None
 
-    def matches(self, text: str, start: int = 0, end: int | None = None) -> Iterator[regex.Match[str]]:
+    def matches(self, text: str, start: int = 0, end: int | None = None) -> Iterator[Match]:
         """Where it occurs from `start` to `end`; empty matches are passed over.
 
         Raises TimeoutError where the expression takes too long.
         """
         limit = len(text) if end is None else end
+        # `$` and `.` know line feeds alone: a carriage return before one would be no end of a line, and part of it.
+        returns = [] if self.seconds is None else [found.start() for found in re.finditer("\r\n", text)]
+        if returns:
+            text = text.replace("\r\n", "\n")
+            start, limit = (place - bisect_left(returns, place) for place in (start, limit))
+        feeds = [place - number for number, place in enumerate(returns)]
         for found in self.pattern.finditer(text, start, limit, timeout=self.seconds):
-            if found.end() > found.start() and not (self.alone and not stands_alone(text, *found.span())):
-                yield found
+            first, last = found.span()
+            if last > first and not (self.alone and not stands_alone(text, first, last)):
+                yield Match(first + bisect_left(feeds, first), last + bisect_left(feeds, last), found)
 
     def occurs(self, text: str) -> bool:
         """Whether it occurs at all. Raises TimeoutError as `matches` does."""
@@ -319,7 +335,7 @@ def _hits(note: IndexedNote, term: Term, query: SearchQuery) -> Iterator[SearchH
     name = note.names.base_name
     if SearchPlace.TITLE in query.options.where:
         for match in term.matches(name):
-            yield SearchHit(SearchPlace.TITLE, *match.span(), in_name=True)
+            yield SearchHit(SearchPlace.TITLE, match.start, match.end, in_name=True)
     for where, start, end in matched_spans(note.text, term, query):
         yield SearchHit(where, start, end)
 
@@ -330,13 +346,13 @@ def matched_spans(text: str, term: Term, query: SearchQuery) -> Iterator[tuple[S
     yaml_start, yaml_end, body_start = split_places(text)
     if SearchPlace.PROPERTIES in wanted:
         for match in term.matches(text, yaml_start, yaml_end):
-            yield (SearchPlace.PROPERTIES, *match.span())
+            yield SearchPlace.PROPERTIES, match.start, match.end
     if SearchPlace.TITLE in wanted or SearchPlace.BODY in wanted:
         heading = heading_text(text, body_start) or (0, 0)
         for match in term.matches(text, body_start):
-            where = SearchPlace.TITLE if heading[0] <= match.start() < heading[1] else SearchPlace.BODY
+            where = SearchPlace.TITLE if heading[0] <= match.start < heading[1] else SearchPlace.BODY
             if where in wanted:
-                yield (where, *match.span())
+                yield where, match.start, match.end
 
 
 def plan_links(vaults: Sequence[VaultNotes], path: Path, mentions: Sequence[Mention]) -> Planned:
@@ -407,20 +423,20 @@ class Replacer:
         Raises InputError where the expression takes too long.
         """
         by_span = {(hit.start, hit.end): hit for hit in note.hits if not hit.in_name}
+        document = NoteDocument(note.text)
         try:
             spans = {span[1:] for span in matched_spans(note.text, self.term, self.query)}
             return tuple(
-                Replacement(by_span[match.span()], self._text(match))
-                for match in self._matches(note.text)
-                if match.span() in by_span and match.span() in spans
+                Replacement(by_span[span], self._text(match.of).replace("\n", document.newline))
+                for match in self._matches(document)
+                if (span := (match.start, match.end)) in by_span and span in spans
             )
         except TimeoutError as error:
             raise InputError(note.filename, "the regular expression takes too long in this note.") from error
 
-    def _matches(self, text: str) -> Iterator[regex.Match[str]]:
-        body_start = NoteDocument(text).body_start
-        yield from self.term.matches(text, 0, body_start)
-        yield from self.term.matches(text, body_start)
+    def _matches(self, document: NoteDocument) -> Iterator[Match]:
+        yield from self.term.matches(document.text, 0, document.body_start)
+        yield from self.term.matches(document.text, document.body_start)
 
     def _text(self, match: regex.Match[str]) -> str:
         return "".join(part if isinstance(part, str) else match[part.group] or "" for part in self._parts)

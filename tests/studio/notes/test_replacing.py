@@ -41,6 +41,9 @@ def searched(
         (r"(\w+) of (?P<place>\w+)", "$2: $1 ${place} $$5", REGEX, "king of Ys", "Ys: king Ys $5"),
         (r"a(b)?", r"[$1]\t\\", REGEX, "ab a", "[b]\t\\ []\t\\"),
         (r"^(?=x)x", "y", REGEX, "x\nx", "y\ny"),
+        (r"ends\.$", "stops.", REGEX, "A\r\nit ends.\r\n\r\nIt ends.\r\n", "A\r\nit stops.\r\n\r\nIt stops.\r\n"),
+        (r"^(.+)\n(b.*)", r"$2\n$1", REGEX, "x\r\na\r\nbc\r\nd", "x\r\nbc\r\na\r\nd"),
+        (r"a\n", "", REGEX, "a\r\nb\na\nc", "b\nc"),
     ],
 )
 def test_replacing_all(
