@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import partial, reduce
+from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
@@ -332,6 +333,24 @@ class IndexChanges(Struct, frozen=True):
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.modified or self.keys_changed or self.other)
+
+    @property
+    def moves(self) -> dict[tuple[str, str], str]:
+        """What files that were renamed or moved are called now, by vault and file before.
+
+        One that is gone and one that is new are the same where no other has its title, else where no other has its
+        text.
+        """
+        found: dict[tuple[str, str], str] = {}
+        for trait in (attrgetter("title"), attrgetter("content")):
+            there: dict[tuple[str, str], tuple[list[Entry], list[Entry]]] = {}
+            for number, entries in enumerate((self.removed, self.added)):
+                for entry in entries:
+                    there.setdefault((entry.vault, trait(entry)), ([], []))[number].append(entry)
+            for (vault, words), (gone, new) in there.items():
+                if words and len(gone) == len(new) == 1:
+                    found.setdefault((vault, gone[0].filename), new[0].filename)
+        return found
 
 
 NO_CHANGES: Final = IndexChanges()

@@ -21,7 +21,7 @@ from lorestudio.ui.shell.layout import PANE_ORDER
 from lorestudio.ui.shell.qt import later, move_keyboard, pressed_by_enter
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, tr
-from lorestudio.ui.state.selection import same_numbers
+from lorestudio.ui.state.selection import moved_files, same_numbers
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import holding, row, tight
 from lorestudio.ui.widgets.pane import PlannedPane
@@ -129,7 +129,10 @@ class MainWindow(QMainWindow):
                 context.selection.find_again(before, self._shown_index)
             else:
                 context.selection.clear()
-        if context.place.is_same:
+        if project is not None and context.place.is_same:
+            moved = moved_files(project, before)  # also by another program, such as Obsidian
+            context.place.moved(moved)
+            context.history.moved(moved)
             numbers = self.session.renewed and same_numbers(before, self._shown_index)
             context.history.keep(self._shown_index, numbers=numbers)
         else:

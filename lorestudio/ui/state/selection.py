@@ -11,7 +11,9 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.studio.project.project import Project
 from lorestudio.ui.state.session_state import SessionState
+from lorestudio.vault.index import changes_between
 
 
 class Selection(QObject):
@@ -118,6 +120,13 @@ def same_numbers(before: VaultIndex, after: VaultIndex) -> bool:
     """Whether every entry has the number that it had, so that older traces and choices mean the same ones."""
     one, other = before.entries, after.entries
     return one is other or [_place_of(each) for each in one] == [_place_of(each) for each in other]
+
+
+def moved_files(project: Project, before: VaultIndex) -> dict[Path, Path]:
+    """The files of entries that have another name in the project than they had in its index before."""
+    moves = changes_between(before, project.index).moves.items()
+    paths = ((project.note_path(vault, old), project.note_path(vault, new)) for (vault, old), new in moves)
+    return {old: new for old, new in paths if old is not None and new is not None}
 
 
 LONGEST: Final = 200

@@ -159,6 +159,28 @@ def test_a_note_that_goes_on_disk_stays_with_its_unsaved_text(make_window, qtbot
     assert pane.path == path
 
 
+@pytest.mark.always
+@pytest.mark.parametrize("name", ["Door.md", "house/Gate.md"])
+def test_a_note_that_another_program_renames_is_looked_at_under_its_new_name(make_window, qtbot, tmp_path, name: str):
+    path = write(tmp_path / "vault", "Gate")
+    path.write_text(path.read_text(encoding="utf-8").replace("# Gate\n", ""), encoding="utf-8")
+    write(tmp_path / "vault", "Wall")
+    window = make_window(cache_file=tmp_path / "vaults.sqlite")
+    session, pane = window.session, window.entry
+    session.reading.open([tmp_path / "vault"])
+    qtbot.waitUntil(lambda: titles(session) == ["Gate", "Wall"] and session.jobs.idle)
+    window.selection.choose_entry(1)
+    window.selection.choose_entry(0)
+    qtbot.waitUntil(lambda: pane.editor.buffer is not None and session.jobs.idle)
+    qtbot.wait(300)
+    (path.parent / name).parent.mkdir(exist_ok=True)
+    path.rename(path.parent / name)
+    qtbot.waitUntil(lambda: pane.path == path.parent / name, timeout=15_000)
+    assert window.history.can_go_back
+    window.history.back()
+    assert pane.path == tmp_path / "vault" / "Wall.md"
+
+
 def test_a_project_that_was_read_already_is_followed(cached, qtbot, tmp_path):
     path = write(tmp_path / "vault", "Gate")
     session = cached()
