@@ -264,6 +264,7 @@ class NoteWork(QObject):
         folders = tuple(project.roots) if project else ()
         roots = tuple(project.changed_in) if project else ()
         if roots == self._roots:
+            self._look_again()
             return
         self.folders, self._roots = folders, roots
         self._fresh = FreshNotes(folders) if roots else None
@@ -289,6 +290,17 @@ class NoteWork(QObject):
             done=lambda result: self._opened(roots, *result),
             failed=self._failed,
         )
+
+    def _look_again(self) -> None:
+        """Another window or program that changed the notes has added to the log, too."""
+        log = self._log
+        if log is not None:
+            self._session.jobs.start(
+                tr("Reading the log of changes"),
+                lambda _report: log.refresh(),
+                done=lambda _none: self.changed.emit(),
+                failed=self._failed,
+            )
 
     def _opened(self, roots: tuple[Path, ...], log: ChangeLog, mended: tuple[str, ...], left: Sequence[str]) -> None:
         """`mended` says what was put right, `left` which files a crash left that cannot be deleted."""

@@ -121,6 +121,18 @@ def test_a_change_is_written_undone_and_done_again(stage: Stage) -> None:
     assert stage.told == []
 
 
+def test_what_another_window_did_is_offered_for_undo(stage: Stage, tmp_path: Path) -> None:
+    stage.open()
+    stage.change()
+    other = ChangeLog(tmp_path / "kept", [stage.bell.parent])
+    other.apply(ChangeSet("Ring", (NoteFileChange(stage.bell, NEWER, BELL),)))
+    assert stage.work.undo_title == "Toll"
+    assert stage.session.project is not None
+    stage.session.set_project(stage.session.project)  # as after the change was seen on disk
+    stage.settle()
+    assert stage.work.undo_title == "Ring"
+
+
 def test_links_are_said_to_be_read_only_the_first_time(stage: Stage) -> None:
     stage.open()
     answers: list[object] = []

@@ -437,12 +437,15 @@ class ChangeLog:
         Where a file was changed by somebody else meanwhile, or has an `unsaved` text, nothing is undone:
         ChangedMeanwhileError names the files, and in `others` those that `only` can be given. `only` picks files of
         the step by the path that they had before or have after it; the others stay as they are, also after a redo.
+        Nothing is undone either where the newest step is another one than `undo_title` said: SaveError names it.
         Raises what `apply` raises.
         """
+        shown = self._done[-1:]
         with self._exclusive():
             if not self._done:
                 raise SaveError("There is nothing to undo.")
             step = self._done[-1]
+            _check_shown(step, shown, "undone", "the newest change is {title}; undo again to take it back")
             part = _picked(step, only)[::-1]
             changes = tuple(self._runner.texts(step.changes[number]).inverse for number in part)
             wanted = ChangeSet(step.title, changes)
@@ -450,11 +453,13 @@ class ChangeLog:
         return wanted
 
     def redo(self, unsaved: Collection[Path] = ()) -> ChangeSet:
-        """Do again what was undone last; returns what was done to the files. Raises what `apply` raises."""
+        """Do again what was undone last, as `undo` does; returns what was done to the files."""
+        shown = self._undone[-1:]
         with self._exclusive():
             if not self._undone:
                 raise SaveError("There is nothing to do again.")
             step = self._undone[-1]
+            _check_shown(step, shown, "done again", "what was undone last is {title}; try again for that")
             part = step.last.part[::-1]
             wanted = ChangeSet(step.title, tuple(self._runner.texts(step.changes[number]) for number in part))
             self._runner.run(wanted, RunKind.REDO, step.id, part, reverses=step.last, unsaved=unsaved)
@@ -518,6 +523,15 @@ class ChangeLog:
                 yield
             finally:
                 self.refresh()
+
+
+def _check_shown(step: ChangeStep, shown: Sequence[ChangeStep], what: str, now: str) -> None:
+    """Raise SaveError where a person was told of another step than this one."""
+    if shown and shown[0].id != step.id:
+        raise SaveError(
+            f"“{shown[0].title}” was not {what}: another window or program has done or undone something meanwhile. "
+            f"Now {now.format(title=f'“{step.title}”')}."
+        )
 
 
 def _missing(place: Path) -> Path | None:

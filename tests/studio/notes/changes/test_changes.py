@@ -152,6 +152,24 @@ def test_two_studios_share_one_log(log: ChangeLog, tmp_path: Path, vault: Path) 
     assert log.redo_title == "mine"
 
 
+def test_only_the_step_that_was_shown_is_undone(log: ChangeLog, tmp_path: Path, vault: Path) -> None:
+    log.apply(ChangeSet("first", (edit(vault / "Lamp.md", "1"),)))
+    other = reopened(tmp_path, vault)
+    log.apply(rename_set(vault))
+    after = files_in(vault)
+    with pytest.raises(SaveError, match=r"“first” was not undone: .* “Rename Skarn to Skarn the Grey”; undo again"):
+        other.undo()
+    assert files_in(vault) == after
+    assert other.undo_title == "Rename Skarn to Skarn the Grey"
+    other.undo()
+    log.refresh()
+    other.undo()
+    before = files_in(vault)
+    with pytest.raises(SaveError, match=r"“Rename .* was not done again: .* “first”; try again"):
+        log.redo()
+    assert files_in(vault) == before
+
+
 def test_a_new_change_ends_what_could_be_redone(log: ChangeLog, tmp_path: Path, vault: Path) -> None:
     log.apply(ChangeSet("first", (edit(vault / "Lamp.md", "1"),)))
     log.undo()
