@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.recovery import Recovery, Unsaved
@@ -30,6 +31,7 @@ class NotesFeature(Feature):
         self.pane = EntryPane(context.theme, context.session, context.selection, context.drafts, context.session.jobs)
         self.panes = (self.pane,)
         self._leaving = False
+        self._away: list[Unsaved] = []  # restored, and of a vault that is not open yet
         self._open_vaults: OpenVaults | None = None
 
     def actions(self) -> Iterable[Action]:
@@ -103,6 +105,7 @@ class NotesFeature(Feature):
         preview.previewed.connect(self.pane.show_preview)
         session.project_changed.connect(preview.forget)
         session.project_changed.connect(self._tell_other_windows)
+        session.project_shown.connect(self._show_restored)
         session.choice_changed.connect(preview.forget)
         session.traces_changed.connect(self._forget_preview)
         context.selection.generation_changed.connect(preview.forget)
@@ -194,7 +197,28 @@ class NotesFeature(Feature):
         self.context.flash(tr("{name} was saved.", name=path.name))
 
     def _go_to_restored(self, item: Unsaved) -> None:
-        note = self.context.session.note_at(item.path)
+        context, project = self.context, self.context.session.project
+        note: Entry | LeftOutNote | None = context.session.note_at(item.path)
+        place = project.note_place(item.path) if project is not None else None
+        if note is None and place is not None:  # its file is gone: it is shown all the same, and can be written again
+            told = tr("“{name}” is not on disk any more.", name=item.path.name)
+            note = LeftOutNote(place[1], place[0], NoteProblem.UNREADABLE, told)
         if note is not None:
-            self.context.selection.choose_note(note)
-            self.context.show("entry")
+            context.selection.choose_note(note)
+            context.show("entry")
+            return
+        self._away.append(item)
+        paths = joined([str(each.path) for each in self._away])
+        text = tr("Restored, and not saved yet: {paths}. To see it, open the vault that it lies in.", paths=paths)
+        context.say(Notice(text, "neutral", actions=("vault.open", "projects.recent"), key="restored"))
+
+    def _show_restored(self) -> None:
+        """A vault is open: show the texts of it that were restored before."""
+        project, unsaved = self.context.session.project, self.context.drafts.all
+        here = [item for item in self._away if project is not None and project.note_place(item.path) is not None]
+        self._away = [item for item in self._away if item not in here]
+        if here and not self._away:
+            self.context.bars.drop("restored")
+        for item in here:
+            if item.path in unsaved:
+                self._go_to_restored(item)

@@ -266,9 +266,8 @@ class Safety(QObject):
             return
 
         def done(_none: object) -> None:
-            self._store.restore(item.path, item.text, item.digest)
+            self._store.restore(item.path, item.text, item.digest, partial(self.restored.emit, item))
             self._store.kept.add(item.path)
-            self.restored.emit(item)
 
         self._jobs.start(
             tr("Restoring {name}", name=item.path.name),

@@ -108,19 +108,27 @@ class NoteStore(QObject):
         self._forget_copy(path)
         self.open(path)
 
-    def restore(self, path: Path, text: str, digest: str | None) -> None:
-        """Open a note with an unsaved text that was found: what is on disk now stays to be compared with."""
+    def restore(self, path: Path, text: str, digest: str | None, then: Callable[[], object] = lambda: None) -> None:
+        """Open a note with an unsaved text that was found, and go on with `then`.
 
-        def done(found: OnDisk) -> None:
+        What is on disk now stays to be compared with; where it cannot be read, the text is there all the same. What is
+        unsaved here already is one step of undo away.
+        """
+
+        def done(found: OnDisk, error: Exception | None = None) -> None:
+            known = self.buffers.get(path)
             # With the digest that it was written over, a save sees where the file is another one now.
-            buffer = self.buffers.open(path, found.text or "", digest)
+            buffer = known if known is not None and known.dirty else self.buffers.open(path, found.text or "", digest)
             buffer.replace_all(text)
             self.note_typed(buffer)
             self.opened.emit(buffer)
-            if found.digest != digest and buffer.dirty:
+            if error is not None:
+                self.unseen.emit(buffer, error)
+            elif found.digest != buffer.digest and buffer.dirty:
                 self.clashed.emit(buffer, found)
+            then()
 
-        self._look(path, done, lambda error: self.failed.emit(path, error))
+        self._look(path, done, lambda error: done(OnDisk(None, None), error))
 
     def _look(self, path: Path, done: Callable[[OnDisk], object], failed: Callable[[Exception], object]) -> None:
         self._jobs.start(

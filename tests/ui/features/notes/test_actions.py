@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QMessageBox, QPushButton
 
 from lorestudio.domain.chat import Generation
+from lorestudio.studio.notes.recovery import Recovery
+from lorestudio.ui.features.notes.history import RecoveryDialog
 from lorestudio.ui.features.notes.pane import SOURCE, TEXT, WRITE
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.vault.file_lock import OpenVaults
@@ -218,3 +220,32 @@ def test_unsaved_texts_are_kept_when_the_window_says_so(window: MainWindow, tmp_
     settle(window)
     (copy,) = (tmp_path / "notes").glob("recovery/*/*.json")
     assert "precious" in copy.read_text(encoding="utf-8")
+
+
+@pytest.mark.always
+def test_a_restored_text_whose_file_is_gone_is_shown_and_can_be_written_again(
+    window: MainWindow, tmp_path: Path
+) -> None:
+    vault = window.session.project.vault_folders[0]
+    path, elsewhere = vault / "Gone.md", tmp_path / "other" / "Away.md"
+    copies = Recovery(tmp_path / "notes" / "recovery")
+    for each in (path, elsewhere):
+        copies.keep(each, f"---\ntags: [lorebook]\n---\n# {each.stem}\n", "digest of a file that is gone")
+    copies.close()
+    window.keep_notes_safe(tmp_path / "notes")
+    settle(window)
+    dialog = window.findChild(RecoveryDialog)
+    for item in dialog.found:
+        dialog.press("restore", item)
+        settle(window)
+    assert [str(elsewhere) in each for each in said(window)] == [True]
+    assert window.entry.path == path
+    assert window.entry.bar.label.text() == "“Gone.md” is not on disk any more. Your text is kept here."
+    next(each for each in window.entry.bar.findChildren(QPushButton) if each.text() == "Write it again").click()
+    settle(window)
+    assert path.read_text(encoding="utf-8").endswith("# Gone\n")
+    elsewhere.parent.mkdir()
+    window.session.set_project(make_project(elsewhere.parent))
+    settle(window)
+    assert (window.entry.path, said(window)) == (elsewhere, [])
+    window.drafts.drop(elsewhere)

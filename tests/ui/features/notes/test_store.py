@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -485,7 +486,25 @@ def test_a_found_text_that_the_file_has_already_clashes_with_nothing(store, told
     done()
     assert told.names == ["opened"]
     path.write_bytes(b"\xff\xfe broken")
-    store.restore(path, "found", "d")
+
+
+def test_a_found_text_is_there_though_its_file_cannot_be_read(store, told, path, done) -> None:
+    path.write_bytes(b"\xff\xfe broken")
+    store.restore(path, "found", "d", partial(told.all.append, ("then", None)))
     done()
-    assert told.names == ["opened", "failed"]
-    assert isinstance(told.last(), Exception)  # which the pane shows for the path before it
+    assert told.names == ["opened", "unseen", "then"]
+    assert store._drafts.get(path) == Draft("found", "d")
+    store.save(path)
+    done()
+    assert path.read_bytes() == b"\xff\xfe broken"
+
+
+def test_a_second_found_text_is_a_step_after_the_first(store, path, done) -> None:
+    store.restore(path, "newest", digest(path))
+    done()
+    store.restore(path, "older", "digest of long ago")
+    done()
+    buffer = store.buffers.get(path)
+    assert (buffer.text, buffer.dirty) == ("older", True)
+    buffer.document.undo()
+    assert (buffer.text, buffer.dirty) == ("newest", True)
