@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -79,6 +80,11 @@ class _Written(Struct, frozen=True):
     finished_ms: float
 
 
+_Way = tuple[RequestKind | None, str]
+_Ranked = tuple[tuple[int, bool, float], _Written | None, tuple[str, ...]]
+_NO_REPLY: Final[_Ranked] = ((0, False, 0.0), None, ())
+
+
 def matched(captures: Iterable[Capture], chat: Chat) -> tuple[MatchedCapture, ...]:
     """Every capture, oldest first, with the reply of `chat` that it most probably made.
 
@@ -92,10 +98,29 @@ def matched(captures: Iterable[Capture], chat: Chat) -> tuple[MatchedCapture, ..
             before = best.get(each.generation)
             if before is None or len(each.evidence) >= len(before.evidence):  # of equals the later one
                 best[each.generation] = each
+    ways = {made: _way(each.capture.prompt, made.message, chat) for made, each in best.items()}
     return tuple(
-        replace(each, replaced=True) if each.generation is not None and best[each.generation] is not each else each
+        _asked_again(each, ways, chat)
+        if each.generation is None
+        else replace(each, replaced=best[each.generation] is not each)
         for each in found
     )
+
+
+def _asked_again(found: MatchedCapture, ways: Mapping[Generation, _Way | None], chat: Chat) -> MatchedCapture:
+    """A request whose answer is nowhere in the chat: a reply was made anew where one was asked for in the same way."""
+    if found.kind is RequestKind.QUIET or (found.kind is RequestKind.TOOL and not found.capture.auxiliary):
+        for made, way in ways.items():
+            if way is not None and way == _way(found.capture.prompt, made.message, chat):
+                evidence = _told(("place", "ending"))
+                return MatchedCapture(found.capture, RequestKind.REPLY, made, evidence, replaced=True)
+    return found
+
+
+def _way(prompt: SentPrompt, place: int, chat: Chat) -> _Way | None:
+    """How a reply there is asked for; None where the prompt does not end with the messages before it."""
+    ending = _ending(_whole(prompt), place, chat)
+    return None if ending is None else (_own_kind(prompt, auxiliary=False), ending)
 
 
 def _match(capture: Capture, written: Sequence[_Written], chat: Chat) -> MatchedCapture:
@@ -107,25 +132,40 @@ def _match(capture: Capture, written: Sequence[_Written], chat: Chat) -> Matched
         prompt = capture.prompt
     except ValueError:
         return MatchedCapture(capture, RequestKind.UNREADABLE)
-    if kind := _own_kind(prompt, auxiliary=capture.auxiliary):
-        return MatchedCapture(capture, kind)
-    whole = "\n".join(message.text for message in prompt.messages)
-    chosen: tuple[int, _Written | None, tuple[str, ...]] = (0, None, ())
+    own = _own_kind(prompt, auxiliary=capture.auxiliary)
+    if own and (capture.auxiliary or prompt.schema):
+        return MatchedCapture(capture, own)
+    whole = _whole(prompt)
+    _rank, reply, evidence = max(_ranked(capture, whole, written, chat), key=lambda one: one[0], default=_NO_REPLY)
+    # A front end may send the whole conversation as one message: then the answer tells it from a tool's question.
+    if own and not ("text" in evidence and len(evidence) > 1):
+        return MatchedCapture(capture, own)
+    if reply is None or evidence == ("place",):
+        return MatchedCapture(capture, RequestKind.QUIET)
+    return MatchedCapture(capture, RequestKind.REPLY, reply.generation, _told(evidence))
+
+
+def _ranked(capture: Capture, whole: str, written: Sequence[_Written], chat: Chat) -> Iterator[_Ranked]:
     for each in written:
         evidence = tuple(_evidence(capture, whole, each, chat))
         # Times and a place in the chat fit a background prompt, too: the answer decides where there is one.
-        if len(evidence) > chosen[0] and ("text" in evidence or not any(capture.replies) or len(evidence) > 1):
-            chosen = (len(evidence), each, evidence)
-    _, reply, evidence = chosen
-    if reply is None or evidence == ("place",):
-        return MatchedCapture(capture, RequestKind.QUIET)
-    return MatchedCapture(capture, RequestKind.REPLY, reply.generation, tuple(_EVIDENCE[each] for each in evidence))
+        if "text" in evidence or len(evidence) > 1 or (evidence and not any(capture.replies)):
+            yield (len(evidence), "text" in evidence, -abs(capture.started_ms - each.started_ms)), each, evidence
+
+
+def _whole(prompt: SentPrompt) -> str:
+    return "\n".join(message.text for message in prompt.messages)
+
+
+def _told(evidence: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_EVIDENCE[each] for each in evidence)
 
 
 _EVIDENCE: Final[Mapping[str, str]] = {
     "time": "it was asked while the reply was being written",
     "text": "the answer is the reply",
     "place": "it ends with the messages before the reply",
+    "ending": "what follows them is what the reply was asked for with",
 }
 
 
@@ -142,31 +182,41 @@ def _evidence(capture: Capture, whole: str, reply: _Written, chat: Chat) -> Iter
         yield "time"
     if any(_is_answer(each, reply.text) for each in capture.replies):
         yield "text"
-    if _ends_before(whole, reply.generation.message, chat):
+    place = reply.generation.message
+    if _ending(whole, place, chat) is not None and not _holds(whole, (reply.text,)):
         yield "place"
 
 
 def _is_answer(answer: str, text: str) -> bool:
-    """Whether the answer is the reply, or was before its end was trimmed or the writer's notes were taken out."""
+    """Whether the answer is the reply, or begins or ends it, or was before something was taken off it."""
     said, kept = answer.partition(_NOTES)[0].strip(), text.strip()
     if not said or not kept:
         return False
-    return said == kept or (min(len(said), len(kept)) >= _TELLING and (said.startswith(kept) or kept.startswith(said)))
+    short, long = sorted((said, kept), key=len)
+    return said == kept or (len(short) >= _TELLING and (long.startswith(short) or long.endswith(short)))
 
 
-def _ends_before(whole: str, place: int, chat: Chat) -> bool:
-    """Whether the last visible messages before that place stand in the prompt in order, and the next one does not."""
-    spoken = [each.text.strip() for each in chat.messages[:place] if each.scannable and each.text.strip()]
-    if not spoken:
-        return False
-    end = -1
-    for text in spoken[-_TAIL:]:
-        end = whole.find(text, end + 1)
-        if end < 0:
-            return False
-    after = chat.messages[place + 1 :]
-    later = next((each.text.strip() for each in after if each.is_user and len(each.text.strip()) >= _TELLING), "")
-    return not later or later not in whole
+def _ending(whole: str, place: int, chat: Chat) -> str | None:
+    """What follows the last visible messages before that place, which stand in the prompt in order.
+
+    None where they do not, or where the person's next message is in it, too.
+    """
+    back = (chat.messages[number] for number in range(place - 1, -1, -1))
+    spoken = [*islice((each.text.strip() for each in back if each.scannable and each.text.strip()), _TAIL)]
+    end = 0
+    for text in reversed(spoken):
+        start = whole.find(text, end)
+        if start < 0:
+            return None
+        end = start + len(text)
+    after = (each.text for each in chat.messages[place + 1 :] if each.is_user and each.scannable)
+    return whole[end:] if spoken and not _holds(whole, after) else None
+
+
+def _holds(whole: str, texts: Iterable[str]) -> bool:
+    """Whether the first of these texts that is long enough to tell stands in the prompt."""
+    first = next((text for text in map(str.strip, texts) if len(text) >= _TELLING), "")
+    return bool(first) and first in whole
 
 
 def _written(chat: Chat) -> Iterator[_Written]:
@@ -348,7 +398,8 @@ def comparison(project: Project, made: MatchedCapture, trace: Trace) -> PromptCo
     found = find_lore(prompt, wanted, said)
     here = {each.entry for each in trace.injections}
     there = {each.entry for each in found}
-    known = [*said, *(message.text for message in assembled.messages), *(block.text for block in trace.notes)]
+    known = [message.text for message in chat.messages[: trace.turn.message + 1]]  # the reply may have been continued
+    known += [*(message.text for message in assembled.messages), *(block.text for block in trace.notes)]
     return PromptComparison(
         tuple(each for each in found if each.entry in here),
         tuple(each for each in found if each.entry not in here),

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from lorestudio.domain.chat import Generation
+from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
@@ -179,6 +180,90 @@ def test_what_failed_or_was_redacted_is_no_background_prompt(demo: Project, runs
     found = matched([masked, refused], demo.chat)
     assert [each.kind for each in found] == [RequestKind.REDACTED, RequestKind.FAILED]
     assert [each.generation for each in found] == [None, None]
+
+
+# ---- which reply, in a chat of four messages -------------------------------------------------------------------------
+
+ASKED = ("The lamp has gone out, says the keeper.", "And who lit it, asks the keeper's wife.")
+TOLD = ("Then we shall climb in the dark, she said, and laughed.", "Nobody has lit it for a hundred years.")
+NOON = milliseconds("2030-01-01T12:00:00+00:00")
+
+
+def small_chat(*tail: Message) -> Chat:
+    """Two turns, a minute each, and what follows."""
+    messages = [
+        Message("Wren" if user else "Ottoline", text, is_user=user, raw={} if user else times(60_000 * turn))
+        for turn in (0, 1)
+        for text, user in ((ASKED[turn], True), (TOLD[turn], False))
+    ]
+    return Chat(messages=(*messages, *tail))
+
+
+def times(after: int, seconds: int = 5) -> dict[str, Json]:
+    return {"gen_started": NOON + after, "gen_finished": NOON + after + seconds * 1000}
+
+
+def turn(place: int, answer: str, after: int, *ending: str, one: bool = False) -> Capture:
+    """What asks for the reply at that place, with what stands behind the chat."""
+    texts = ["Write on.", *[text for pair in zip(ASKED, TOLD, strict=True) for text in pair][:place], *ending]
+    return capture([("user", text) for text in (["\n\n".join(texts)] if one else texts)], answer, NOON + after)
+
+
+def made(chat: Chat, *captures: Capture) -> list[tuple[RequestKind, int | None, bool]]:
+    """Kind, message and whether replaced, in the order in which the captures are given."""
+    found = {each.capture.id: each for each in matched(captures, chat)}
+    ours = [found[each.id] for each in captures]
+    return [(one.kind, one.generation.message if one.generation else None, one.replaced) for one in ours]
+
+
+REPLY, QUIET, TOOL = RequestKind.REPLY, RequestKind.QUIET, RequestKind.TOOL
+
+
+@pytest.mark.parametrize("one", [False, True])
+def test_a_reply_that_was_made_anew_is_no_background_prompt(*, one: bool) -> None:
+    """Its answer and its time are gone; it ends as the request that made the reply (rules: live-capture 4)."""
+    kept = turn(3, TOLD[1], 60_500, "Stay in character.", one=one)
+    gone = turn(3, "A boy did, long ago, they say.", 45_000, "Stay in character.", one=one)
+    quiet = turn(3, "They spoke of a lamp.", 50_000, "Summarise the story.", one=one)
+    other = TOOL if one else QUIET
+    assert made(small_chat(), gone, quiet, kept) == [(REPLY, 3, True), (other, None, False), (REPLY, 3, False)]
+    assert made(small_chat(), gone) == [(other, None, False)]
+
+
+def test_a_tool_that_hands_over_the_chat_in_one_message_is_no_reply() -> None:
+    kept, tool = turn(3, TOLD[1], 60_500), turn(3, "A quay in fog.", 45_000, one=True)
+    assert made(small_chat(), kept, tool) == [(REPLY, 3, False), (TOOL, None, False)]
+
+
+def test_a_prompt_of_one_message_is_the_replys_whose_answer_it_has() -> None:
+    """As SillyTavern's post-processing sends it; its story may say “manifest”."""
+    kept = turn(3, TOLD[1], 60_500, "The ship's manifest is lost.", one=True)
+    assert made(small_chat(), kept) == [(REPLY, 3, False)]
+    assert made(small_chat(), replace(kept, auxiliary=True)) == [(RequestKind.SELECTION, None, False)]
+
+
+@pytest.mark.parametrize("answer", [TOLD[1][-24:], f"<think>Who was it?</think>\n{TOLD[1]}"])
+def test_an_answer_that_goes_on_with_a_reply_or_thinks_before_it_is_the_replys(answer: str) -> None:
+    """Long after the times that the file keeps, the answer still tells."""
+    assert made(small_chat(), turn(3, answer, 7_000_000)) == [(REPLY, 3, False)]
+
+
+def test_of_replies_that_fit_as_well_the_answer_and_then_the_time_decide() -> None:
+    hidden = Message("Wren", "(( Shall we meet a whale later on? ))", is_user=True, is_system=True)
+    later = Message("Ottoline", "", raw=times(63_000))
+    chat = small_chat(hidden, later)
+    assert made(chat, turn(4, "It is cut.", 63_500)) == [(REPLY, 5, False)]
+
+
+def test_what_asks_about_a_reply_that_stands_in_it_did_not_make_it() -> None:
+    assert made(small_chat(), turn(4, "They spoke of a lamp.", 66_000, "Summarise.")) == [(QUIET, None, False)]
+
+
+def test_the_beginning_of_a_reply_that_goes_on_is_from_somewhere(demo: Project, runs: dict[Generation, Trace]) -> None:
+    trace = replies(runs)[0]
+    assert demo.chat is not None
+    begun = demo.chat.messages[trace.turn.message].text[:60].rpartition(" ")[0]
+    assert compared_with(demo, trace, [*sent(demo, trace), ("assistant", begun)]).unknown == ()
 
 
 # ---- what differs ---------------------------------------------------------------------------------------------------
