@@ -24,6 +24,7 @@ from lorestudio.studio.attach.captures import (
     Captures,
     arrived,
     attached,
+    capture_text,
     capture_words,
     default_folder,
     load_attachment,
@@ -127,15 +128,7 @@ def show_capture(name: Name, *, as_json: JsonOption = False) -> None:
         print_json({**_json(capture), **picked(capture, "body", "answer")})
         return
     echo(f"{time_words(capture.started_ms)}  {capture.path}  {capture_words(capture)}")
-    try:
-        messages = capture.prompt.messages
-    except ValueError as error:
-        say(f"the request cannot be read as a prompt ({error}).")
-        messages = ()
-    for number, message in enumerate(messages, 1):
-        echo(f"\n--- {number} of {len(messages)}: {message.role}\n{message.text}")
-    for text in capture.replies:
-        echo(f"\n--- answer\n{text}")
+    echo(f"\n{capture_text(capture)}")
 
 
 @command(captures, "compare")

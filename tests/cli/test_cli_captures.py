@@ -109,7 +109,7 @@ def test_captures_are_listed_shown_masked_and_deleted(lorestudio: Run, store: Ca
 
 def test_a_capture_that_cannot_be_read_as_a_prompt_is_still_shown(lorestudio: Run, store: Captures) -> None:
     store.add(Capture("4000000000002-cccccc", 4_000_000_000_002, 4_000_000_000_009, "/chat/completions", body="{}"))
-    assert "cannot be read as a prompt" in lorestudio("captures", "show", "4000000000002").stderr
+    assert "cannot be read as a prompt" in lorestudio("captures", "show", "4000000000002").stdout
     assert lorestudio("captures", "show", "5").exit_code == 2
 
 

@@ -35,6 +35,7 @@ _WORD: Final = re.compile(r"\w", re.UNICODE)
 _DAY_MS: Final = 86_400_000
 _LONGEST_HEAD: Final = 1024 * 1024  # names of headers and the address have 64 KiB, escaped six times as much
 _LONGEST_BODIES: Final = 4 * MAX_REQUEST
+_LONGEST_RAW: Final = 4_000  # characters of an answer that no text was found in
 _LATEST_MS: Final = 250_000_000_000_000  # the calendar ends soon after
 
 
@@ -90,6 +91,25 @@ def capture_words(capture: Capture) -> str:
     status = f"{f'{capture.status} {capture.reason}'.rstrip()}, " if capture.status >= 400 else ""
     second = "second address, " if capture.auxiliary else ""
     return f"{second}{status}{ENDING_WORDS[capture.ending]}, {seconds}{first}"
+
+
+def capture_text(capture: Capture) -> str:
+    """What went wrong, the messages, and the answers, each under a line that says what it is.
+
+    Of an answer without a text, an error say, it is what came.
+    """
+    try:
+        messages = capture.prompt.messages
+    except ValueError as error:
+        messages, unread = (), f"The request cannot be read as a prompt ({error})."
+    else:
+        unread = ""
+    problem = f"{capture.problem[:1].upper()}{capture.problem[1:]}." if capture.problem else ""
+    parts = [f"--- {place} of {len(messages)}: {each.role}\n{each.text}" for place, each in enumerate(messages, 1)]
+    raw = "" if capture.redacted else capture.answer.strip()
+    rest = f"{raw[:_LONGEST_RAW]}{'…' * (len(raw) > _LONGEST_RAW)}"
+    answers = list(filter(str.strip, capture.replies)) or [rest] * bool(rest)
+    return "\n\n".join(filter(None, (problem, unread, *parts, *(f"--- answer\n{text}" for text in answers))))
 
 
 def capture_of(exchange: Exchange, token: str, provider: str) -> Capture:

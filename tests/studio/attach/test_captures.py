@@ -26,6 +26,7 @@ from lorestudio.studio.attach.captures import (
     arrived,
     attached,
     capture_of,
+    capture_text,
     capture_words,
     load_attachment,
     redacted,
@@ -308,3 +309,16 @@ def test_a_capture_says_what_it_could_not_keep() -> None:
     assert kept.answer == ""
     assert "packed as “br”" in kept.problem
     assert "only the beginning" in kept.problem
+
+
+def test_what_came_of_a_request_is_told_also_where_it_is_no_reply() -> None:
+    """The provider's own words say what to do about a failure, and lorestudio's why an answer cannot be read."""
+    asked = Capture("4000000000000-aaaaaa", 1, 2, "/x", body='{"prompt": "Who rings?"}', answer='{"content": "I."}')
+    assert capture_text(asked) == "--- 1 of 1: text\nWho rings?\n\n--- answer\nI."
+    refused = replace(asked, status=429, answer='{"error": {"message": "Try again in 20 s"}}\n')
+    assert capture_text(refused).endswith('Who rings?\n\n--- answer\n{"error": {"message": "Try again in 20 s"}}')
+    packed = replace(asked, answer="", problem="the answer is packed as “br”")
+    assert capture_text(packed) == "The answer is packed as “br”.\n\n--- 1 of 1: text\nWho rings?"
+    assert capture_text(redacted(refused)) == "--- 1 of 1: text\nxxx xxxxx?"
+    assert capture_text(replace(asked, body="{")).startswith("The request cannot be read as a prompt (")
+    assert len(capture_text(replace(refused, answer="x" * 9_000))) < 4_200

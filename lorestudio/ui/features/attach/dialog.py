@@ -24,6 +24,7 @@ from lorestudio.studio.attach.captures import (
     Captures,
     arrived,
     attached,
+    capture_text,
     capture_words,
     keep_attachment,
     load_attachment,
@@ -511,13 +512,3 @@ def _comparison_text(found: ComparedCapture | None) -> str:
         (tr("lines from nowhere known"), [f"{place + 1}: {line}" for place, line in unknown]),
     )
     return "\n\n".join(f"--- {head}\n" + "\n".join(filter(None, lines)) for head, lines in blocks if any(lines))
-
-
-def capture_text(capture: Capture) -> str:
-    """The messages and the answers, each under a line that says whose it is."""
-    try:
-        messages = capture.prompt.messages
-    except ValueError as error:
-        return tr("The request cannot be read as a prompt ({error}).", error=error)
-    parts = [f"--- {place} / {len(messages)}: {each.role}\n{each.text}" for place, each in enumerate(messages, 1)]
-    return "\n\n".join([*parts, *(f"--- {tr('answer')}\n{text}" for text in capture.replies)])

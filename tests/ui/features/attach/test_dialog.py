@@ -19,7 +19,7 @@ from lorestudio.studio.attach.captures import Captures
 from lorestudio.studio.attach.endpoint import Endpoint
 from lorestudio.trace.wording import time_words
 from lorestudio.ui.features.attach import dialog as attach_dialog
-from lorestudio.ui.features.attach.dialog import CaptureDialog, LiveCapture, LiveCaptureDialog, capture_text
+from lorestudio.ui.features.attach.dialog import CaptureDialog, LiveCapture, LiveCaptureDialog
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.session import Session
 from tests.studio.attach.test_comparing import capture
@@ -262,20 +262,15 @@ def test_what_was_found_is_told_of_each_and_leads_to_its_reply(
     assert shown.text.toPlainText() == (
         "--- made\n#2.2\nits text\n\n--- the prompt and the run\n- Bell: only in the run\n\n"
         "--- where its entries stand\nSkarn: whole\n\n--- lines from nowhere known\n1: Boo.\n\n"
-        "--- 1 / 2: system\nBe brief.\n\n--- 2 / 2: user\nWho rings?\n\n--- answer\nThe wind."
+        "--- 1 of 2: system\nBe brief.\n\n--- 2 of 2: user\nWho rings?\n\n--- answer\nThe wind."
     )
     shown.close()
     alone = CaptureDialog(MASKED, found(MASKED, turn=False), dialog)
-    assert alone.text.toPlainText() == "--- made\nsearch\n\n--- 1 / 1: user\nxxx\n\n--- answer\nxxx"
+    assert alone.text.toPlainText() == "--- made\nsearch\n\n--- 1 of 1: user\nxxx\n\n--- answer\nxxx"
     wanted: list[object] = []
     dialog.wanted.connect(wanted.append)
     dialog.go.click()
     assert (wanted, dialog.isVisible()) == ([Generation(2, 1)], False)
-
-
-def test_a_request_that_is_no_prompt_is_said() -> None:
-    assert capture_text(replace(ASKED, body="{")).startswith("The request cannot be read as a prompt (")
-    assert capture_text(replace(ASKED, answer="{}")).endswith("user\nWho rings?")
 
 
 def test_limits_are_kept_once_they_are_others(opened: Any, live: LiveCapture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,7 +117,7 @@ def test_captures_are_shown_redacted_and_deleted(
         dialog.open_button.click()
         settle(window)
         (shown,) = (each for each in QApplication.topLevelWidgets() if isinstance(each, CaptureDialog))
-        assert shown.text.toPlainText() == "--- 1 / 1: user\nWho rings the bell?\n\n--- answer\nThe wind."
+        assert shown.text.toPlainText() == "--- 1 of 1: user\nWho rings the bell?\n\n--- answer\nThe wind."
         shown.close()
         for button in (dialog.redact, dialog.delete):
             dialog.list.select_places([0], 0)
