@@ -239,10 +239,12 @@ def _text(content: Json) -> str:
             found.append(part)
         elif isinstance(part, Mapping) and part.get("type") == "tool_use":
             found.append(spell(part.get("input")))
-        elif isinstance(part, Mapping):
+        elif (
+            isinstance(part, Mapping) and part.get("thought") is not True
+        ):  # Google's models think in parts of their own
             left.append(part.get("text", part.get("content")))
-        else:
-            left += reversed(_list(part))
+        elif isinstance(part, list):
+            left += reversed(part)
     return "\n\n".join(filter(None, found))
 
 
@@ -284,7 +286,7 @@ def read_replies(answer: str) -> tuple[str, ...]:
 
 def _events(text: str) -> Iterator[Json]:
     """Events of a stream: `data:` lines, or a JSON object a line."""
-    for line in text.splitlines():
+    for line in re.split(r"[\r\n]+", text):  # a text may hold other ends of lines, unescaped
         data = line.removeprefix("data:").strip() if line.startswith("data:") else line.strip()
         if data.startswith("{"):
             try:

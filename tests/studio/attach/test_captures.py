@@ -223,6 +223,8 @@ def test_each_way_of_spelling_a_prompt_is_read() -> None:
         ('event: message\ndata: {"token":"Du"}\n\nevent: message\ndata: {"token":"sk"}\n\n', ("Dusk",)),
         ('{"response":"Du"}\n{"response":"sk","done":true}\n', ("Dusk",)),
         ('data: {"candidates":[{"content":{"parts":[{"text":"Dusk"}]}}]}\n\n', ("Dusk",)),
+        ('{"candidates":[{"content":{"parts":[{"text":"Hm.","thought":true},{"text":"Dusk"}]}}]}', ("Dusk",)),
+        ('data: {"choices":[{"text":"Du\u2028\x85sk"}]}\n\n', ("Du\u2028\x85sk",)),
         ('{"results":[{"text":"Dusk"}]}', ("Dusk",)),
         ('data: {"choices":[{"text":"Dusk"}]}\n\ndata: {"choices":[{"te', ("Dusk",)),
         ("", ()),
