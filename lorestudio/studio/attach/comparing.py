@@ -53,6 +53,7 @@ class RequestKind(StrEnum):
     SELECTION = "a question which entries matter"
     TOOL = "a tool's question"
     QUIET = "a background prompt over the chat"
+    OTHER = "a prompt without this chat"
     UNREADABLE = "no prompt"
     FAILED = "a request that failed"
     REDACTED = "a redacted prompt"
@@ -109,7 +110,7 @@ def matched(captures: Iterable[Capture], chat: Chat) -> tuple[MatchedCapture, ..
 
 def _asked_again(found: MatchedCapture, ways: Mapping[Generation, _Way | None], chat: Chat) -> MatchedCapture:
     """A request whose answer is nowhere in the chat: a reply was made anew where one was asked for in the same way."""
-    if found.kind is RequestKind.QUIET or (found.kind is RequestKind.TOOL and not found.capture.auxiliary):
+    if not found.capture.auxiliary and found.kind in {RequestKind.QUIET, RequestKind.OTHER, RequestKind.TOOL}:
         for made, way in ways.items():
             if way is not None and way == _way(found.capture.prompt, made.message, chat):
                 evidence = _told(("place", "ending"))
@@ -141,7 +142,8 @@ def _match(capture: Capture, written: Sequence[_Written], chat: Chat) -> Matched
     if own and not ("text" in evidence and len(evidence) > 1):
         return MatchedCapture(capture, own)
     if reply is None or evidence == ("place",):
-        return MatchedCapture(capture, RequestKind.QUIET)
+        here = any(_holds(whole, (each.text,)) for each in chat.messages if each.scannable)
+        return MatchedCapture(capture, RequestKind.QUIET if here else RequestKind.OTHER)
     return MatchedCapture(capture, RequestKind.REPLY, reply.generation, _told(evidence))
 
 

@@ -259,6 +259,11 @@ def test_what_asks_about_a_reply_that_stands_in_it_did_not_make_it() -> None:
     assert made(small_chat(), turn(4, "They spoke of a lamp.", 66_000, "Summarise.")) == [(QUIET, None, False)]
 
 
+def test_a_prompt_of_another_chat_is_no_background_prompt_over_this_one() -> None:
+    other = capture([("user", text) for text in ("Write on.", "A ship comes in, they say.", "Summarise.")], "So.", NOON)
+    assert made(small_chat(), other) == [(RequestKind.OTHER, None, False)]
+
+
 def test_the_beginning_of_a_reply_that_goes_on_is_from_somewhere(demo: Project, runs: dict[Generation, Trace]) -> None:
     trace = replies(runs)[0]
     assert demo.chat is not None
