@@ -15,6 +15,7 @@ import hmac
 import http
 import json
 import logging
+import os
 import secrets
 import ssl
 import threading
@@ -159,9 +160,11 @@ class Endpoint:
         self._ready.wait()
         if self._problem is not None:
             self._thread.join()
-            reason = self._problem.strerror or str(self._problem)
+            reason = os.strerror(self._problem.errno) if self._problem.errno else str(self._problem)
             raise InputError(
-                "--port", f"nothing can listen at 127.0.0.1:{self.port} ({reason}). Choose another port."
+                "--port",
+                f"nothing can listen at 127.0.0.1:{self.port} ({reason}). End what listens there, or take another "
+                "port: --port 0 takes a free one, as “New addresses” does in the window.",
             ) from self._problem
 
     def stop(self) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import gzip
 import json
 import logging
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -258,7 +260,8 @@ def test_a_burst_waits_its_turn_and_only_what_is_beyond_the_queue_is_refused(mon
 def test_a_port_that_is_taken_is_said() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         endpoint = Endpoint("http://127.0.0.1:1", new_token(), taken.getsockname()[1])
-        with pytest.raises(InputError, match="Choose another port"):
+        said = rf"\({os.strerror(errno.EADDRINUSE)}\)\. End what listens there, or take another port: --port 0 "
+        with pytest.raises(InputError, match=said):
             endpoint.start()
         endpoint.stop()
 
