@@ -195,7 +195,8 @@ def _who(trace: Trace, details: Mapping[str, Json]) -> str:
 class AiTotals(Struct, frozen=True):
     """Many runs together. `runs` came to the AI selection; `answered` counts answers by who gave them, `cached` the
     selections taken from the cache, `failed` the runs that fell back because there was no usable answer, `empty` those
-    in which the model chose nothing. Tokens are those reported for questions that were put now, at a cost.
+    in which the model chose nothing. Tokens are those reported for questions that were put now, at a cost, and for
+    `unreported` of them nothing was.
     """
 
     runs: int = 0
@@ -205,6 +206,7 @@ class AiTotals(Struct, frozen=True):
     empty: int = 0
     sent: int = 0
     received: int = 0
+    unreported: int = 0
 
     @property
     def sentence(self) -> str:
@@ -222,6 +224,8 @@ class AiTotals(Struct, frozen=True):
         if self.empty:
             parts.append(plural(self.empty, "# empty choice|# empty choices"))
         tokens = f"Tokens spent: {number_words(self.sent)} sent, {number_words(self.received)} received."
+        if self.unreported:
+            tokens += f" Of {plural(self.unreported, '# answer|# answers')} the provider did not say how many."
         return f"AI selection: {'; '.join(parts)}. {tokens}"
 
 
@@ -245,6 +249,7 @@ def ai_totals(traces: Iterable[Trace]) -> AiTotals:
         empty=outcomes[NoChoice.EMPTY],
         sent=sum(_count(details, "input_tokens") for details in live),
         received=sum(_count(details, "output_tokens") for details in live),
+        unreported=sum(_count(details, "input_tokens") == 0 for details in live),
     )
 
 

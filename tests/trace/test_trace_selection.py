@@ -186,6 +186,10 @@ def test_totals_of_a_replay() -> None:
         "AI selection: 5 questions answered by Cloud · m (4) and recorded from Cloud · m (1); "
         "1 selection from the cache; 1 failure; 1 empty choice. Tokens spent: 120 sent, 12 received."
     )
+    silent = replace(live, details={**live.details, "input_tokens": 0, "output_tokens": 0})
+    assert ai_totals([run(silent, cached=False, results=results(1))]).sentence.endswith(
+        "Tokens spent: 0 sent, 0 received. Of 1 answer the provider did not say how many."
+    )
 
 
 def test_switches_that_made_a_difference() -> None:
