@@ -62,6 +62,7 @@ class ProjectsFeature(Feature):
     """
 
     _first_look_due = False
+    _remarked = ""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -145,6 +146,7 @@ class ProjectsFeature(Feature):
         self.context.session.project_changed.connect(self._begin_look)
         self.context.session.project_replaced.connect(self._forget_changes)
         self.context.session.reading.as_read.connect(lambda: self.context.bars.drop(VAULT_CHANGED))
+        self.context.session.choice_changed.connect(self._forget_remarks)
         self.context.session.traces_changed.connect(lambda _generations: self._look())
         follower = self.context.session.chat_follower
         if follower is not None:
@@ -154,6 +156,13 @@ class ProjectsFeature(Feature):
     def _forget_changes(self, before: Project | None, now: Project | None, _why: str) -> None:
         if before is None or now is None or before.vault_state is not now.vault_state:  # the vault was read anew
             self.context.bars.drop(VAULT_CHANGED)
+
+    def _forget_remarks(self) -> None:
+        """What was remarked of a project is about the system that ran it."""
+        system = self.context.session.choice.system
+        if system != self._remarked:
+            self._remarked = system
+            self.context.bars.drop("replayed")
 
     def _say_more(self, messages: int) -> None:
         if messages > 0:
@@ -168,6 +177,7 @@ class ProjectsFeature(Feature):
         if project is not None and not session.renewed:  # what was said of the one before is old
             for key in ("opened", "wrong-file", "replayed"):
                 self.context.bars.drop(key)
+            self._remarked = session.choice.system
         if project is not None:
             self._recent.add(project)
             self.start.show_recent(self._recent.load())

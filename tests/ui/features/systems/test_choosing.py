@@ -15,6 +15,7 @@ from lorestudio.settings.declaration import declared
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.studio.project.project import open_project
 from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import KINDS
@@ -365,3 +366,26 @@ def test_what_is_said_for_a_moment_is_not_written_over(real: MainWindow, qtbot: 
     assert real.status._vault.isHidden()
     real.status.clearMessage()
     assert not real.status._vault.isHidden()
+
+
+def test_a_remark_on_a_system_goes_with_it(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
+) -> None:
+    book, chat = tmp_path / "Sea.json", tmp_path / "chat.txt"
+    entry = {"uid": 0, "key": ["bell"], "comment": "Bell", "content": "It rings.", "disable": True}
+    book.write_text(json.dumps({"entries": {"0": entry}}), "utf-8")
+    chat.write_text("Wren: The bell.\nAda: Yes.\n", "utf-8")
+    window = make_window(open_project([book], chat), make_simulator=Simulator)
+
+    def told() -> list[str]:
+        settled(qtbot, window)
+        return [text.partition(": ")[2].partition(" does")[0] for text in window.bars.texts]
+
+    window.run("system.deeplore")
+    assert told() == ["DeepLore"]
+    window.run("mode.two-stage")
+    assert told() == ["DeepLore"], "it still holds, and is said once"
+    window.run("system.world-info")
+    assert told() == []
+    window.run("system.hybrid")
+    assert told() == ["Hybrid retrieval"]
