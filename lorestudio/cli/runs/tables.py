@@ -33,7 +33,7 @@ class ReplayReport:
         self._project = project
         headings = map(figure, ("reply", "matched", "in", "tokens"))
         self._table = table(*headings, fold("what happened"), caption=_LEGEND)
-        self._injected: Counter[str] = Counter()
+        self._injected: Counter[tuple[str, str, str]] = Counter()  # by vault, file and title: titles may be the same
         self._kept: list[Trace] = []
         self._last: Trace | None = None
 
@@ -47,7 +47,8 @@ class ReplayReport:
             f"{trace.total_tokens:,}",
             _happened(trace, before),
         )
-        self._injected.update(injection.title for injection in trace.injections)
+        went_in = (trace.entries[injection.entry] for injection in trace.injections)
+        self._injected.update((ref.vault, ref.filename, ref.title) for ref in went_in)
         self._kept.append(_questions(trace))
         self._last = trace
 
@@ -138,14 +139,15 @@ def _stopped(trace: Trace) -> Iterator[Fate]:
             yield fate
 
 
-def _summary(traces: Sequence[Trace], injected: Counter[str], project: Project) -> list[str]:
+def _summary(traces: Sequence[Trace], injected: Counter[tuple[str, str, str]], project: Project) -> list[str]:
     lines = []
     if injected:
-        most = ", ".join(f"{title} ({count}×)" for title, count in injected.most_common(5))
+        most = ", ".join(f"{title} ({count}×)" for (*_, title), count in injected.most_common(5))
         lines.append(f"Injected most often: {most}.")
-    never = [entry.title for entry in project.index.entries if entry.title not in injected and not entry.guide]
+    lore = [(entry.vault, entry.filename, entry.title) for entry in project.index.entries if not entry.guide]
+    never = [entry for entry in lore if entry not in injected]
     if never and any(trace.of_notes for trace in traces):
-        lines.append(f"Never injected: {len(never)} of {len(project.index.entries)} entries.")
+        lines.append(f"Never injected: {len(never)} of {len(lore)} entries.")
     totals = ai_totals(traces)
     if totals.sentence:
         lines.append(totals.sentence)

@@ -164,6 +164,18 @@ def test_the_summary_of_an_unused_vault(vault: Path, tmp_path: Path) -> None:
     assert report_of(project).summary().startswith("Never injected: 3 of 3 entries.")
 
 
+def test_the_summary_counts_each_note_by_itself_and_no_guide(tmp_path: Path) -> None:
+    vault = tmp_path / "twice"
+    (vault / "old").mkdir(parents=True)
+    (vault / "Lamp.md").write_text("---\ntags: [lorebook]\nkeys: [lamp]\n---\nx\n")
+    (vault / "old" / "Lamp.md").write_text("---\ntags: [lorebook]\nkeys: [tallow]\n---\nx\n")
+    (vault / "Voices.md").write_text("---\ntags: [lorebook-guide]\nkeys: [lamp]\n---\nx\n")
+    text = tmp_path / "chat.txt"
+    text.write_text("Wren: The lamp!\n")
+    told = report_of(open_project([vault], text)).summary()
+    assert told.startswith("Injected most often: Lamp (1×).\nNever injected: 1 of 2 entries.")
+
+
 def test_json_is_every_trace_and_comes_back_equal(lorestudio: Run, vault: Path, chat: Path) -> None:
     result = lorestudio("replay", vault, "--chat", chat, "--json")
     assert result.exit_code == 0
