@@ -8,6 +8,7 @@ connection profiles. `chat:` or `plain:` before it says over which way SillyTave
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -72,6 +73,7 @@ _ALIKE: Final = 0.02
 """An estimate that is off by less than this share on the whole stays as it is."""
 
 _FOR: Final = "estimate for "
+_SCRIPT: Final = "script"
 _MODEL_OWN: Final = ("gpt-4", "gpt-3.5", "gpt-5", "o1", "o3", "o4", "chatgpt")
 """Models whose own tokenizer is published, so that what it counts is what they bill."""
 
@@ -285,7 +287,8 @@ def _chosen(choice: TokenizerChoice, folders: Sequence[Path]) -> TokenCounting:
 def word_of(counter: TokenCounter) -> str:
     """A counter in a word that `counter_by_word` understands, "" where there is none (rules: scenario-format 1)."""
     if isinstance(counter, ScriptEstimate) and (counter.name.startswith(_FOR) or counter.name == BY_SCRIPT.name):
-        return f"{ESTIMATE}:{counter.name.removeprefix(_FOR)}*{counter.factor!r}"
+        name = _SCRIPT if counter.name == BY_SCRIPT.name else counter.name.removeprefix(_FOR)
+        return f"{ESTIMATE}:{name}*{counter.factor!r}"
     if (
         isinstance(counter, TokenizerCounter)
         and counter.identity == TokenizerCounter(counter.tokenizer, counter.way).identity
@@ -299,10 +302,12 @@ def counter_by_word(word: str) -> TokenCounter:
     way, _, rest = word.partition(":")
     if way == ESTIMATE:
         weights, _, factor = rest.partition("*")
-        try:
-            return estimate_of(weights, float(factor))
-        except (KeyError, ValueError):
-            raise TokenizerError(f"“{word}” is no estimate that is known here.") from None
+        with suppress(KeyError, ValueError):
+            share = float(factor)
+            if 0 < share < math.inf:
+                of_script = ScriptEstimate(BY_SCRIPT.name, BY_SCRIPT.weights, share)
+                return of_script if weights == _SCRIPT else estimate_of(weights, share)
+        raise TokenizerError(f"“{word}” is no estimate that is known here.")
     name, _, digest = rest.partition("@")
     if way not in set(CountingWay) or not digest:
         raise TokenizerError(f"“{word}” is no way to count that is known here.")

@@ -15,7 +15,7 @@ from lorestudio import demo_project, replay
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
-from lorestudio.domain.tokens import BYTES_3_35, CHARS_4
+from lorestudio.domain.tokens import BYTES_3_35, CHARS_4, ScriptEstimate
 from lorestudio.llm.tokenizers import CountingWay, TokenizerCounter, read_tokenizer
 from lorestudio.studio.compare.causes import find_causes, side_of, turn_diffs
 from lorestudio.studio.compare.comparison import Candidate, compare_candidates
@@ -182,7 +182,9 @@ def test_a_counter_is_named_in_scenarios(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert counter_by_word(word).identity == counter.identity
     guess = counting_for("o200k").budgets
     assert counter_by_word(word_of(guess)).identity == guess.identity
-    for odd in ("chars5", "chat:x", "estimate:no*1"):
+    by_script = ScriptEstimate(BY_SCRIPT.name, BY_SCRIPT.weights, 0.9711)  # what the chat's own counts have shown
+    assert counter_by_word(word_of(by_script)).identity == by_script.identity
+    for odd in ("chars5", "chat:x", "estimate:no*1", "estimate:script*nan", "estimate:script*0"):
         with pytest.raises(TokenizerError):
             counter_by_word(odd)
 
