@@ -406,7 +406,7 @@ class RecordedFormat(ScenarioFormat):
         """Messages, choices, behaviour, and each generation with the answers that it was given."""
         own = _deeplore(system)
         first = turns[0].moment
-        rows = _rows(turns, own.settings.rule_set)
+        rows = _rows(turns, own)
         seen = max((1 + place for row in rows for place in row.get("front_chat", ())), default=0)
         return {
             "rules": own.settings.rules,
@@ -626,9 +626,9 @@ def _patched(
 # ---- writing --------------------------------------------------------------------------------------------------------
 
 
-def _rows(turns: Sequence[ScenarioTurn], rules: RuleSet) -> list[dict[str, Any]]:
+def _rows(turns: Sequence[ScenarioTurn], system: DeepLoreSystem) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    before = turns[0].moment.controls
+    before, speaker = turns[0].moment.controls, system.inputs_of(turns[0].moment).character
     for each in turns:
         moment = each.moment
         row: dict[str, Any] = {
@@ -637,11 +637,14 @@ def _rows(turns: Sequence[ScenarioTurn], rules: RuleSet) -> list[dict[str, Any]]
             "chat": list(moment.positions),
             "context_size": moment.context_size,
         }
-        if rules.answer_slot:
+        if system.settings.rule_set.answer_slot:
             row |= _answer(moment)
         if moment.controls.notepad != before.notepad:
             row["metadata_patch"] = {"deeplore_ai_notepad": moment.controls.notepad or None}
-        before = moment.controls
+        character = system.inputs_of(moment).character
+        if character != speaker:  # in a group it is whoever speaks
+            row["character"] = character
+        before, speaker = moment.controls, character
         answers = recorded_answers(each.trace)
         rows.append(row | ({"ai": answers} if answers else {}))
     return rows

@@ -121,6 +121,21 @@ def test_by_the_rules_of_2_6_it_says_which_answer_was_written(project: Project) 
     assert keys == ["1|0", "1|1", "4|0", "6|0"]
 
 
+def test_in_a_group_each_generation_says_who_speaks(tmp_path: Path) -> None:
+    vault = tmp_path / "quay"
+    vault.mkdir()
+    for name in ("Ada", "Bob"):
+        (vault / f"{name} Quay.md").write_text("---\ntags: [lorebook]\nkeys: [not said]\n---\nSomebody.\n")
+    chat = tmp_path / "chat.txt"
+    chat.write_text("Wren: One.\nAda Quay: Two.\nWren: Three.\nBob Quay: Four.\nWren: Five.\nAda Quay: Six.\n")
+    simulator = replayed(settings(open_project([vault], chat), enabled=True, characterContextScan=True))
+    went_in = [[each.title for each in trace.injections] for trace in simulator.traces.values()]
+    assert went_in[:3] == [["Ada Quay"], ["Bob Quay"], ["Ada Quay"]]
+    exported = export_turn(simulator, Generation(5, 0))
+    assert exported.differing == ()
+    assert [each.character for each in exported.scenario.generations] == [None, "Bob Quay", "Ada Quay"]
+
+
 def test_only_what_a_run_reads_goes_into_the_file(project: Project) -> None:
     project = settings(project, librarianSystemPromptMode="x", aiSearchProfileId="my-own-profile", scanDepth=7)
     simulator = replayed(project)
