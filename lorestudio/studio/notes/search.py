@@ -91,7 +91,7 @@ class Condition(Struct, frozen=True):
         return any(own == tag or own.startswith(f"{tag}/") for own in map(fold, note.tags))
 
 
-class Match(Struct, frozen=True):
+class Occurrence(Struct, frozen=True):
     """Where something occurs in a text, and what was matched, where an expression finds every line end as one sign."""
 
     start: int
@@ -109,7 +109,7 @@ class Term(Struct, frozen=True):
     alone: bool = False
     seconds: float | None = None
 
-    def matches(self, text: str, start: int = 0, end: int | None = None) -> Iterator[Match]:
+    def matches(self, text: str, start: int = 0, end: int | None = None) -> Iterator[Occurrence]:
         """Where it occurs from `start` to `end`; empty matches are passed over.
 
         Raises TimeoutError where the expression takes too long.
@@ -124,7 +124,7 @@ class Term(Struct, frozen=True):
         for found in self.pattern.finditer(text, start, limit, timeout=self.seconds):
             first, last = found.span()
             if last > first and not (self.alone and not stands_alone(text, first, last)):
-                yield Match(first + bisect_left(feeds, first), last + bisect_left(feeds, last), found)
+                yield Occurrence(first + bisect_left(feeds, first), last + bisect_left(feeds, last), found)
 
     def occurs(self, text: str) -> bool:
         """Whether it occurs at all. Raises TimeoutError as `matches` does."""
@@ -434,7 +434,7 @@ class Replacer:
         except TimeoutError as error:
             raise InputError(note.filename, "the regular expression takes too long in this note.") from error
 
-    def _matches(self, document: NoteDocument) -> Iterator[Match]:
+    def _matches(self, document: NoteDocument) -> Iterator[Occurrence]:
         yield from self.term.matches(document.text, 0, document.body_start)
         yield from self.term.matches(document.text, document.body_start)
 
