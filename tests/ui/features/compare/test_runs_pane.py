@@ -429,6 +429,26 @@ def test_former_runs_are_bounded_and_forgotten_with_the_chat(window: MainWindow,
     assert not [choice for choice in comparable.choices() if choice.key.startswith("former")]
 
 
+def test_former_runs_of_a_reply_are_forgotten_once_many_others_were_looked_at(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window(project_with(long_chat(10)), make_simulator=Simulator)
+    settle(window, qtbot)
+    comparable = pane_of(window).comparable
+    for depth in (3, 5):
+        go(window, 4)
+        window.session.parts.adjust(f"depth {depth}", settings=settings_of(window, scan_depth=depth))
+        settle(window, qtbot)
+    assert [choice for choice in comparable.choices() if choice.key.startswith("former")]
+    others = [each for each in window.session.generations if each.message != 4]
+    for each in others[:8]:
+        go(window, each.message)
+        settle(window, qtbot)
+    go(window, 4)
+    settle(window, qtbot)
+    assert not [choice for choice in comparable.choices() if choice.key.startswith("former")]
+
+
 @pytest.mark.always
 def test_unsaved_texts_are_compared_with_what_is_saved(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
     folder = tmp_path / "vault"

@@ -21,7 +21,7 @@ from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import CellDelegate
 from tests.ui.conftest import check, drain
-from tests.ui.drawing import Drawn, at_the_right, drawn, drawn_by, words_drawn
+from tests.ui.drawing import Drawn, PaintWatch, at_the_right, drawn, drawn_by, words_drawn
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_trace
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -168,8 +168,13 @@ def test_the_arrows_go_through_stages_and_ribbons(view: FlowView, qtbot: QtBot) 
     view.ribbon_chosen.connect(lambda entries, words: told.append((entries, words)))
     walk = [(key.Key_Up, 0), (key.Key_Down, 1), (key.Key_Down, 2), (key.Key_Up, 1), (key.Key_End, 3),
             (key.Key_Down, 3), (key.Key_Right, 3), (key.Key_Left, 3), (key.Key_Home, 0)]  # fmt: skip
+    drain()
+    painted = PaintWatch(view)
     for pressed, row in walk:
+        painted.seen = 0
         qtbot.keyClick(view, pressed)
+        drain()
+        assert painted.seen  # the mark is where the keyboard is
         assert view.stage == f"stage {row}"
         assert view.accessibleDescription().startswith(f"stage {row}: ")
         assert f"{4 - row} entr" in view.accessibleDescription()
