@@ -193,13 +193,16 @@ class LinkTargets:
         return Target(files[0], FoundBy.ALIAS) if files else None
 
     def _called(self, target: str) -> list[str]:
-        """Files whose name is the last part of `target`, shortest path first."""
+        """Files whose name is the last part of `target`, shortest path first, of `Gate` and `GATE` the one meant."""
         last = target.rpartition("/")[2]
         files = self._by_name.get(fold(last), ())
         if last.lower().endswith(NOTE_SUFFIX):
             files += self._by_name.get(fold(base_name(last)), ())
         files += self._attachments.get(fold(last), ())
-        return sorted(files, key=lambda path: (len(path), path)) if len(files) > 1 else list(files)
+        if len(files) < 2:
+            return list(files)
+        written = (f"/{target.lstrip('./')}", f"/{target.lstrip('./')}{NOTE_SUFFIX}")
+        return sorted(files, key=lambda path: (len(path), not f"/{path}".endswith(written), path))
 
 
 def _add(names: dict[str, tuple[str, ...]], name: str, filename: str) -> None:

@@ -46,6 +46,14 @@ def test_resolve(target: str, source: str, expected: str | None, by: FoundBy) ->
     assert (found.filename, found.by, found.exists) == (expected, by, expected is not None)
 
 
+@pytest.mark.parametrize("name", ["Gate", "GATE"])
+@pytest.mark.parametrize("form", ["{}", "{}.md", "/a/{}", "a/{}", "./{}.md"])
+def test_of_names_that_differ_in_letter_case_the_one_as_written_is_meant(name: str, form: str) -> None:
+    targets = LinkTargets(NoteNames(f"a/{each}.md", f"Title of {each}") for each in ("GATE", "Gate", "gate"))
+    found = targets.resolve(form.format(name), "a/x.md")
+    assert found.filename == f"a/{name}.md"
+
+
 def test_of_equal_titles_the_last_in_the_index_is_meant() -> None:
     # A folder's own files come before those of its sub-folders.
     found = TARGETS.by_title("TWIN")
