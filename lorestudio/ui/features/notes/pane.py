@@ -157,6 +157,7 @@ class EntryPane(Pane):
         self._says_left_out = self._says_unseen = False
         self._place: tuple[Path | None, int, int, int] | None = None
         self._field: tuple[Path | None, str] | None = None
+        self._heading: tuple[Path | None, str] | None = None
         self._begun: Path | None = None
         self._missing = ""
         self._rules = ParseRules()
@@ -352,6 +353,7 @@ class EntryPane(Pane):
                 self.say_empty(tr("No entry chosen"), tr("Choose one in the vault, the answers or the budget."))
             return
         self._filename, self._vault = note.filename, note.vault
+        self.editor.source = (note.vault, note.filename)
         self.note_changed.emit(note.filename)
         self._show_facts(note)
         self.pages.setCurrentWidget(self._shown_page)
@@ -472,6 +474,10 @@ class EntryPane(Pane):
         self.editor.body.setFocus()
 
     def _show_wanted_place(self) -> None:
+        heading, self._heading = self._heading, None
+        line = self.editor.line_of(heading[1]) if heading is not None and heading[0] == self.path else None
+        if line is not None:
+            self._place = (self.path, line[0], 0, len(line[1]))
         wanted, self._place = self._place, None
         if wanted is not None and wanted[0] == self.path:
             if self.tabs.currentIndex() == TEXT or not self.editor.shows_line(wanted[1]):
@@ -498,15 +504,20 @@ class EntryPane(Pane):
     # ---- following what happens -------------------------------------------------------------------------------------
 
     def follow(self, target: str) -> None:
-        """Go to the note that a link leads to, or ask for it to be made."""
-        note = self.editor.context.book.find(target)
-        if note is not None:
-            self._selection.choose_note(note)
+        """Go to the note that a link leads to, and to the heading that it names, or ask for the note to be made."""
+        name, _mark, heading = target.partition("#")
+        note = self.editor.context.book.find(target, self.editor.source) if name.strip() else None
+        if note is not None or not name.strip():
+            if note is not None:
+                self._selection.choose_note(note)
+            self._heading = (self.path, heading) if heading else None
+            if self._open_buffer() is not None:
+                self._show_wanted_place()
         else:
-            self._missing = target
+            self._missing = name.strip()
             # Only where somebody can make it.
             can = self.receivers("2create_wanted(QString)")
-            text = tr("No note is called “{target}”.", target=target)
+            text = tr("No note is called “{target}”.", target=self._missing)
             self._say(text, "neutral", (("create", tr("Make this note")),) if can else ())
 
     def _parse(self, buffer: NoteBuffer) -> Entry | LeftOutNote | None:

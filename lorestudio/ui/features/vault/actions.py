@@ -333,6 +333,9 @@ class VaultFeature(Feature):
             return
         names = [name for name, folder in project.folders.items() if folder is not None]
         place = self.pane.folder
+        folder, slash, last = title.rpartition("/")
+        if slash and last.strip():  # a link names the folder, too
+            place, title = (place[0], folder.strip("/")), last
         NewNoteDialog(self.context.theme, self.work, project.index, names, place, title, self.context.window).open()
 
     def _new_entry(self, title: str) -> None:

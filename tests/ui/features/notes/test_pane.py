@@ -117,6 +117,21 @@ def test_a_link_leads_to_its_note(window, pane, settle) -> None:
     assert window.selection.entry == BELL
 
 
+def test_a_link_leads_to_the_heading_that_it_names(window, pane, settle) -> None:
+    write(pane, "\n\n## Its *lair*\n\nAshes. ^ashes\n")
+    for target, line in (("#its *lair*", "## Its *lair*"), ("#^ashes", "Ashes. ^ashes"), ("#Nothing", "Ashes. ^ashes")):
+        pane.follow(target)
+        assert (window.selection.entry, pane.editor.body.textCursor().block().text()) == (SKARN, line)
+    assert pane.editor._exists("#its *lair*")
+    window.selection.choose_entry(BELL)
+    settle(window)
+    pane.follow("Skarn#Skarn#Its *lair*")
+    settle(window)
+    assert (window.selection.entry, pane.editor.body.textCursor().selectedText()) == (SKARN, "## Its *lair*")
+    pane.follow("Elsewhere#Its *lair*")
+    assert pane.bar.label.text() == "No note is called “Elsewhere”."
+
+
 def test_where_there_is_no_link_that_is_said(window, pane, monkeypatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(window.context, "flash", said.append)

@@ -159,6 +159,14 @@ def test_a_note_without_the_key_is_retitled_in_the_tree_at_once(window, vault) -
     assert "keys: [chime]" in contents(vault)["Great Bell.md"]
 
 
+def test_a_new_note_begins_in_the_folder_that_its_link_names(window, vault) -> None:
+    window.features.vault.new_note("places/deep/Moth")
+    dialog = dialog_of()
+    assert (dialog.title.text(), dialog.folder.text()) == ("Moth", "places/deep")
+    dialog.reject()
+    settle(window)
+
+
 def test_a_new_note_is_shown_and_has_the_keyboard(window, vault, qtbot) -> None:
     window.run("note.new")
     dialog = dialog_of()

@@ -41,11 +41,14 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.javascript import length
+from lorestudio.domain.texts import comparable
+from lorestudio.studio.notes.vault_notes import alias_key
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import LETTERS, fixed_font, scaled
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.picker import score
+from lorestudio.vault.links.targets import NOTE_SUFFIX, LinkTargets, NoteNames, base_name
 
 LINK: Final = re.compile(r"(!?)\[\[([^\[\]|\n]+)(?:\|([^\]\n]*))?\]\]")
 _OPEN: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
@@ -411,13 +414,14 @@ class Name(Struct, frozen=True):
 
 
 class TitleBook:
-    """Names by what they lead to, without regard to case. Made anew when the vault changes."""
+    """Names by what they lead to, as every other part of the studio reads links. Made anew when the vault changes."""
 
     def __init__(self, index: VaultIndex | None = None, aliases: Mapping[str, Iterable[str]] | None = None) -> None:
-        """`aliases` are further names by the lower-case title of the entry they belong to."""
+        """`aliases` are further names of notes by their `alias_key`."""
         self._names: list[Name] = []
         self._folded: list[str] = []
-        self._targets: dict[str, Entry | LeftOutNote] = {}
+        self._notes: dict[tuple[str, str], Entry | LeftOutNote] = {}
+        self._links: dict[str, LinkTargets] = {}
         self._titles: frozenset[str] = frozenset()
         self.tags: tuple[str, ...] = ()
         if index is not None:
@@ -425,32 +429,36 @@ class TitleBook:
 
     def _read(self, index: VaultIndex, aliases: Mapping[str, Iterable[str]]) -> None:
         tags = Counter(tag for entry in index.entries for tag in entry.tags)
-        for entry in index.entries:
-            self._add(Name(entry.title, entry))
-            for alias in aliases.get(entry.title.lower(), ()):
-                self._add(Name(alias, entry, entry.title))
-        self._titles = frozenset(entry.title.lower() for entry in index.entries)
+        called: dict[str, list[NoteNames]] = {}
         notes: tuple[Entry | LeftOutNote, ...] = (*index.entries, *index.left_out)
         for note in notes:
-            if note.filename.endswith(".md"):
-                path = note.filename.removesuffix(".md")
-                self._targets.setdefault(path.lower(), note)
-                self._targets.setdefault(path.rpartition("/")[2].lower(), note)
+            is_entry, others = isinstance(note, Entry), tuple(aliases.get(alias_key(note), ()))
+            if not is_entry and not note.filename.endswith(NOTE_SUFFIX):
+                continue  # a folder that cannot be read
+            title = note.title if isinstance(note, Entry) else base_name(note.filename)
+            self._notes[note.vault, note.filename] = note
+            called.setdefault(note.vault, []).append(NoteNames(note.filename, title, others))
+            self._names += [Name(title, note), *(Name(alias, note, title) for alias in others)]
+        self._folded = [comparable(name.text) for name in self._names]
+        self._links = {vault: LinkTargets(names) for vault, names in called.items()}
+        self._titles = frozenset(entry.title.lower() for entry in index.entries)
         self.tags = tuple(sorted(tags, key=lambda tag: (-tags[tag], tag)))
 
-    def _add(self, name: Name) -> None:
-        self._names.append(name)
-        self._folded.append(name.text.casefold())
-        self._targets.setdefault(name.text.lower(), name.note)
+    def find(self, target: str, source: tuple[str, str] = ("", "")) -> Entry | LeftOutNote | None:
+        """The note that a link in the note `source` (its vault and file) leads to, in its own vault first.
 
-    def find(self, target: str) -> Entry | LeftOutNote | None:
-        """The note that a link leads to; a heading or block behind `#` or `^` makes no difference."""
+        A heading or block behind `#` or `^` makes no difference.
+        """
         name = target.strip().removesuffix("\\")
         for mark in ("#", "^"):
             head, found, _rest = name.partition(mark)
             if found and head.strip():
                 name = head.strip()
-        return self._targets.get(name.lower()) or self._targets.get(name.lower().removesuffix(".md"))
+        for vault in sorted(self._links, key=lambda each: each != source[0]) if name else ():
+            filename = self._links[vault].resolve(name, source[1]).filename
+            if filename is not None:
+                return self._notes[vault, filename]
+        return None
 
     def is_title(self, name: str) -> bool:
         """Whether an entry has this title; only titles count in requires, excludes and cascade links
@@ -460,10 +468,13 @@ class TitleBook:
 
     def offers(self, typed: str, *, titles_only: bool = False) -> list[Name]:
         """Names that fit what was typed, best first, at most `MOST`."""
-        wanted = typed.casefold()
-        names = self._names
+        wanted, names = comparable(typed), self._names
+
+        def is_meant(name: Name) -> bool:
+            return not titles_only or (isinstance(name.note, Entry) and not name.alias_of)
+
         if not wanted:
-            return [name for name in names if not (titles_only and name.alias_of)][:MOST]
+            return [name for name in names if is_meant(name)][:MOST]
         places = [place for place, folded in enumerate(self._folded) if wanted in folded]
         if len(places) < MOST:  # only then is it worth looking for letters that stand apart
             first, letters = wanted[0], set(wanted.replace(" ", ""))
@@ -476,7 +487,7 @@ class TitleBook:
         scored = (
             (points, -place)
             for place in places
-            if not (titles_only and names[place].alias_of) and (points := score(typed, names[place].text)) is not None
+            if is_meant(names[place]) and (points := score(typed, names[place].text)) is not None
         )
         return [names[-place] for _points, place in heapq.nlargest(MOST, scored)]
 

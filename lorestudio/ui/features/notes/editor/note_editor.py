@@ -24,10 +24,10 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import length
-from lorestudio.domain.texts import shorten
+from lorestudio.domain.texts import comparable, shorten
 from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.ui.features.notes.editor.body import LINK, BodyEdit, LinkCompleter
-from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
+from lorestudio.ui.features.notes.editor.buffer import NoteBuffer, for_editor
 from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.form import PropertyForm
 from lorestudio.ui.shell.qt import later
@@ -257,6 +257,8 @@ class NoteEditor(QWidget):
         """Settings, fields and titles in use."""
         self.buffer: NoteBuffer | None = None
         """The note that is shown."""
+        self.source = ("", "")
+        """Its vault and file, from which its links are read."""
         self._highlighters: dict[int, MarkdownHighlighter] = {}
         self._source = False
         self._read_only = True
@@ -359,6 +361,19 @@ class NoteEditor(QWidget):
             self.body.setTextCursor(QTextCursor(block))
             self.body.centerCursor()
 
+    def line_of(self, heading: str) -> tuple[int, str] | None:
+        """The line of the file, from 1, that a link calls so behind its `#`, and its text.
+
+        It is that of a heading, of several the last part, or one that ends with a block's name behind `^`.
+        """
+        words = comparable(heading.rpartition("#")[2].strip())
+        for number, text in enumerate(for_editor(self.buffer.text).split("\n") if self.buffer is not None else (), 1):
+            found = _HEADING.match(text)
+            named = text.endswith(words) if words.startswith("^") else found is not None
+            if words and named and (found is None or comparable(text[found.end() :].strip()) == words):
+                return number, text
+        return None
+
     def shows_line(self, line: int) -> bool:
         """Whether the view as it is shows a line of the file: the body alone hides the properties."""
         block = self.body.document().findBlockByNumber(line - 1)
@@ -423,10 +438,12 @@ class NoteEditor(QWidget):
             buffer.destroyed.connect(lambda: self._highlighters.pop(key, None))
 
     def _exists(self, target: str) -> bool:
-        return self.context.book.find(target) is not None
+        return target.startswith("#") or self.context.book.find(target, self.source) is not None
 
     def _preview(self, target: str) -> str:
-        note = self.context.book.find(target)
+        if target.startswith("#"):
+            return ""  # a heading of this note
+        note = self.context.book.find(target, self.source)
         if note is None:
             return tr("No note is called “{target}”. Ctrl+Click makes it.", target=target)
         if isinstance(note, Entry):

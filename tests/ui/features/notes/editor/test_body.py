@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.ui.features.notes.editor.body import COLUMN, MOST, TitleBook, half_typed, link_at
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.vault.note.text_edits import TextEdit
@@ -407,6 +407,21 @@ BOOK = TitleBook(VaultIndex(ENTRIES, LEFT_OUT), {"skarn": ("the Grey One",)})
 def test_where_a_link_leads(target: str, filename: str | None) -> None:
     found = BOOK.find(target)
     assert (found.filename if found else None) == filename
+
+
+def test_links_lead_where_the_links_pane_and_a_renaming_say() -> None:
+    one, two = Entry(0, "a/Moth.md", "v", "Grey Moth"), Entry(1, "b/Grub.md", "v", "Moth")
+    other, plain = (
+        Entry(2, "Moth.md", "w", "Moth"),
+        LeftOutNote("b/Cafe\u0301.md", "v", NoteProblem.NO_LOREBOOK_TAG, ""),
+    )
+    book = TitleBook(VaultIndex((one, two, other), (plain,)), {"b/Cafe\u0301.md": ("Coffee",)})
+    assert [book.find("Moth", place) for place in (("v", "x.md"), ("w", "x.md"))] == [one, other]  # a file's name first
+    assert book.find("../b/Grub", ("v", "a/Moth.md")) == two
+    assert book.find("Caf\u00e9", ("v", "x.md")) == book.find("coffee") == plain
+    assert [name.link for name in book.offers("caf\u00e9")] == ["Cafe\u0301"]
+    assert [name.link for name in book.offers("cof")] == ["Cafe\u0301|Coffee"]
+    assert book.offers("caf", titles_only=True) == []
 
 
 def test_only_titles_of_entries_count_for_deeplore() -> None:
