@@ -179,8 +179,11 @@ def remove(name: Name) -> None:
     for system, each in kept.items():
         for naming in naming_profile(each, name):
             say(f"“{naming.title}” in the settings of {KINDS.title(system)} still names it. Choose another there.")
-    if chats := _chats_choosing(name):
+    chats, writes = _chosen_in_window(name)
+    if chats:
         say(f"{plural(chats, '# chat|# chats')} chose it in the window for the answers. Choose another there.")
+    if writes:
+        say("it wrote the replies in the window. Choose at “Reply” there who writes them.")
     if profile.key_source is KeySource.KEYRING:
         try:
             known.keys.delete(name)
@@ -189,19 +192,27 @@ def remove(name: Name) -> None:
             raise typer.Exit(FAILED) from error
 
 
-def _chats_choosing(name: str) -> int:
-    """How many chats chose the profile in the window. Its file is Qt's, which need not be installed here."""
+def _chosen_in_window(name: str) -> tuple[int, bool]:
+    """How many chats chose the profile in the window, and whether it writes replies.
+
+    Its file is Qt's, which need not be installed here.
+    """
     try:
         text = (own_folders()["Settings folder"] / "window.ini").read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
-        return 0
+        return 0, False
     except OSError as error:
-        say(f"which chats chose it in the window could not be read: {error}")
-        return 0
-    runs = f"\n{text}".partition("\n[runs]\n")[2].partition("\n[")[0]
-    values = (line.partition("=")[2].removeprefix('"').removesuffix('"') for line in runs.split("\n"))
+        say(f"who chose it in the window could not be read: {error}")
+        return 0, False
     spelled = name.replace("\\", "\\\\").replace('"', '\\"')
-    return sum(value.split("|", 3)[3:] == [spelled] for value in values)
+    chats = sum(value.split("|", 3)[3:] == [spelled] for _, value in _window_values(text, "runs"))
+    return chats, ("writer", spelled) in _window_values(text, "chat")
+
+
+def _window_values(text: str, section: str) -> list[tuple[str, str]]:
+    lines = f"\n{text}".partition(f"\n[{section}]\n")[2].partition("\n[")[0].split("\n")
+    pairs = (line.partition("=") for line in lines)
+    return [(key, value.removeprefix('"').removesuffix('"')) for key, _, value in pairs]
 
 
 @command(profiles)

@@ -114,7 +114,7 @@ def test_removing_a_profile_says_which_settings_name_it(lorestudio: Run) -> None
     ]
 
 
-def test_removing_a_profile_says_how_many_chats_chose_it_in_the_window(lorestudio: Run) -> None:
+def test_removing_a_profile_says_who_chose_it_in_the_window(lorestudio: Run) -> None:
     name = 'A|"b"'
     for each in (name, "b"):
         lorestudio("profiles", "add", each, "--url", URL)
@@ -126,6 +126,10 @@ def test_removing_a_profile_says_how_many_chats_chose_it_in_the_window(lorestudi
     told = "lorestudio: 2 chats chose it in the window for the answers. Choose another there.\n"
     assert lorestudio("profiles", "remove", name).stderr == told
     assert lorestudio("profiles", "remove", "b").stderr == ""
+    lorestudio("profiles", "add", name, "--url", URL)
+    path.write_text('[a]\nwriter=b\n[chat]\nvoice=you\nwriter="A|\\"b\\""\n', encoding="utf-8")
+    told = "lorestudio: it wrote the replies in the window. Choose at “Reply” there who writes them.\n"
+    assert lorestudio("profiles", "remove", name).stderr == told
 
 
 def test_a_profile_goes_even_where_the_window_s_file_cannot_be_read(lorestudio: Run) -> None:
@@ -133,7 +137,7 @@ def test_a_profile_goes_even_where_the_window_s_file_cannot_be_read(lorestudio: 
     default_profiles_path().with_name("window.ini").mkdir()
     removed = lorestudio("profiles", "remove", "Local")
     assert removed.exit_code == 0
-    assert "which chats chose it in the window could not be read" in removed.stderr
+    assert "who chose it in the window could not be read" in removed.stderr
 
 
 def test_a_variable_without_a_value_is_shown_as_such(lorestudio: Run, monkeypatch: pytest.MonkeyPatch) -> None:

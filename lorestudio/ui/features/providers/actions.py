@@ -149,7 +149,8 @@ class ProvidersFeature(Feature):
         """Show the provider profiles."""
         from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog
 
-        dialog = ProfilesDialog(self._session, self.context.theme, self.context.window)
+        writer = partial(self.context.settings.value, "chat/writer")
+        dialog = ProfilesDialog(self._session, self.context.theme, self.context.window, writer)
         dialog.open()
         return dialog
 

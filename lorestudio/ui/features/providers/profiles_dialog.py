@@ -73,11 +73,13 @@ class _Saved(Struct, frozen=True):
 
 
 class ProfilesDialog(Dialog):
-    """Works on the session's profiles."""
+    """Works on the session's profiles; `writer` says which one writes replies."""
 
-    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, session: Session, theme: Theme, parent: QWidget | None = None, writer: Callable[[], object] = lambda: ""
+    ) -> None:
         super().__init__(parent, tr("Provider profiles"), (760, 470))
-        self._session, self._theme = session, theme
+        self._session, self._theme, self._writer = session, theme, writer
         self._file = session.providers.file
         self._editing: Profile | None = None  # as it is on the disk; None for a new one
         self._base = Profile("new", url=PRESETS[0].url)
@@ -301,6 +303,8 @@ class ProfilesDialog(Dialog):
             text = tr("The profile “{name}” and its key will be deleted.", name=profile.name)
             if chats := len(self._session.choices.choosing(profile.name)):
                 text += " " + tr("{chats} it for the answers.", chats=count(chats, "chat chose", "chats chose"))
+            if profile.name == self._writer():
+                text += " " + tr("It writes replies.")
             for system, each in self._session.choices.systems.items():
                 for naming in naming_profile(each, profile.name):
                     words = {"setting": tr(naming.title), "system": system_title(system)}

@@ -315,9 +315,10 @@ def test_a_profile_is_deleted_with_its_key_after_a_question(open_dialog, keyring
     dialog._session.choices.systems["hybrid"] = HybridSettings(embedder="Remote")
     for chat, profile in (("one", "Remote"), ("another", "Remote"), ("third", "Home")):
         dialog._session.choices.save(chat, RunChoice(source=Source(AnswerKind.PROVIDER, profile)))
+    dialog.parent().settings.setValue("chat/writer", "Remote")
     dialog.delete.click()
     (box,) = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QMessageBox)]
-    assert "2 chats chose it for the answers." in box.text()
+    assert "2 chats chose it for the answers. It writes replies." in box.text()
     assert "“Who makes the vectors” in the settings of Hybrid retrieval names it." in box.text()
     assert connections.load().profiles
     next(button for button in box.buttons() if button.text() == "Delete").click()
