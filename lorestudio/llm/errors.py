@@ -85,7 +85,7 @@ _SENTENCES: Final[Mapping[ErrorKind, tuple[str, str]]] = {
         "Try again later; for a local server, its log says more.",
     ),
     ErrorKind.CONNECTION: (
-        "There is no working connection to {who}.",
+        "The connection to {who} failed.",
         "Check that the service is running and that the URL of the profile is right.",
     ),
     ErrorKind.UNKNOWN: ("The request to {who} failed{status}.", "The message tells more."),

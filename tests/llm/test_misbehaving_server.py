@@ -339,7 +339,10 @@ async def chunked_and_cut(call: Call) -> None:
 
 
 def test_chunked_stream_cut() -> None:
-    assert failure_of(chunked_and_cut, streamed=True).kind is ErrorKind.CONNECTION
+    failure = failure_of(chunked_and_cut, streamed=True)
+    assert failure.kind is ErrorKind.CONNECTION
+    assert "broke off after 3 characters" in failure.message
+    assert "Try again" in failure.advice  # the server runs, and the URL is right
 
 
 def test_anthropic_stream_errors() -> None:

@@ -414,14 +414,18 @@ class HttpReplyStream:
             reply = self._client.whole_reply(text, self._response, self._exchange, self._habits)
             yield reply.text
         else:
-            async with aclosing(EventSource(self._response).aiter_sse()) as events:
-                async for event in events:
-                    text = self._take(event)
-                    if text:
-                        yield text
-                    if event.data == "[DONE]":
-                        break
             gathered = self._gathered
+            try:
+                async with aclosing(EventSource(self._response).aiter_sse()) as events:
+                    async for event in events:
+                        text = self._take(event)
+                        if text:
+                            yield text
+                        if event.data == "[DONE]":
+                            break
+            except (httpx.ReadError, httpx.RemoteProtocolError):
+                if not gathered.text:
+                    raise  # else it is told how far it came
             if not gathered.complete:
                 raise LlmError(
                     ErrorKind.CONNECTION,

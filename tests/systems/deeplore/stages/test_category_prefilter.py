@@ -81,7 +81,7 @@ NO_CHANGE = [
     ('[null,"cat1"]', "the answer names no category"),
     ('[""]', "the answer names no category"),
     ('[{"title":"x","name":"cat1"}]', "it would leave too few"),  # the first of the names counts
-    (ERROR, "the call failed: There is no working connection"),
+    (ERROR, "the call failed: The connection to the provider failed"),
     (TIMEOUT, "the call failed: The provider did not answer in time."),
 ]
 
