@@ -146,9 +146,9 @@ class ScenarioGeneration(BaseModel):
     `book_patch` changes entries of the scenario's lorebooks, by book and uid. `force` are entries that the host
     activates from outside, as `book.uid`; `quiet_prompt` is the text that a quiet generation is asked with.
     `answer_swipe_id` says which answer a swipe writes, `front_chat` what the front end's own chat holds where that is
-    more than `chat`; both only matter under the rules of 2.6. `vault_patch` has notes' new texts by path, null for one
-    that is gone: of the first vault, or by the vaults' names. They are read where `reindex` says so: all of
-    them anew, or with "changes" as DeepLore looks for changes.
+    more than `chat`; with DeepLore both only matter under the rules of 2.6. `vault_patch` has notes' new texts by path,
+    null for one that is gone: of the first vault, or by the vaults' names. They are read where `reindex` says so: all
+    of them anew, or with "changes" as DeepLore looks for changes.
     """
 
     model_config = ConfigDict(defer_build=True, frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from lorestudio.settings.deeplore import sanitise
 from lorestudio.settings.sections import dump_section, section_of
 from lorestudio.systems.base import Moment, Scene, State, System, SystemKind
 from lorestudio.trace.journey import Journeys
-from lorestudio.trace.model import Trace, Turn
+from lorestudio.trace.model import SeenChat, Trace, Turn
 
 _NOTE: Final = ("note_prompt", "note_interval", "note_position", "note_depth", "note_role", "variables")
 """Metadata of the author's note and the chat's variables, which a system can look at."""
@@ -62,14 +63,18 @@ class ScenarioFormat:
             if generation.metadata_patch or generation.book_patch:
                 scene = _patched(scene, generation)
                 system = kind.make(settings, scene)
-            positions = tuple(place for place in generation.chat if not chat.messages[place].is_system)
+            front = generation.chat if generation.front_chat is None else generation.front_chat
+            hidden = [place for place in generation.chat if chat.messages[place].is_system]
+            shown = hidden if generation.front_chat is not None else []
+            positions = tuple(place for place in generation.chat if place in shown or place not in hidden)
             decided = await system.decide(
                 Moment(
                     index=indexes[number + 1],
-                    chat=tuple(chat.messages[place] for place in positions),
-                    turn=Turn(len(generation.chat), 0, number, generation.type),
+                    chat=tuple(replace(chat.messages[place], is_system=False) for place in positions),
+                    turn=Turn(len(front), 0, number, generation.type),
                     controls=read_controls(scene.chat.metadata if scene.chat is not None else {}),
                     positions=positions,
+                    seen=SeenChat(shown=tuple((place, place) for place in shown)),
                     character=scenario.character if generation.character is None else generation.character,
                     user=scene.user_name,
                     counter=counter,
@@ -99,15 +104,21 @@ class ScenarioFormat:
         """The fields of a scenario of these turns beside vault, seed and clock."""
         whole = system.kind.remembers
         # What is hidden stands with a message, so that it is told as the last turn saw it. By the message that was
-        # written then, a memory knows that this is not the chat's end.
-        messages = seen_messages(chat, turns[-1:], turns[-1].moment.turn.message + 1 if whole else 0)
+        # written then, a memory, which looks at no texts that were seen, knows that this is not the chat's end.
+        last = turns[-1].moment
+        seen = seen_messages(chat, turns[-1:] if whole else turns, last.turn.message + 1 if whole else 0)
+        gone = {place for place, was in enumerate(chat.messages if chat is not None else ()) if was.is_system}
+        gone -= set(last.positions)
+        messages = [
+            replace(message, is_system=True) if place in gone else message for place, message in enumerate(seen)
+        ]
         metadata = chat.metadata if chat is not None else {}
         character = turns[0].moment.character
         kept = dict(metadata) if whole else {key: metadata[key] for key in _NOTE if key in metadata}
         return {
             "character": character,
             "messages": [_record(message, whole=whole) for message in messages],
-            "metadata": {**kept, **controls_metadata(turns[-1].moment.controls)},
+            "metadata": {**kept, **controls_metadata(last.controls)},
             **system.scenario_fields(),
             "system": system.name,
             "system_settings": {
@@ -119,7 +130,7 @@ class ScenarioFormat:
                 {
                     "now_ms": each.moment.clock_ms,
                     "type": each.moment.turn.kind,
-                    "chat": list(range(each.moment.turn.message)),  # hidden ones are left out when it is run
+                    **_seen_by(each.moment, gone),
                     "context_size": each.moment.context_size,
                     **({"character": each.moment.character} if each.moment.character != character else {}),
                 }
@@ -134,6 +145,13 @@ class ScenarioFormat:
     def reports(self, system: System, turns: Sequence[ScenarioTurn]) -> list[Mapping[str, Json]]:
         """The reports of turns that were run, as running their scenario gives them."""
         return [system_report(number, each.trace) for number, each in enumerate(turns)]
+
+
+def _seen_by(moment: Moment, hidden: AbstractSet[int]) -> dict[str, list[int]]:
+    """The messages before a turn, of which hidden ones are left out when it is run; else those that it saw."""
+    front, seen = list(range(moment.turn.message)), list(moment.positions)
+    alike = seen == [place for place in front if place not in hidden]
+    return {"chat": front} if alike else {"chat": seen, "front_chat": front}
 
 
 def seen_messages(chat: Chat | None, turns: Sequence[ScenarioTurn], size: int = 0) -> Sequence[Message]:

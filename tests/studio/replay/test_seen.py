@@ -285,9 +285,23 @@ def test_a_scenario_of_another_system_holds_what_the_last_turn_saw(tmp_path: Pat
     assert not any(each.get("is_system") for each in past.scenario.messages)
 
 
-def test_a_scenario_has_one_text_of_each_message(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["context-window", "hybrid", "recap", "world-info"])
+def test_a_scenario_of_another_system_repeats_replies_that_saw_what_the_last_did_not(tmp_path: Path, name: str) -> None:
+    hidden = replace(asked("The lamp."), is_system=True)
+    project = in_files(world(GREETING, hidden, Message("Ada", "Yes."), asked("Go on.")), tmp_path)
+    simulator = Simulator(project, system(name, project))
+    asyncio.run(simulator.replay())
+    to_come = export_turn(simulator, Generation(4))
+    assert to_come.differing == ()
+    assert [each.chat for each in to_come.scenario.generations] == [[0, 1], [0, 1, 2, 3]]
+    assert [each.front_chat for each in to_come.scenario.generations] == [[0, 1], None]
+
+
+@pytest.mark.parametrize("name", ["deeplore", "world-info"])
+def test_a_scenario_has_one_text_of_each_message(tmp_path: Path, name: str) -> None:
     said = (GREETING, asked("The lamp."), Message("Ada", "Yes."), asked("Go on."))
-    simulator = Simulator(in_files(world(*said, setup=script("/lamp/", "", min_depth=1)), tmp_path))
+    project = in_files(world(*said, setup=script("/lamp/", "", min_depth=1)), tmp_path)
+    simulator = Simulator(project, system(name, project))
     asyncio.run(simulator.replay())
     with pytest.raises(InputError, match="#1: regex scripts change this message by how far back it stands"):
         export_turn(simulator, Generation(4))
