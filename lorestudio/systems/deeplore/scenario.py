@@ -653,7 +653,8 @@ def _rows(turns: Sequence[ScenarioTurn], system: DeepLoreSystem) -> list[dict[st
 def _answer(moment: Moment) -> dict[str, Any]:
     """Which answer is written: the front end's own chat where it holds more than what is handed over, and the swipe."""
     turn = moment.turn
-    front = [*range(turn.message), *([turn.message] if turn.swipe else [])]
+    swiped = turn.swipe or turn.kind == "swipe"  # the first answer is, too, where the chat went on from it again
+    front = [*range(turn.message), *([turn.message] if swiped else [])]
     row: dict[str, Any] = {"type": "swipe", "answer_swipe_id": turn.swipe} if turn.swipe else {}
     return row | ({"front_chat": front} if front[: turn.message] != list(moment.positions) else {})
 

@@ -121,6 +121,17 @@ def test_by_the_rules_of_2_6_it_says_which_answer_was_written(project: Project) 
     assert keys == ["1|0", "1|1", "4|0", "6|0"]
 
 
+def test_by_the_rules_of_2_6_the_first_answer_repeats_where_the_chat_went_on_from_it(project: Project) -> None:
+    """It is run behind the others then, and is a swipe as they are: its message is in the front end's own chat."""
+    assert project.chat is not None
+    later = replace(project.chat.messages[4], swipes=("Oil, then.", "Or not."), swipe_id=0)
+    chat = replace(project.chat, messages=(*project.chat.messages[:4], later, *project.chat.messages[5:]))
+    simulator = replayed(settings(replace(project, chat=chat), rules="2.6"))
+    exported = export_turn(simulator, simulator.generations[-1])
+    assert exported.differing == ()
+    assert [each.front_chat for each in exported.scenario.generations][2:4] == [[0, 1, 2, 3, 4], [0, 1, 2, 3, 4]]
+
+
 def test_in_a_group_each_generation_says_who_speaks(tmp_path: Path) -> None:
     vault = tmp_path / "quay"
     vault.mkdir()
