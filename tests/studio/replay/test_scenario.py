@@ -371,6 +371,23 @@ def test_lorebooks_card_and_persona_come_along(lore: Project, tmp_path: Path) ->
     assert "Hers." in texts[0]
 
 
+def test_an_entry_for_swipes_alone_repeats(lore: Project, tmp_path: Path) -> None:
+    """An answer that the chat did not go on from is run first; World Info takes it for a swipe by its number alone."""
+    assert lore.chat is not None
+    first = replace(lore.chat.messages[1], swipe_id=0)
+    lore = replace(lore, chat=replace(lore.chat, messages=(lore.chat.messages[0], first, *lore.chat.messages[2:])))
+    book = tmp_path / "book.json"
+    book.write_text(
+        json.dumps({"entries": {"0": {**NEW_ENTRY, "uid": 0, "key": ["lamp"], "content": "x", "triggers": ["swipe"]}}})
+    )
+    simulator = ran(lore, "world-info", WorldInfoSettings(chat_books=str(book)))
+    second = Generation(1, 1)
+    assert len(simulator.traces[second].injections) == 1
+    exported = export_turn(simulator, second)
+    assert exported.differing == ()
+    assert exported.scenario.generations[-1].type == "swipe"
+
+
 def test_what_has_no_room_in_a_scenario_is_said(lore: Project, tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("lamp\n", encoding="utf-8")
