@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from lorestudio.cli.output import say_all
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
@@ -25,10 +26,12 @@ from lorestudio.studio.chat.controls import (
     fitting,
     read_preset,
     toggled,
+    unheeded,
     with_value,
     without_field,
 )
 from lorestudio.studio.project.project import Project
+from lorestudio.systems.registry import kind_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +69,8 @@ class ChoiceOptions:
         return any(getattr(self, each.name) for each in fields(self))
 
 
-def with_chosen(project: Project, chosen: ChoiceOptions) -> Project:
-    """The project with what the options say; the preset first, then the others upon it.
+def with_chosen(project: Project, chosen: ChoiceOptions, system: str) -> Project:
+    """The project with what the options say, the preset first, then the others upon it; says what `system` ignores.
 
     Pins and blocks come to those of the chat, but for what `--free` names; `--context` takes the place of the chat's
     values of that field, and `--folder` that of its filter. What of a preset the vault does not have becomes a problem
@@ -90,6 +93,7 @@ def with_chosen(project: Project, chosen: ChoiceOptions) -> Project:
             controls = _with_rule(project, controls, part, title, option)
     if chosen.folder:
         controls = replace(controls, folders=tuple(dict.fromkeys(_folder(project, each) for each in chosen.folder)))
+    say_all(unheeded(project, kind_of(system), controls))
     return replace(project, controls=controls, problems=problems)
 
 

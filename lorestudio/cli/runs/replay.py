@@ -175,8 +175,8 @@ def replay(
     as_json: Annotated[bool, typer.Option("--json", help="Print all traces as JSON.")] = False,
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
-    project = with_chosen(replace(given.project(), context_size=context_size), chosen)
-    project = with_fixed(project, fixed_switches)
+    opened = replace(given.project(), context_size=context_size)
+    project = with_fixed(with_chosen(opened, chosen, by.named(opened)), fixed_switches)
     asked = answering(answers, project, fresh=ask_again)
     if kind is not None:
         by = replace(by, assignments=[*(by.assignments or ()), f"generation_type={kind}"])

@@ -82,7 +82,8 @@ def effects(
                 continue
             settings = assigned(changes or (), type(chat.settings), chat.settings)
             notes = tuple(_notes(project, note or (), text or ()))
-            told = chat.effects(settings, notes, controls=with_chosen(project, chosen).controls)
+            controls = with_chosen(project, chosen, candidate.system).controls
+            told = chat.effects(settings, notes, controls=controls)
             found.append({**where, **effects_json(told)})
             if not as_json:
                 print_effects(console, title, told)

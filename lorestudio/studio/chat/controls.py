@@ -12,7 +12,7 @@ edit, in a folder of the person's configuration.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from functools import partial
@@ -34,6 +34,7 @@ from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import InputError, checked
 from lorestudio.settings.files import SettingsError, json_bytes, write_atomically
 from lorestudio.studio.project.project import Project
+from lorestudio.systems.base import SystemKind
 from lorestudio.vault.files import reason_of, refused
 
 
@@ -51,6 +52,30 @@ class ControlsPart(StrEnum):
 
 IN_CHAT_FILE = frozenset(ControlsPart) - {ControlsPart.CHARACTER}
 """The parts that a chat file can hold; the active character is SillyTavern's to know."""
+
+
+UNHEEDED: Final = {
+    ControlsPart.PINS: "{system}: pins count for nothing here",
+    ControlsPart.BLOCKS: "{system}: blocks count for nothing here",
+    ControlsPart.FOLDERS: "{system}: the folder filter counts for nothing here",
+    ControlsPart.CONTEXT: "{system}: the context counts for nothing here",
+    ControlsPart.NOTEBOOK: "{system}: the Author's Notebook goes into no prompt here",
+    ControlsPart.NOTEPAD: "{system}: the AI Notepad goes into no prompt here",
+    ControlsPart.CHARACTER: "{system}: the active character counts for nothing here",
+}
+"""What is said of a part that the chosen system does not heed."""
+
+
+def heeds(project: Project, kind: SystemKind, part: ControlsPart) -> bool:
+    """Whether a part of the choices counts where a system of this kind decides."""
+    return part.value in kind.heeds and not (kind.books and project.of_books)
+
+
+def unheeded(project: Project, kind: SystemKind, controls: ChatControls) -> Iterator[str]:
+    """A sentence for each part in which these choices differ from the project's and that counts for nothing."""
+    for part, told in UNHEEDED.items():
+        if getattr(controls, part) != getattr(project.controls, part) and not heeds(project, kind, part):
+            yield f"{told.format(system=kind.title)}."
 
 
 def choices_moved(now: ChatControls, source: ChatControls, target: ChatControls) -> ChatControls:

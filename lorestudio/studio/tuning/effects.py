@@ -22,7 +22,7 @@ from lorestudio.domain.state import ChatControls
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
 from lorestudio.settings.sections import value_text
-from lorestudio.studio.chat.controls import ControlsPart, without_rule
+from lorestudio.studio.chat.controls import ControlsPart, heeds, without_rule
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.runs import TraceBook
@@ -30,6 +30,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tuning.checking import chat_name
 from lorestudio.studio.tuning.expectations import Expectation, Judged, TurnOutcome, judge, shown_swipes, turn_outcome
 from lorestudio.studio.tuning.scores import Scores, score
+from lorestudio.systems.base import SystemKind
 from lorestudio.trace.diff import Key
 from lorestudio.trace.wording import plural, signed_words
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
@@ -133,6 +134,11 @@ class WholeChat:
         settings: Section = self._rerun.system.settings
         return settings
 
+    @property
+    def kind(self) -> SystemKind:
+        """That of the system it was run with."""
+        return self._rerun.system.kind
+
     @cached_property
     def outcomes(self) -> tuple[TurnOutcome, ...]:
         """What each generation came to. Unpacks the traces, so it is work for a worker."""
@@ -150,7 +156,7 @@ class WholeChat:
         Raises VaultError, InputError, and ValueError where the project does not know what its index was made of.
         """
         settings = settings or self.settings
-        project = self.project.with_settings_of(self._rerun.system.kind, settings)
+        project = self.project.with_settings_of(self.kind, settings)
         if notes:
             same = project.index is self.project.index and project.settings == self.project.settings
             project = project.with_texts(notes, self._vaults if same else None)
@@ -279,7 +285,8 @@ def one_step(known: Declaration, value: Value) -> tuple[Value, ...]:
 
 
 def sensitivity(chat: WholeChat, names: Sequence[str] = (), cancel: CancelToken | None = None) -> Iterator[StepEffect]:
-    """What a step of each setting does to the whole chat, then each pin and block gone; `names` chooses settings.
+    """What a step of each setting does to the whole chat, then each pin and block that counts gone; `names` chooses
+    settings.
 
     Raises what `WholeChat.effects` raises.
     """
@@ -295,7 +302,7 @@ def sensitivity(chat: WholeChat, names: Sequence[str] = (), cancel: CancelToken 
             yield StepEffect(known.alias, known.title, known.label, before, value, words, found)
     controls = chat.project.controls
     for part, what in ((ControlsPart.PINS, "Pin"), (ControlsPart.BLOCKS, "Block")) if not names else ():
-        for rule in getattr(controls, part.value):
+        for rule in getattr(controls, part.value) if heeds(chat.project, chat.kind, part) else ():
             label = f"{what} of {rule.title}"
             found = chat.effects(controls=without_rule(controls, part, rule), cancel=cancel)
             yield StepEffect(label, label, label, True, False, ("there", "gone"), found)

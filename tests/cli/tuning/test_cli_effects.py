@@ -100,3 +100,15 @@ def test_a_text_for_a_note_that_there_is_not_is_told(lorestudio: Run, vault: Pat
     ):
         result = lorestudio(*asked, "--chat", chat)
         assert (result.exit_code, result.stderr.count("no note is called “places/Typo.md”")) == (0, 1)
+
+
+def test_a_choice_that_the_system_does_not_heed_is_told_and_is_no_step(
+    lorestudio: Run, vault: Path, chat: Path
+) -> None:
+    ignored = "lorestudio: World Info: pins count for nothing here.\n"
+    for command in (("effects", "--run"), ("replay", "--system")):
+        call = (command[0], vault, "--chat", chat, command[1])
+        assert lorestudio(*call, "world-info", "--pin", "Lamp", "--block", "Tide").stderr.count(ignored) == 1
+        assert "for nothing" not in lorestudio(*call, "world-info", "--block", "Tide").stderr
+        assert "for nothing" not in lorestudio(*call, "deeplore", "--pin", "Lamp").stderr
+    assert ignored in lorestudio("test", vault, "--system", "world-info", "--text", "lamp", "--pin", "Lamp").stderr

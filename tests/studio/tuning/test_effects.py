@@ -154,6 +154,14 @@ def test_a_pin_brings_its_entry_into_every_reply_and_each_is_tried_without(proje
     assert step.effects.lost == 1
 
 
+def test_a_pin_that_counts_for_nothing_is_not_tried_without(project: Project) -> None:
+    entries = project.index.entries[:1]
+    for part, steps in ((ControlsPart.PINS, []), (ControlsPart.BLOCKS, [f"Block of {entries[0].title}"])):
+        controls = toggled(project.controls, part, entries, project.index)
+        rows = sensitivity(ran(replace(project, controls=controls), system="world-info"))
+        assert [row.name for row in rows if " of " in row.name] == steps
+
+
 def test_the_first_replies_are_told_while_the_others_run(project: Project) -> None:
     chat, heard = ran(project, [OIL_LATER]), list[Effects]()
     whole = chat.effects(deeper(chat), report=heard.append)

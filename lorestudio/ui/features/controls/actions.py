@@ -15,7 +15,7 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.domain.texts import shorten
-from lorestudio.studio.chat.controls import ControlsPart, PresetFolder, has_rule, toggled, unusable
+from lorestudio.studio.chat.controls import UNHEEDED, ControlsPart, PresetFolder, has_rule, toggled, unusable
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.control_trials import Change
 from lorestudio.ui.features.chat.pane import ChatPane
@@ -24,7 +24,6 @@ from lorestudio.ui.features.controls.chips import (
     CHANGED,
     NOTE_SETTINGS,
     PART_WORDS,
-    UNHEEDED,
     UNUSABLE,
     ControlChip,
     EffectWatch,

@@ -21,11 +21,13 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.chat.controls import (
+    UNHEEDED,
     ContextField,
     ControlsPart,
     changed_parts,
     context_fields,
     context_values,
+    heeds,
     unusable,
     without_field,
     without_rule,
@@ -97,22 +99,10 @@ PART_WORDS: Final = {
 }
 
 
-UNHEEDED: Final = {
-    ControlsPart.PINS: "{system}: pins count for nothing here",
-    ControlsPart.BLOCKS: "{system}: blocks count for nothing here",
-    ControlsPart.FOLDERS: "{system}: the folder filter counts for nothing here",
-    ControlsPart.CONTEXT: "{system}: the context counts for nothing here",
-    ControlsPart.NOTEBOOK: "{system}: the Author's Notebook goes into no prompt here",
-    ControlsPart.NOTEPAD: "{system}: the AI Notepad goes into no prompt here",
-    ControlsPart.CHARACTER: "{system}: the active character counts for nothing here",
-}
-"""What is said of a part that the chosen system does not heed."""
-
-
 def why_unheeded(project: Project | None, system: str, part: ControlsPart) -> str:
     """Why a part of the choices counts for nothing where this system decides, "" where it counts."""
     kind = kind_of(system)
-    if project is None or (part.value in kind.heeds and not (kind.books and project.of_books)):
+    if project is None or heeds(project, kind, part):
         return ""
     return tr(UNHEEDED[part]).format(system=tr(kind.title))
 
