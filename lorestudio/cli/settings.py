@@ -52,17 +52,16 @@ def declaration_json(declaration: Declaration, value: Value) -> dict[str, object
 
 
 def setting_table(found: Sequence[Declaration], settings: DeepLoreSettings) -> Table:
-    """One row a setting, by section; an asterisk marks what differs from the default."""
-    headings = ("key", "setting", "value", "default", "range", "stages")
-    rows = table(*map(fold, headings), caption="* not the default")
+    """One row a setting, by section; an asterisk marks what differs from the default, which then stands below."""
+    rows = table(fixed("setting"), *map(fold, ("value", "range", "stages")), caption="* not the default")
     for group in grouped(found):
         rows.add_row(Text(group.title, style="bold"))
         for each in group.settings:
-            value = setting_value(settings, each)
-            mark = "* " if value != each.default else "  "
-            shown = value_text(each, value)
-            cells = each.alias, each.title, mark + shown, value_text(each, each.default), each.allowed
-            rows.add_row(*map(Text, (*cells, ", ".join(each.affects))))
+            value, shown = setting_value(settings, each), value_text(each, each.default)
+            if value != each.default:
+                shown = f"* {value_text(each, value)}\n  default: {shown}"
+            cells = f"{each.alias}\n  {each.title}", shown, each.allowed, ", ".join(each.affects)
+            rows.add_row(*map(Text, cells))
     return rows
 
 
@@ -158,7 +157,7 @@ def list_settings(
     elif found:
         Screen().print(setting_table(found, chosen))
     else:
-        say("no setting fits. With fewer words there may be some.")
+        say(f"no setting fits.{' With fewer words there may be some.' if words else ''}")
 
 
 @command(settings_app)

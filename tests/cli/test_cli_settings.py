@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lorestudio.cli.app import app
+from lorestudio.exchange.settings_files import declarations
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.store import SettingsProfiles
 
@@ -225,3 +226,11 @@ def test_settings_of_another_system_are_exported(lorestudio, sillytavern) -> Non
 def test_an_export_of_another_system_that_makes_no_sense(lorestudio, arguments, told) -> None:
     result = lorestudio("settings", "export", *arguments)
     assert (result.exit_code, told in result.stderr) == (2, True)
+
+
+def test_a_narrow_terminal_cuts_no_key(lorestudio, monkeypatch, tuned) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = lorestudio("settings", "list", "--settings", tuned).stdout
+    assert max(map(len, listed.splitlines())) <= 80
+    assert {each.alias for each in declarations()} <= set(listed.split())
+    assert "fewer words" not in lorestudio("settings", "list", "--changed").stderr
