@@ -96,7 +96,7 @@ def notes_called(project: Project, name: str) -> list[Entry | LeftOutNote]:
     by_file = [note for note in notes if same_name(note.filename) == wanted]
     if by_file:
         return [next((note for note in by_file if note.filename == name), by_file[0])]
-    titles = [note.title if isinstance(note, Entry) else Path(note.filename).stem for note in notes]
+    titles = [note.title or Path(note.filename).stem for note in notes]
     return [note for note, title in zip(notes, titles, strict=True) if same_name(title) == wanted]
 
 

@@ -181,12 +181,21 @@ class NoteProblem(StrEnum):
 
 
 class LeftOutNote(Struct, frozen=True):
-    """A file or folder that gave no entry: visible, with the reason and what to do."""
+    """A file or folder that gave no entry: visible, with the reason and what to do.
+
+    `title` is what the entry of a lorebook is called, whose `filename` nobody knows; "" for a file.
+    """
 
     filename: str
     vault: str
     problem: NoteProblem
     message: str
+    title: str = ""
+
+    @property
+    def name(self) -> str:
+        """What people know it by."""
+        return self.title or self.filename.rpartition("/")[2] or self.filename
 
 
 class Folder(Struct, frozen=True):

@@ -41,6 +41,16 @@ def note_name(title: str, otherwise: str) -> str:
     return _beside_devices(name.rstrip(". ") or otherwise)
 
 
+def free_name(name: str, ending: str, taken: set[str]) -> str:
+    """The name with the ending, and with a number where that is taken, as `same_name` compares them; then it is."""
+    number, free = 1, f"{name}{ending}"
+    while same_name(free) in taken:
+        number += 1
+        free = f"{name} ({number}){ending}"
+    taken.add(same_name(free))
+    return free
+
+
 def underscored_name(name: str, otherwise: str) -> str:
     """`name` with `_` where a sign is refused, as DeepLore names files; `otherwise` where nothing is left.
 

@@ -118,7 +118,7 @@ def test_that_a_lorebook_beside_a_vault_takes_no_part_is_said(
         assert as_notes in lorestudio(command, book, *more, "--system", "deeplore").stderr
 
 
-@pytest.mark.parametrize("command", ["replay", "explain", "usage", "score", "compare", "check"])
+@pytest.mark.parametrize("command", ["replay", "explain", "usage", "score", "compare", "check", "scenario"])
 def test_systems_that_choose_from_notes_take_a_book_alone_as_notes(
     lorestudio: Run, tmp_path: Path, command: str
 ) -> None:
@@ -145,10 +145,19 @@ def test_systems_that_choose_from_notes_take_a_book_alone_as_notes(
     more: dict[str, tuple[object, ...]] = {
         "replay": (*by, "--json"), "explain": (*by, "--entry", "Current", "--json"), "usage": (*by, "--json"),
         "score": (*runs, "--expectations", expected, "--json"), "compare": (*runs, "--json"),
+        "scenario": (*by, "--output", tmp_path / "turns.json"),
         "check": ("--run", "deeplore", "--expectations", expected, "--json"),
     }  # fmt: skip
     result = lorestudio(command, book, "--chat", chat, *more[command])
     assert result.exit_code == 0, result.output
+    if command == "scenario":
+        assert "decided otherwise" not in result.output
+        assert "Buoy" in (ran := lorestudio("run", tmp_path / "turns.json").stdout)
+        assert "Anchor" not in ran
+        for system in ("hybrid", "context-window"):
+            again = lorestudio(command, book, "--chat", chat, "--system", system, "--output", tmp_path / "turns.json")
+            assert again.exit_code == 0, again.output  # it repeats
+        return
     told = json.loads(result.stdout)
     if command == "replay":
         assert [[each["title"] for each in trace["trace"]["injections"]] for trace in told] == [["Buoy", "Current"]] * 2

@@ -21,7 +21,7 @@ from msgspec import Struct
 from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
-from lorestudio.domain.file_names import note_name
+from lorestudio.domain.file_names import free_name, note_name
 from lorestudio.domain.javascript import Json, key_order, trim, truthy
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
@@ -147,26 +147,32 @@ def as_notes(
 
 
 def _as_vault(book: Lorebook, rules: ParseRules, before: KnownVault) -> KnownVault:
-    known = {file.filename: file for file in before.files}
+    known, taken = {file.filename: file for file in before.files}, set[str]()
     files = []
     for entry, raw in zip(book.entries, book.raws, strict=True):
         filename = f"{NAMED}{entry.name}"
         file = known.get(filename)
         if file is None or file.digest != entry.digest:
-            file = KnownFile(filename, entry.digest, _as_note(book.name, raw, filename, rules))
-        files.append((index_order(note_name(title_of(raw, entry.name), filename)), file))
+            text, note = _as_note(book.name, entry.name, raw, rules)
+            file = KnownFile(filename, entry.digest, note, text=text)
+        name = free_name(note_name(title_of(raw, entry.name), filename), ".md", taken)
+        files.append((index_order(name), file))
     return replace(before, files=tuple(file for _, file in sorted(files, key=itemgetter(0))))
 
 
-def _as_note(book: str, raw: Mapping[str, Json], filename: str, rules: ParseRules) -> Entry | LeftOutNote:
+def _as_note(book: str, uid: str, raw: Mapping[str, Json], rules: ParseRules) -> tuple[str, Entry | LeftOutNote]:
+    filename, title = f"{NAMED}{uid}", title_of(raw, uid)
     try:
-        note = parse_note(note_of(raw, book, rules).text, filename, book, rules)
+        text = note_of(raw, book, rules).text
     except InputError as error:
-        return LeftOutNote(filename, book, NoteProblem.UNREADABLE, str(error))
+        return "", LeftOutNote(filename, book, NoteProblem.UNREADABLE, str(error), title)
+    note = parse_note(text, filename, book, rules)
     if isinstance(note, LeftOutNote):
-        return replace(note, message="The entry is switched off.") if note.problem is NoteProblem.DISABLED else note
-    empty = not (raw.get("content") or raw.get("key"))
-    return LeftOutNote(filename, book, NoteProblem.DISABLED, "The entry has no text and no keys.") if empty else note
+        off = note.problem is NoteProblem.DISABLED
+        return text, replace(note, message="The entry is switched off." if off else note.message, title=title)
+    if raw.get("content") or raw.get("key"):
+        return text, note
+    return "", LeftOutNote(filename, book, NoteProblem.DISABLED, "The entry has no text and no keys.", title)
 
 
 def in_play(books: Sequence[Lorebook]) -> BooksInPlay:

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.file_names import note_name, same_name
+from lorestudio.domain.file_names import free_name, note_name, same_name
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import texts_in
 from lorestudio.domain.records import Terse, replace
@@ -304,11 +304,7 @@ class FreeNames(Struct):
         place, known = self.vault / folder, same_name(folder)
         if known not in self._taken:
             self._taken[known] = {same_name(path.name) for path in place.iterdir()} if place.is_dir() else set()
-        number, free = 1, f"{name}{NOTE_SUFFIX}"
-        while same_name(free) in self._taken[known]:
-            number += 1
-            free = f"{name} ({number}){NOTE_SUFFIX}"
-        self._taken[known].add(same_name(free))
+        free = free_name(name, NOTE_SUFFIX, self._taken[known])
         return f"{folder}/{free}" if folder else free
 
 

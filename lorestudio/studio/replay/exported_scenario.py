@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -21,6 +23,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import scenario_format
 from lorestudio.systems.scenarios import ScenarioTurn
 from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.folder import KnownVault
 from lorestudio.vault.index import build_index, definition_path
 from lorestudio.vault.sources import FolderSource, VaultSource
 
@@ -76,6 +79,8 @@ def export_turn(simulator: Simulator, generation: Generation) -> ExportedScenari
         }
     )
     ran, known = run_scenario(scenario)["expected"]["generations"], form.reports(system, turns)
+    if project.as_notes is not None:
+        ran, known = (list(map(_named_as_in_books, reports)) for reports in (ran, known))
     found = tuple(number for number, (one, other) in enumerate(zip(ran, known, strict=True)) if one != other)
     problem = system.why_not_repeated() if found else ""
     if problem:
@@ -101,7 +106,9 @@ def note_settings(project: Project) -> dict[str, Json]:
 def vault_files(project: Project) -> tuple[list[VaultFiles], tuple[str, ...]]:
     """The vaults' texts in index order. Raises InputError where they do not give the project's index any more."""
     if project.of_books:
-        return [], ()
+        read = project.as_notes.vaults if project.as_notes is not None else ()
+        told = ("The entries are in it as the notes that importing them makes.",) if read else ()
+        return [VaultFiles(vault.name, _numbered(vault)) for vault in read], told
     wanted = definition_path(project.settings)
     files: list[VaultFiles] = []
     for name, source in zip(project.index.vaults, _sources(project), strict=False):
@@ -118,6 +125,20 @@ def vault_files(project: Project) -> tuple[list[VaultFiles], tuple[str, ...]]:
     unread = [note.filename for note in project.index.left_out if note.problem.broken]
     remarks = (f"Left out because they cannot be read: {', '.join(unread)}.",) if unread else ()
     return files, remarks
+
+
+_NUMBERED: Final = re.compile(r'"\d{5} ([^"]*)\.md"')
+
+
+def _named_as_in_books(report: Json) -> Json:
+    """The report with the names of `_numbered` notes as their entries have them."""
+    found: Json = json.loads(_NUMBERED.sub(r'"\1"', json.dumps(report)))
+    return found
+
+
+def _numbered(vault: KnownVault) -> tuple[NoteFile, ...]:
+    """The notes of a lorebook's entries, under names that keep their order."""
+    return tuple(NoteFile(f"{place:05} {each.filename}.md", each.text or "") for place, each in enumerate(vault.files))
 
 
 def _sources(project: Project) -> Sequence[VaultSource]:

@@ -255,6 +255,7 @@ _WORDS = ("bell", "gate", "tide", "lamp")
 _ENTRIES = st.lists(
     st.fixed_dictionaries(
         {
+            "comment": st.sampled_from(("Bell", "Bell tower", "bell", "Tide", "The (old) gate", "Ä")),
             "key": st.lists(st.sampled_from((*_WORDS, "/gat(e|es)/i")), max_size=2),
             "content": st.sampled_from(("", "Of the bell.", "A gate of iron. " * 9, "The tide comes in.")),
             "order": st.integers(0, 300),
@@ -298,7 +299,7 @@ def test_a_book_alone_is_decided_about_as_the_notes_that_importing_it_makes(
 ) -> None:
     with TemporaryDirectory() as folder:
         place = Path(folder)
-        path = book(place, *({"comment": f"{number * 3 % 7} name", **each} for number, each in enumerate(entries)))
+        path = book(place, *entries)
         chat = place / "chat.txt"
         chat.write_text("Ada: The bell, by the gate.\n\nWren: A lamp.\n\nAda: Tide?\n\nWren: Yes.\n", "utf-8")
         vault(place)

@@ -387,13 +387,13 @@ def test_a_lorebook_is_read_as_notes_while_a_system_that_needs_them_is_chosen(
         assert project is not None
         ids = [each.entry for each in traces[Generation(1, 0)].injections]
         entries = [(each.title, each.priority) for each in project.index.entries]
-        return entries, [each.filename for each in project.index.left_out], ids
+        return entries, [each.name for each in project.index.left_out], ids
 
     assert shown() == ([("Anchor", 200), ("Bell", 200)], [], [1])
     session.replays.choose(system="deeplore")
     ready(session, qtbot)
     assert session.choice.system == "deeplore"
-    assert shown() == ([("Bell", 800)], ["uid 0"], [0])  # a thousand less the order, as importing it says
+    assert shown() == ([("Bell", 800)], ["Anchor"], [0])  # a thousand less the order, as importing it says
     text = book.read_text("utf-8").replace(
         '"comment": "Bell", "content": "It rings."', '"comment": "Bell", "content": "It tolls."'
     )

@@ -381,7 +381,7 @@ class EntryPane(Pane):
         if isinstance(note, Entry):
             self._show_entry(note)
             return
-        self.heading.setText(note.filename.rpartition("/")[2])
+        self.heading.setText(note.name)
         broken = note.problem.broken
         words = tr("cannot be read") if broken else tr("left out")
         self.chips.set_chips((NoteChip(words, "error" if broken else "neutral", "broken" if broken else "left-out"),))

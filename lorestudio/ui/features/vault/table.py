@@ -41,7 +41,7 @@ def note_title(note: Note) -> str:
     """The title of an entry, the file's name of any other note."""
     if isinstance(note, Entry):
         return note.title
-    return note.filename.rpartition("/")[2].removesuffix(".md") or note.filename
+    return note.name.removesuffix(".md")
 
 
 def note_folder(note: Note) -> str:
@@ -65,7 +65,7 @@ def search_text(note: Note) -> str:
     if isinstance(note, Entry):
         parts: Sequence[str] = (note.title, note.filename, *note.keys, *note.refine_keys, *note.tags)
         return comparable("\n".join(parts))
-    return comparable(f"{note.filename}\n{note.message}\n{note.problem.value}")
+    return comparable(f"{note.title}\n{note.filename}\n{note.message}\n{note.problem.value}")
 
 
 QUIET: Final = {"not a candidate", "refused"}

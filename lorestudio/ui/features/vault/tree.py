@@ -292,8 +292,7 @@ class VaultTree(RecordTree[Node]):
         if shown:
             self.matches += len(shown)
             group = Node(Branch.GROUP, title)
-            names = (note.filename.rpartition("/")[2] or note.filename for note in shown)
-            group.add(*(Node(Branch.LEFT_OUT, name, note) for name, note in zip(names, shown, strict=True)))
+            group.add(*(Node(Branch.LEFT_OUT, note.name, note) for note in shown))
             self.root.add(group)
 
 

@@ -425,7 +425,7 @@ class WhyView(QWidget):
     def _show_left_out(self, note: LeftOutNote) -> None:
         """A note that is no entry: why, and what makes it one."""
         self._shown = ()
-        self._show_head(note.filename, note.filename, tr("no entry"))
+        self._show_head(note.title or note.filename, note.filename, tr("no entry"))
         self._icon.clear()
         self.browser.setHtml(html.page(self.theme.palette, html.paragraph(note.message, bold=True)))
         self._show_page()
