@@ -245,7 +245,8 @@ class NoteDocument:
 
         DeepLore and YAML both read the new value; a text of several lines can only take the place of one, and YAML
         reads it without its indentation. Raises ValueError with the reason and advice where no spelling does that,
-        where the property is nested or invalid, and where DeepLore cannot read the name.
+        where the property is nested or invalid, where DeepLore cannot read the name, and for a new property where the
+        front matter is none to DeepLore.
         """
         found = self.find(name)
         if isinstance(value, Sequence) and not isinstance(value, str):
@@ -382,6 +383,8 @@ class NoteDocument:
         between = note_spans.fences_without_fields(self.text)
         if between is not None:
             return self._checked(TextEdit(between, between, raw), {name: value}, name)
+        for problem in fence_problems(self.text, None):  # else front matter above the one that its author meant
+            raise ValueError(f"“{name}” was not added. {problem.message}")
         fence = "---" + self.newline
         return self._checked(TextEdit(self.body_start, self.body_start, fence + raw + fence), {name: value}, name)
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -240,7 +241,7 @@ def test_one_text_for_a_list(name: str, before: str, value: list[str], after: st
         ("---\na: 1\n\n# c\n---\n", "---\na: 1\nx: v\n\n# c\n---\n"),
         ("---\r\na: 1\r\n---\r\n", "---\r\na: 1\r\nx: v\r\n---\r\n"),
         ("---\na: |\n  b\n---\n", "---\na: |\n  b\nx: v\n---\n"),
-        ("---\nopen: 1\n", "---\nx: v\n---\n---\nopen: 1\n"),
+        ("---\nA line above and none below.\n", "---\nx: v\n---\n---\nA line above and none below.\n"),
     ],
 )
 def test_a_new_property(text: str, after: str) -> None:
@@ -518,6 +519,13 @@ def test_quoted_names_can_be_mended() -> None:
 def test_problems(text: str, kind: ProblemKind, line: int) -> None:
     found = [(problem.kind, problem.line) for problem in NoteDocument(text).problems]
     assert found[0] == (kind, line)
+
+
+@pytest.mark.parametrize("text", ["---\na: 1\n", "--- \na: 1\n---\n", "\n---\na: 1\n---\n"])
+def test_no_second_front_matter_is_put_above_one_that_is_not_read(text: str) -> None:
+    problem = NoteDocument(text).problems[0]
+    with pytest.raises(ValueError, match=re.escape(f"“b” was not added. {problem.message}")):
+        NoteDocument(text).set("b", 2)
 
 
 @pytest.mark.parametrize("text", ["", "Body", note("a: 1"), "# T\n\n---\nx\n---\n", note("a: 2024-01-01", "b: x # y")])
