@@ -421,7 +421,7 @@ class ChangeLog:
         far is taken back. Missing folders of new paths are made; folders that become empty stay.
         Raises ChangedMeanwhileError, HistoryError, RollBackError or another SaveError.
         """
-        real = tuple(change for change in changes.changes if not change.is_idle)
+        real = _each_once([change for change in changes.changes if not change.is_idle])
         wanted = ChangeSet(changes.title, real)
         if not real:
             return wanted
@@ -523,6 +523,34 @@ class ChangeLog:
                 yield
             finally:
                 self.refresh()
+
+
+def _each_once(changes: Sequence[NoteFileChange]) -> tuple[NoteFileChange, ...]:
+    """The changes without those of a text that another one writes as well, as of a link and the file it leads to.
+
+    Raises SaveError where they would give the file different texts.
+    """
+    kept: list[NoteFileChange] = []
+    known: dict[str, int] = {}
+    for change in changes:
+        if change.before in {None, change.after} or change.after is None:
+            kept.append(change)
+            continue
+        place = os.path.realpath(change.path)
+        if place not in known:
+            known[place] = len(kept)
+            kept.append(change)
+            continue
+        other = kept[known[place]]
+        if (other.after, other.new_path, change.new_path) == (change.after, None, None):
+            kept[known[place]] = change if str(change.path) == place else other
+        else:
+            names = f"“{change.path}” and “{other.path}”"
+            raise SaveError(
+                f"Nothing was changed: {names} are one file by two names, and would get different texts. "
+                "Take the link away, or make it a file of its own, and try again."
+            )
+    return tuple(kept)
 
 
 def _check_shown(step: ChangeStep, shown: Sequence[ChangeStep], what: str, now: str) -> None:

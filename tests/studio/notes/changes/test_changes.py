@@ -152,6 +152,19 @@ def test_two_studios_share_one_log(log: ChangeLog, tmp_path: Path, vault: Path) 
     assert log.redo_title == "mine"
 
 
+def test_a_file_with_two_names_is_written_once(log: ChangeLog, vault: Path) -> None:
+    lamp, link = vault / "Lamp.md", vault / "Link.md"
+    link.symlink_to("Lamp.md")
+    before = files_in(vault)
+    log.apply(ChangeSet("both", (edit(link, "1"), edit(lamp, "1"))))
+    assert (lamp.read_bytes(), link.is_symlink()) == (b"1", True)
+    log.undo()
+    assert (files_in(vault), link.is_symlink()) == (before, True)
+    with pytest.raises(SaveError, match="are one file by two names, and would get different texts"):
+        log.apply(ChangeSet("both", (edit(link, "1"), edit(lamp, "2"))))
+    assert files_in(vault) == before
+
+
 def test_only_the_step_that_was_shown_is_undone(log: ChangeLog, tmp_path: Path, vault: Path) -> None:
     log.apply(ChangeSet("first", (edit(vault / "Lamp.md", "1"),)))
     other = reopened(tmp_path, vault)
