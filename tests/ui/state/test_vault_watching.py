@@ -145,18 +145,43 @@ def test_a_note_that_goes_on_disk_stays_with_its_unsaved_text(make_window, qtbot
         path.rename(path.with_name("Door.md"))
     else:
         path.unlink()
-    qtbot.waitUntil(lambda: "not on disk any more" in pane.bar.label.text(), timeout=15_000)
+    gone = "is “Door.md” now" if renamed else "not on disk any more"
+    qtbot.waitUntil(lambda: gone in pane.bar.label.text(), timeout=15_000)
     assert (pane.path, pane.bar.isVisible()) == (path, True)
     told = "1 moved (Gate)" if renamed else "1 removed (Gate)"
     assert window.bars.texts == [f"The vault has changed on disk: {told}."]
     next(each for each in window.bars.findChildren(QPushButton) if each.text() == "Reload from disk").click()
     qtbot.waitUntil(lambda: any("Nothing was read again: Gate.md" in text for text in window.bars.texts))
-    qtbot.waitUntil(lambda: "not on disk any more" in pane.bar.label.text())
+    qtbot.waitUntil(lambda: gone in pane.bar.label.text())
     assert (pane.path, list(window.context.drafts.all)) == (path, [path])
     next(each for each in pane.bar.findChildren(QPushButton) if each.text() == "Write it again").click()
     qtbot.waitUntil(lambda: not window.context.drafts.all and session.jobs.idle)
     assert "An hour of work. " in path.read_text(encoding="utf-8")
     assert pane.path == path
+
+
+@pytest.mark.always
+def test_an_unsaved_text_goes_on_in_the_file_that_another_program_renamed(make_window, qtbot, tmp_path):
+    path = write(tmp_path / "vault", "Gate")
+    window = make_window(cache_file=tmp_path / "vaults.sqlite")
+    session, pane, now = window.session, window.entry, tmp_path / "vault" / "house" / "Door.md"
+    session.reading.open([tmp_path / "vault"])
+    qtbot.waitUntil(lambda: titles(session) == ["Gate"] and session.jobs.idle)
+    window.selection.choose_entry(0)
+    qtbot.waitUntil(lambda: pane.editor.buffer is not None and session.jobs.idle)
+    pane.editor.body.insertPlainText("An hour of work. ")
+    qtbot.waitUntil(lambda: path in window.context.drafts.all)
+    qtbot.wait(300)
+    now.parent.mkdir()
+    path.rename(now)
+    qtbot.waitUntil(lambda: "is “Door.md” now" in pane.bar.label.text(), timeout=15_000)
+    next(each for each in pane.bar.findChildren(QPushButton) if each.text() == "Go on there").click()
+    qtbot.waitUntil(lambda: pane.path == now and session.jobs.idle and not session.busy)
+    assert list(window.context.drafts.all) == [now]
+    window.run("entry.save")
+    qtbot.waitUntil(lambda: not window.context.drafts.all and session.jobs.idle)
+    assert "An hour of work. " in now.read_text(encoding="utf-8")
+    assert not path.exists()
 
 
 @pytest.mark.always

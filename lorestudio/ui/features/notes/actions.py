@@ -98,6 +98,7 @@ class NotesFeature(Feature):
         context, preview, session = self.context, self.context.preview, self.context.session
         self.pane.save_button.setDefaultAction(context.action("entry.save"))
         self.pane.saved.connect(self._note_saved)
+        self.pane.moved.connect(self._note_moved)
         context.closed.connect(self.pane.safety.close)
         self.pane.safety.restored.connect(self._go_to_restored)
         self.pane.safety.failed.connect(lambda told: context.say(Notice(str(told), "warning")))
@@ -195,6 +196,11 @@ class NotesFeature(Feature):
     def _note_saved(self, path: Path) -> None:
         self.context.session.reading.notes_written([path])
         self.context.flash(tr("{name} was saved.", name=path.name))
+
+    def _note_moved(self, before: Path, now: Path) -> None:
+        self.context.place.moved({before: now})
+        self.context.history.moved({before: now})
+        self.context.session.reading.reload()
 
     def _go_to_restored(self, item: Unsaved) -> None:
         context, project = self.context, self.context.session.project

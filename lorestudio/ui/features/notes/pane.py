@@ -6,6 +6,7 @@ Small labels tell the facts about the entry at a glance, a sentence tells what i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -140,11 +141,13 @@ WRITE, TEXT, SOURCE = range(3)
 class EntryPane(Pane):
     """Follows the chosen note. Unsaved text is kept per file, so that looking elsewhere loses nothing.
 
-    `saved` follows a successful save with the file's path. `create_wanted` carries the title of a note that a link
+    `saved` follows a successful save with the file's path. `moved` carries the path of an unsaved text before and now,
+    where another program gave the file another name. `create_wanted` carries the title of a note that a link
     leads to, that does not exist, and that the person wants.
     """
 
     saved = Signal(object)
+    moved = Signal(object, object)
     create_wanted = Signal(str)
 
     def __init__(self, theme: Theme, session: Session, selection: Selection, drafts: Drafts, jobs: Jobs) -> None:
@@ -166,6 +169,7 @@ class EntryPane(Pane):
         self._names, self._names_of = TitleBook(), tuple[str, ...]()
         self._names_in: VaultIndex | None = None
         self.store = NoteStore(drafts, jobs, self)
+        self.store.home = self._home
         self.safety = Safety(theme, jobs, self.store, self)
         self.bar = MessageBar(theme, self, stacked=True)
         self.bar.closed.connect(self._say_nothing)
@@ -501,6 +505,10 @@ class EntryPane(Pane):
         buffer = self.editor.buffer
         return buffer if buffer is not None and buffer.path == self.path else None
 
+    def _home(self, path: Path) -> Path | None:
+        roots = self._session.project.roots if self._session.project is not None else []
+        return next((root for root in roots if path.is_relative_to(root)), None)
+
     # ---- following what happens -------------------------------------------------------------------------------------
 
     def follow(self, target: str) -> None:
@@ -578,8 +586,13 @@ class EntryPane(Pane):
         self._clash = found
         name = buffer.path.name
         if found.text is None:
-            text = tr("“{name}” is not on disk any more. Your text is kept here.", name=name)
-            self._say(text, "warning", (("mine", tr("Write it again")),))
+            again = ("mine", tr("Write it again"))
+            if found.moved is None:
+                text = tr("“{name}” is not on disk any more. Your text is kept here.", name=name)
+                self._say(text, "warning", (again,))
+            else:
+                text = tr("“{name}” is “{new}” now. Your text is kept here.", name=name, new=found.moved.name)
+                self._say(text, "warning", (("moved", tr("Go on there")), again))
             return
         text = tr("“{name}” has changed on disk meanwhile. Your text is kept here; nothing was overwritten.", name=name)
         buttons = (("compare", tr("Compare…")), ("theirs", tr("Take theirs")), ("mine", tr("Keep mine")))
@@ -620,8 +633,11 @@ class EntryPane(Pane):
             self.store.take_theirs(buffer, found)
         elif button == "mine":
             self._clash = None
-            project = self._session.project
-            self.store.save_over(buffer, found, project.folders.get(self._vault) if project is not None else None)
+            self.store.save_over(buffer, found)
+        elif button == "moved" and found.moved is not None:
+            self._clash = None
+            self._say_nothing()
+            self.store.go_on(buffer, found.moved, partial(self.moved.emit, buffer.path, found.moved))
         elif button == "compare":
             self.compare()
 

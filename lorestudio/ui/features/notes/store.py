@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,7 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError, refused
+from lorestudio.vault.folder import walked
 
 logger = logging.getLogger(__name__)
 
@@ -30,21 +32,35 @@ Writer = Callable[[Path, str, str | None], str]
 
 
 class OnDisk(Struct, frozen=True):
-    """What a file holds now: its text and digest, both None where it is gone."""
+    """What a file holds now: its text and digest, both None where it is gone. `moved` is the one that has its text."""
 
     text: str | None
     digest: str | None
+    moved: Path | None = None
 
 
-def look(path: Path) -> OnDisk:
-    """Read a file that may be gone. Raises VaultError where it is there and cannot be read."""
+def look(path: Path, home: Path | None = None, before: bytes = b"") -> OnDisk:
+    """Read a file that may be gone; then the one note below `home` that holds what it held `before` is named.
+
+    Raises VaultError where it is there and cannot be read.
+    """
     try:
         text, digest = read_text(path)
     except VaultError:
         if is_there(path):
             raise
-        return OnDisk(None, None)
+        return OnDisk(None, None, _moved(home, before) if home is not None and before else None)
     return OnDisk(text, digest)
+
+
+def _moved(home: Path, before: bytes) -> Path | None:
+    found = []
+    for place, names in walked(home):
+        for path in (place / name for name in names if name.endswith(".md")):
+            with suppress(OSError):
+                if path.stat().st_size == len(before) and path.read_bytes() == before:
+                    found.append(path)
+    return found[0] if len(found) == 1 else None
 
 
 class NoteStore(QObject):
@@ -72,6 +88,8 @@ class NoteStore(QObject):
         self.buffers = Buffers(self)
         self.buffers.dirty_changed.connect(self.note_typed)
         self.write: Writer = save_text
+        self.home: Callable[[Path], Path | None] = lambda _path: None
+        """The folder of the vault that a file lies in."""
         self.keeping: Recovery | None = None
         self._saving: set[Path] = set()
         self._looking: set[Path] = set()
@@ -131,8 +149,14 @@ class NoteStore(QObject):
         self._look(path, done, lambda error: done(OnDisk(None, None), error))
 
     def _look(self, path: Path, done: Callable[[OnDisk], object], failed: Callable[[Exception], object]) -> None:
+        known, home = self.buffers.get(path), self.home(path)
+        before = known.base.encode("utf-8", "surrogatepass") if known is not None else b""
         self._jobs.start(
-            tr("Looking at {name}", name=path.name), lambda _report: look(path), done=done, failed=failed, owner=self
+            tr("Looking at {name}", name=path.name),
+            lambda _report: look(path, home, before),
+            done=done,
+            failed=failed,
+            owner=self,
         )
 
     def _was_read(self, path: Path, read: tuple[str, str]) -> None:
@@ -194,11 +218,18 @@ class NoteStore(QObject):
             failed=lambda error: self._save_failed(buffer, error),
         )
 
-    def save_over(self, buffer: NoteBuffer, found: OnDisk, vault: Path | None = None) -> None:
-        """Save the text of a note over what is on disk now, which was shown to the person; `vault` is its folder."""
+    def save_over(self, buffer: NoteBuffer, found: OnDisk) -> None:
+        """Save the text of a note over what is on disk now, which was shown to the person."""
         buffer.rebase(found.text or "", found.digest)
         if buffer.dirty:
-            self.save(buffer.path, vault if found.text is None else None)
+            self.save(buffer.path, self.home(buffer.path) if found.text is None else None)
+
+    def go_on(self, buffer: NoteBuffer, path: Path, then: Callable[[], object]) -> None:
+        """Keep the unsaved text for the file that has the note's name now, and go on with `then`."""
+        self.restore(path, buffer.text, buffer.digest, then)
+        self.buffers.drop(buffer.path)
+        self._drafts.drop(buffer.path)
+        self._forget_copy(buffer.path)
 
     def take_theirs(self, buffer: NoteBuffer, found: OnDisk) -> None:
         """Take what is on disk; undo leads back to one's own text."""
