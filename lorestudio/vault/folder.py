@@ -161,11 +161,26 @@ def walked(folder: Path, *, follow_links: bool = False) -> Iterator[tuple[Path, 
         yield Path(place), sorted(files)
 
 
+def is_plugin(path: Path) -> bool:
+    """Whether the address of Obsidian's plugin was taken for a path."""
+    return not {"http:", "https:"}.isdisjoint(path.parts)
+
+
+def no_folder(path: Path) -> str:
+    """What to say where a vault's folder is not there."""
+    if is_plugin(path):
+        return (
+            "From Obsidian's plugin notes can be read only, and this works on their files. Give the vault's folder on "
+            "this computer."
+        )
+    return f"There is no folder “{path}”. Choose the folder that holds the vault's notes."
+
+
 def _list_root(path: Path) -> list[_FolderItem]:
     try:
         return _list(path)
     except FileNotFoundError as error:
-        raise VaultError(f"There is no folder “{path}”. Choose the folder that holds the vault's notes.") from error
+        raise VaultError(no_folder(path)) from error
     except NotADirectoryError as error:
         raise VaultError(f"“{path}” is a file. Choose the folder that holds the vault's notes.") from error
     except OSError as error:

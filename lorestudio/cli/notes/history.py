@@ -16,7 +16,8 @@ from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.changes.snapshots import NoteSnapshot
 from lorestudio.trace.wording import plural, time_words
-from lorestudio.vault.files import SaveError, default_folder
+from lorestudio.vault.files import SaveError, VaultError, default_folder
+from lorestudio.vault.folder import no_folder
 
 NoteArgument = Annotated[Path, typer.Argument(metavar="NOTE", help="The file of the note; it may be deleted by now.")]
 ShowOption = Annotated[int | None, typer.Option("--show", metavar="N", min=1, help="Print version N.")]
@@ -57,7 +58,7 @@ def undo(
     folder = real_path(vault)
     log = ChangeLog(default_folder(), [folder])
     if not folder.is_dir() and not log.titles:  # of a folder that is gone, notes can still be brought back
-        raise InputError(vault, "there is no such folder. Give the one with your notes.")
+        raise VaultError(no_folder(folder))
     say_all(log.mend_interrupted())
     if listed:
         for title in log.titles:

@@ -34,6 +34,7 @@ from lorestudio.studio.project.project import open_project, read_settings
 from lorestudio.trace.wording import plural
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import VaultError, refused
+from lorestudio.vault.folder import is_plugin
 from lorestudio.vault.links.index import LinkIndex
 
 _SHOWN: Final = 12
@@ -392,7 +393,7 @@ def reading_rules(settings: Path | None, rules: str) -> ParseRules:
 
 
 def _vault(folder: Path) -> VaultNotes:
-    if folder.exists():
+    if folder.exists() or is_plugin(folder):  # no folder is made of an address
         return read_vault_notes(folder)
     return VaultNotes(real_path(folder), LinkIndex.build([]))
 

@@ -161,4 +161,4 @@ def test_a_list_without_changes_and_a_folder_that_is_not_there_are_told(lorestud
     nothing = lorestudio("undo", vault, "--list")
     assert (nothing.exit_code, nothing.output) == (0, "lorestudio: there is nothing to undo.\n")
     gone = lorestudio("undo", vault / "none", "--list")
-    assert (gone.exit_code, "there is no such folder" in gone.stderr) == (2, True)
+    assert (gone.exit_code, "There is no folder" in gone.stderr) == (2, True)

@@ -66,6 +66,15 @@ def test_nothing_is_written_without_a_yes(lorestudio: Run, book: Path, tmp_path:
     assert "--yes" in result.stderr
 
 
+def test_no_folder_is_made_of_the_address_of_obsidian(
+    lorestudio: Run, book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = lorestudio("import", book, "--into", "http://127.0.0.1:27123/Demo", "--yes")
+    assert (told.exit_code, "Give the vault's folder on this computer" in told.stderr) == (2, True)
+    assert not (tmp_path / "http:").exists()
+
+
 def test_a_model_proposes_summaries_of_the_new_notes_and_of_no_others(
     lorestudio: Run, book: Path, tmp_path: Path
 ) -> None:
