@@ -70,8 +70,11 @@ def test_the_command_line_reads_whom_chats_chose(name: str, tmp_path: Path, monk
     store.keep_in(kept)
     for chat, source in (("tale", Source(AnswerKind.PROVIDER, name)), ("a%b c", Source()), ("other", HOME)):
         store.save(chat, RunChoice(Mode.TWO_STAGE, source, ("fill_count", "a")))
+    kept.setValue("chat/writer", name)
     kept.sync()
-    assert profiles._chats_choosing(name) == len(store.choosing(name)) > 0
+    assert profiles._chosen_in_window(name) == (len(store.choosing(name)), True)
+    assert store.choosing(name)
+    assert profiles._chosen_in_window("x") == (0, False)
 
 
 def test_a_profile_with_another_name_stays_chosen_in_every_chat(tmp_path: Path) -> None:
