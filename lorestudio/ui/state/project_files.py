@@ -44,7 +44,7 @@ from lorestudio.studio.project.project import (
 from lorestudio.studio.project.tokens import counting_for
 from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest, window_loop
-from lorestudio.ui.shell.words import Notice, tr
+from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.project_parts import ProjectParts
 from lorestudio.ui.state.selection import note_places
 from lorestudio.ui.state.session_state import SessionState
@@ -390,7 +390,15 @@ class Reading(QObject):
                     chat=chat, basis=parts.basis,
                 )  # fmt: skip
 
-        self._start(project.name, lambda _job: project.reloaded(), take)
+        def failed(error: Exception) -> None:
+            session.set_activity("")
+            if isinstance(error, VaultError):  # said until it could be read, and once
+                news = Notice(sentence_of(error), "error", actions=("vault.reload",), key=VAULT_CHANGED)
+                session.notice.emit(news)
+            else:
+                session.report(error)
+
+        self._start(project.name, lambda _job: project.reloaded(), take, failed)
 
     def notes_written(self, paths: Collection[Path]) -> None:
         """Take in notes that were written, made, moved or removed from here, and run the chat again with them."""
@@ -500,12 +508,18 @@ class Reading(QObject):
 
         session.jobs.start(tr("Looking where the chat was before"), bring, done=done, failed=failed)
 
-    def _start(self, name: str, work: Callable[[Job], Any], take: Callable[[Any], None]) -> None:
+    def _start(
+        self,
+        name: str,
+        work: Callable[[Job], Any],
+        take: Callable[[Any], None],
+        failed: Callable[[Exception], None] | None = None,
+    ) -> None:
         session = self._session
         if session.busy:
             return
         session.set_activity(tr("Reading {name}…", name=name))
-        session.jobs.start(session.activity, work, done=take, failed=session.fail)
+        session.jobs.start(session.activity, work, done=take, failed=failed or session.fail)
 
     def _opened(self, opened: Project | Opened) -> None:
         session, follower = self._session, self._follower

@@ -21,6 +21,7 @@ from lorestudio.systems.vectors import EmbedderError
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.choices import ChoiceStore, RunChoice
+from lorestudio.vault.files import VaultError
 
 _WAYS: Final[Mapping[Belongs, tuple[str, ...]]] = {
     Belongs.IMPORT: ("book.import",),
@@ -178,13 +179,13 @@ class SessionState(QObject):
         if isinstance(error, AnsweringError | EmbedderError):  # the person's choice, not a fault
             self.notice.emit(Notice(sentence_of(error), "error", actions=("profiles.edit",)))
             return
-        logger.error("a job failed: %s", error, exc_info=error)
+        known = isinstance(error, InputError | VaultError)  # its sentence says all there is to know
+        logger.error("a job failed: %s", error, exc_info=None if known else error)
         if isinstance(error, WrongFileError):
             said = f"{Path(error.source).name}: {error.what}."
             if error.belongs is Belongs.CARD:
                 said += tr(" A card without one is chosen in the prompt view, once its chat is open.")
             self.notice.emit(Notice(said, "warning", actions=_WAYS[error.belongs], key="wrong-file"))
             return
-        known = isinstance(error, InputError)  # its sentence says all there is to know
         details = "" if known else "".join(traceback.format_exception(error))
         self.notice.emit(Notice(sentence_of(error), "error", details=details))

@@ -86,6 +86,25 @@ def test_what_leaves_the_chat_waits_for_what_becomes_of_it(window: MainWindow, m
     settle(window)
 
 
+@pytest.mark.long
+def test_why_a_vault_cannot_be_read_again_is_said_once_and_until_it_can(
+    make_window: Callable[..., MainWindow], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = write_vault(tmp_path / "vault")
+    window = make_window(open_project([folder]))
+    away = folder.rename(folder.with_name("away"))
+    for _ in range(2):
+        window.run("vault.reload")
+        settle(window)
+    [said] = window.context.bars.texts
+    assert said.startswith("There is no folder")
+    assert not any(record.exc_info for record in caplog.records)
+    away.rename(folder)
+    window.run("vault.reload")
+    settle(window)
+    assert window.context.bars.texts == []
+
+
 def test_dialogs_begin_where_something_was_chosen_last(window: MainWindow, monkeypatch, tmp_path: Path) -> None:
     place = {"vault": "vault.open", "chat": "chat.open", "book": "book.open", "sillytavern": "sillytavern.open"}
     for name in place:
