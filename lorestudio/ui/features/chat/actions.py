@@ -235,13 +235,23 @@ class ChatFeature(Feature):
         self.files.keep_copy()
 
     def ask_before_closing(self, close: Leave) -> bool:
-        """Ask what becomes of a chat that is not saved."""
+        """Ask what becomes of what is written below the chat, and of a chat that is not saved."""
 
         def leave() -> None:
             self.settled = True
             close()
 
-        return not self.settled and self.files.ask_before_leaving(leave)
+        def give_up() -> None:
+            self.composer.give_up()
+            close()
+
+        if self.settled:
+            return False
+        self.pane.delegate.finish()
+        if begun := self.composer.begun:
+            dialogs.confirm(self.context.window, tr("Not in the chat yet"), begun, tr("Throw away"), give_up)
+            return True
+        return self.files.ask_before_leaving(leave)
 
     def stop(self) -> None:
         """End the reply and the session note that are being written."""

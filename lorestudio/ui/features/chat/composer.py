@@ -208,6 +208,19 @@ class Composer(QWidget):
         """Whether a reply waits for the person to keep it or throw it away."""
         return not self.reply_box.isHidden() and not self.keep.isHidden()
 
+    @property
+    def begun(self) -> str:
+        """What is written here and in no chat yet, in a sentence; "" for nothing."""
+        if self.field.toPlainText().strip():
+            return tr("The message that you began was not sent.")
+        return tr("What came of the reply is not kept yet.") if self.deciding else ""
+
+    def give_up(self) -> None:
+        """Throw away what is written here."""
+        self.field.clear()
+        if self.deciding:
+            self.thrown_away.emit()
+
     def _show_reply(self, text: str, *, deciding: bool) -> None:
         self.reply_label.setText(text)
         self.stop.setVisible(not deciding)

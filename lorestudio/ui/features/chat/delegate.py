@@ -376,6 +376,11 @@ class MessageDelegate(ChatDelegate):
             return None
         return self._place.row(), self._field.toPlainText()
 
+    def finish(self) -> None:
+        """Take the text of the field, as leaving it does."""
+        if self._field is not None:
+            self._finish(self._field)
+
     def give_up(self) -> None:
         """Close the field; the message stays as it was."""
         if self._field is not None:

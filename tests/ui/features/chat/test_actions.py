@@ -1265,6 +1265,39 @@ def test_a_window_that_was_left_once_does_not_ask_again(opened: MainWindow, qtbo
     assert not opened.features.chat.ask_before_closing(lambda: None)
 
 
+def test_what_is_written_and_in_no_chat_yet_is_asked_about_before_the_window_closes(opened: MainWindow) -> None:
+    composer = opened.features.chat.composer
+    composer.field.setPlainText("And then")
+    opened.close()
+    assert opened.isVisible()
+    assert "you began" in box().text()
+    press("Cancel")
+    assert composer.field.toPlainText() == "And then"
+    composer.ask_about("It broke off.", "The fort")
+    composer.field.clear()
+    opened.close()
+    assert "came of the reply" in box().text()
+    composer.field.setPlainText("And then")
+    composer.thrown_away.connect(composer.end_reply)
+    press("Throw away")
+    assert not opened.isVisible()
+    assert composer.begun == ""
+
+
+def test_a_message_that_is_being_edited_is_taken_before_the_window_closes(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.selection.choose_message(1, None)
+    opened.run("message.edit")
+    field = opened.chat.view.viewport().findChild(QPlainTextEdit)
+    assert isinstance(field, QPlainTextEdit)
+    qtbot.keyClicks(field, " And who")
+    opened.close()
+    assert opened.isVisible()
+    assert box().text() == "The chat has changes that are not in its file."
+    assert texts(opened)[1] == "The fortress? And who"
+    press("Throw away")
+    assert not opened.isVisible()
+
+
 @pytest.mark.parametrize("another", [True, False])
 def test_a_branch_that_is_made_after_the_chat_was_left_marks_no_other(
     opened: MainWindow, path: Path, qtbot: QtBot, another: bool
