@@ -40,6 +40,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.state.choices import RunChoice
+from lorestudio.ui.widgets.work_pane import RecapText
 
 SIZE = QSize(1280, 800)
 
@@ -383,6 +384,8 @@ def close(window: MainWindow) -> None:
     for path in list(window.context.drafts.all):
         window.context.drafts.drop(path)
     window.features.chat.settled = True  # a chat that a test changed need not be saved
+    for text in window.findChildren(RecapText):
+        text.give_up()
     window.close()
     window.deleteLater()
 

@@ -25,7 +25,8 @@ from PySide6.QtWidgets import (
 
 from lorestudio.ui.shell.actions import Commands
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import number, tr
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.layouts import (
     ProgressBar,
@@ -106,6 +107,11 @@ class RecapText(QWidget):
         """Whether a person has written something that is not kept."""
         return self.lines.toPlainText() != self._text and not self.lines.isReadOnly()
 
+    @property
+    def unkept(self) -> int:
+        """How many texts a person has written and not kept."""
+        return len(self._drafts) + self.changed
+
     def show_text(self, key: object, text: str, *, editable: bool, placeholder: str = "") -> None:
         """Show the text of another thing, or what the same one says by now."""
         if key == self._key and text != self._text and self.lines.toPlainText() == self._sent:
@@ -130,6 +136,11 @@ class RecapText(QWidget):
         self._drafts.clear()
         self._key, self._text = None, ""
         self.lines.setPlainText("")
+
+    def give_up(self) -> None:
+        """Give up everything that is written and not kept."""
+        self._drafts.clear()
+        self.lines.setPlainText(self._text)
 
     def _show_buttons(self) -> None:
         for each in (self.keep, self.back):
@@ -360,6 +371,23 @@ class WorkPane(Pane):
         for holder, names in ((self.more, self.menu), (self.asked, _ANSWERS)):
             holder.setMenu(QMenu(holder))
             commands.fill(holder.menu(), names)
+
+    def ask_before_leaving(self, leave: Callable[[], object]) -> bool:
+        """Ask before texts that were written and not kept are given up; False where there are none."""
+        texts = self.findChildren(RecapText)
+        unkept = sum(each.unkept for each in texts)
+
+        def give_up() -> None:
+            for each in texts:
+                each.give_up()
+            leave()
+
+        if unkept:
+            text = tr("{texts} not been kept in “{pane}”.", texts=count(unkept, "text has", "texts have"),
+                      pane=self.title)  # fmt: skip
+            more = tr("What you wrote is gone otherwise; “Keep” below it keeps it.")
+            dialogs.confirm(self.window(), tr("Texts that are not kept"), text, tr("Throw away"), give_up, more)
+        return bool(unkept)
 
     def _say_asked(self, asked: str, name: str, spoken: str) -> None:
         """Who does the work: in short, for a screen reader, and in full."""

@@ -17,7 +17,7 @@ from lorestudio.ui.features.facts.extraction import FAILED, STOPPED, UNREAD, Ext
 from lorestudio.ui.features.facts.store import MemoryStore
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.shell.actions import Action, Where
-from lorestudio.ui.shell.feature import Context, Feature, late_pane
+from lorestudio.ui.shell.feature import Context, Feature, Leave, late_pane
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.choices import short_source
 from lorestudio.ui.state.traces import FiringCounts
@@ -198,6 +198,10 @@ class MemoriesFeature(Feature):
             lambda: context.use(_USED) if context.session.choice.system == NAME else None
         )
         context.session.project_changed.connect(self._show)
+
+    def ask_before_closing(self, close: Leave) -> bool:
+        """Ask before texts that are not kept are given up."""
+        return self.is_made("memories") and self.pane.ask_before_leaving(close)
 
     def stop(self) -> None:
         """The window is closed."""

@@ -13,7 +13,7 @@ from lorestudio.ui.features.chat.actions import ChatFeature
 from lorestudio.ui.features.recap.memory import ChatRecaps, NoRecaps
 from lorestudio.ui.features.recap.queue import Enqueue, RecapQueue
 from lorestudio.ui.shell.actions import Action, Where
-from lorestudio.ui.shell.feature import Context, Feature, late_pane
+from lorestudio.ui.shell.feature import Context, Feature, Leave, late_pane
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.choices import short_source, source_title
 from lorestudio.ui.widgets import dialogs
@@ -45,6 +45,10 @@ class RecapFeature(Feature):
         self._waiting: list[Callable[[], object]] = []
         chat.message_menu += MESSAGE_MENU
         chat.hindrances.append(self.hinders)
+        keep_chat = context.keep_chat
+        context.keep_chat = lambda leave: (
+            self.ask_before_closing(lambda: keep_chat(leave) or leave()) or keep_chat(leave)
+        )
 
     @late_pane("recap", "Recap")
     def pane(self) -> RecapPane:
@@ -182,6 +186,10 @@ class RecapFeature(Feature):
             return None
         text = tr("Recap work is asking {name}, which would also write the reply. Pause it, or wait until it is done.")
         return Notice(text.format(name=source.profile), actions=("recap.pause", "pane.recap"), key="reply")
+
+    def ask_before_closing(self, close: Leave) -> bool:
+        """Ask before texts that are not kept are given up."""
+        return self.is_made("recap") and self.pane.ask_before_leaving(close)
 
     def stop(self) -> None:
         """The window is closed."""

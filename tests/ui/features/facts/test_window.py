@@ -160,6 +160,23 @@ def press(words: str) -> None:
     next(each for each in box().buttons() if words in each.text().replace("&", "")).click()
 
 
+@pytest.mark.long
+def test_a_text_that_is_not_kept_is_asked_about_before_the_window_closes(drawn: MainWindow) -> None:
+    choose(drawn, FACTS[0])
+    detail = pane(drawn).memories.detail
+    detail.text.lines.setPlainText("I carry a lamp")
+    choose(drawn, FACTS[1])
+    drawn.close()
+    assert drawn.isVisible()
+    assert box().text() == "1 text has not been kept in “Memories”."
+    press("Cancel")
+    choose(drawn, FACTS[0])
+    assert detail.text.lines.toPlainText() == "I carry a lamp"
+    drawn.close()
+    press("Throw away")
+    assert not drawn.isVisible()
+
+
 class Provider:
     """One fact a request; `failing` are the requests that fail, and `wait` lets none come."""
 

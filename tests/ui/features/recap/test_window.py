@@ -240,6 +240,29 @@ def test_what_is_being_written_survives_a_change_of_the_chat(opened: MainWindow,
 
 
 @pytest.mark.long
+def test_what_is_written_and_not_kept_is_asked_about_before_the_chat_is_left(opened: MainWindow, qtbot: QtBot) -> None:
+    page = opened.features.recap.pane.messages
+    page.view.choose(2)
+    page.text.lines.setPlainText("Half a sent")
+    page.view.choose(3)
+    page.text.lines.setPlainText("Another")
+    left: list[bool] = []
+    opened.close()
+    assert opened.isVisible()
+    assert box().text() == "2 texts have not been kept in “Recap”."
+    press("Cancel")
+    assert page.text.lines.toPlainText() == "Another"
+    opened.features.chat.composer.written.emit("I run.", Voice.CHARACTER)
+    settle(opened, qtbot)
+    assert opened.context.keep_chat(lambda: left.append(True))
+    press("Throw away")
+    assert "changes that are not in its file" in box().text(), "what becomes of the chat is asked for itself"
+    assert (left, page.text.lines.toPlainText()) == ([], "")
+    press("Throw away")
+    assert left == [True]
+
+
+@pytest.mark.long
 def test_versions_of_scenes_and_of_the_running_recap(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     run(opened, "recap.run", qtbot)
     pane = opened.features.recap.pane
