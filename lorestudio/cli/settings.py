@@ -232,7 +232,9 @@ def export_settings(
     kind = MAIN if by.system is None else kind_of(by.system)
     if not kind.in_project:
         if settings is not None or profile is not None:
-            raise InputError("--system", f"give the settings of {kind.title} with --system-settings or --set.")
+            given = "--settings" if settings is not None else "--profile"
+            told = f"it holds settings of {MAIN.title}. Give those of {kind.title} by --system-settings or --set alone."
+            raise InputError(given, told)
         carrier = kind.carrier(kind.read(by.system_settings, by.assignments or ()))
     elif settings is None and profile is None:
         raise InputError("--settings", "say what to export: a file with --settings, or a profile with --profile.")

@@ -219,7 +219,8 @@ def test_settings_of_another_system_are_exported(lorestudio, sillytavern) -> Non
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--system", "world-info", "--profile", "Tight"], "--system-settings or --set"),
+        (["--system", "world-info", "--profile", "Tight"], "--profile: it holds settings of DeepLore"),
+        (["--system", "world-info", "--settings", "s.json", "--set", "depth=7"], "--settings: it holds settings of"),
         (["--system", "context-window", "--to", "settings.json"], "no place"),
     ],
 )
