@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import Progress as ProgressBar
 from rich.progress import ProgressColumn
@@ -56,6 +57,23 @@ def filled(shown: Table, rows: Iterable[Iterable[str | Text]]) -> Table:
     for row in rows:
         shown.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     return shown
+
+
+def in_parts(title: str, rows: Sequence[Sequence[str]], width: int) -> Iterator[Table]:
+    """A table of a heading and rows, its first column repeated in as many tables as it takes to cut off no figure."""
+    first, *others = zip(*rows, strict=True)
+    while others:
+        fitting = (number for number in range(len(others), 1, -1) if _fit((first, *others[:number]), width))
+        shown, others = (first, *others[: (number := next(fitting, 1))]), others[number:]
+        right = [Column(cells[0], justify="right", overflow="fold") for cells in shown[1:]]
+        yield filled(table(fold(first[0]), *right, title=title), zip(*(cells[1:] for cells in shown), strict=True))
+
+
+def _fit(columns: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether the columns have room side by side: whole, or each its longest word, when all are equally wide."""
+    whole = sum(3 + max(cell_len(line) for cell in cells for line in cell.split("\n")) for cells in columns)
+    longest = max(cell_len(word) for cells in columns for cell in cells for word in cell.split())
+    return min(whole, (3 + min(longest, width // 3)) * len(columns)) < width
 
 
 def listing(*columns: Column | str) -> Table:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.table import Column, Table
+from rich.console import Group
+from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.command import rules_named
 from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, SeenOptions
 from lorestudio.cli.output import picked, print_json, say_all
-from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
+from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, in_parts, table
 from lorestudio.cli.tuning.whole_chats import candidates_with_books
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
@@ -94,7 +95,7 @@ def print_comparison(found: Comparison) -> None:
     """Print a comparison turn by turn, over the whole chat, and what made the difference where that is known."""
     console = Screen()
     console.print(turns_table(found))
-    console.print(totals_table(found))
+    console.print(totals_tables(found, console.width))
     console.print(differing(found))
     if found.reasons:
         console.print(
@@ -123,15 +124,19 @@ def turns_table(found: Comparison) -> Table:
     return shown
 
 
-def totals_table(found: Comparison) -> Table:
+def totals_tables(found: Comparison, width: int) -> Group:
     """A row a run: what it puts in on the whole, and how far it agrees with the others."""
-    headings = ["entries\na turn", "tokens\na turn", "most\ntokens", "different\nentries", "silent\nturns"]
-    headings += [f"like\nrun {place + 1}" for place in range(len(found.labels))]
-    right = [Column(heading, justify="right") for heading in headings]
     rows = [[f"{place} {cells[0]}", *cells[1:]] for place, cells in enumerate(total_rows(found)[1:], 1)]
     for place, cells in enumerate(rows):
         cells[len(cells) - len(rows) + place] = ""  # how far a run agrees with itself
-    return filled(table(fixed("run"), *right, title="over the whole chat"), rows)
+    headings = ["run", "entries\na turn", "tokens\na turn", "most\ntokens", "different\nentries", "silent\nturns"]
+    like = [f"like\nrun {place}" for place in range(1, len(rows) + 1)]
+    title, own = "over the whole chat", len(headings)
+    parts = [*in_parts(title, [[*headings, *like], *rows], width)]
+    if len(parts) > 1:  # what a run puts in stands together, and so does whom it is like
+        parts = [*in_parts(title, [headings, *(cells[:own] for cells in rows)], width)]
+        parts += in_parts("", [["run", *like], *([cells[0], *cells[own:]] for cells in rows)], width)
+    return Group(*parts)
 
 
 def comparison_json(found: Comparison) -> Mapping[str, Json]:

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.table import Column, Table
+from rich.console import Group
+from rich.table import Table
 
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import OutputFile
 from lorestudio.cli.options import JsonOption, YesOption
 from lorestudio.cli.output import FAILED, picked, print_json, say, say_all, waited
-from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
+from lorestudio.cli.screen import Screen, figure, filled, fold, in_parts, table
 from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
@@ -122,12 +123,12 @@ def _print_scores(found: Sequence[ScoredChat], together: dict[str, Scores], seed
     console = Screen()
     columns = [(f"{each.chat or 'no chat'}\n{each.run}", each.scores) for each in found]
     columns += [(f"all chats\n{run}", scores) for run, scores in together.items()]
-    console.print(_metrics_table("scores, with 95 % intervals", columns, METRICS, seed))
+    console.print(_metrics_tables("scores, with 95 % intervals", columns, METRICS, seed))
     silver = [(f"{each.chat or 'no chat'}\n{each.run}", each.silver) for each in found if each.silver_by]
     if silver:
         by = ", ".join(dict.fromkeys(each.silver_by for each in found if each.silver_by))
         title = f"silver labels: what was selected by {by}; nobody has checked them"
-        console.print(_metrics_table(title, silver, _OF_LABELS, seed))
+        console.print(_metrics_tables(title, silver, _OF_LABELS, seed))
     for each in found:
         if each.dead:
             console.print(_dead_table(each, each.dead))
@@ -137,10 +138,10 @@ def _print_scores(found: Sequence[ScoredChat], together: dict[str, Scores], seed
             console.print(filled(shown, rows))
 
 
-def _metrics_table(title: str, columns: Sequence[tuple[str, Scores]], names: Iterable[str], seed: int) -> Table:
-    right = [Column(heading, justify="right") for heading, _ in columns]
+def _metrics_tables(title: str, columns: Sequence[tuple[str, Scores]], names: Iterable[str], seed: int) -> Group:
     rows = [[METRICS[name].title, *(metric_words(scores, name, seed) for _, scores in columns)] for name in names]
-    return filled(table(fixed("score"), *right, title=title), (row for row in rows if any(row[1:])))
+    headings = ["score", *(heading for heading, _ in columns)]
+    return Group(*in_parts(title, [headings, *(row for row in rows if any(row[1:]))], Screen().width))
 
 
 def _dead_table(each: ScoredChat, dead: Sequence[EntryUse]) -> Table:

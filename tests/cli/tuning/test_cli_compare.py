@@ -11,6 +11,7 @@ from lorestudio.trace.storage.serialize import from_json
 
 RUN = CliRunner()
 DEMO = resource("demo")
+SYSTEMS = ("deeplore", "context-window", "hybrid", "world-info", "recap", "facts")
 WORLD = [str(DEMO / "vault"), "--chat", str(DEMO / "chat.jsonl"), "--settings", str(DEMO / "settings.json")]
 
 
@@ -25,6 +26,21 @@ def test_compare_says_what_each_run_alone_puts_in():
     assert "1 deeplore" in result.output
     assert "2 context-window" in result.output
     assert "notes" not in result.output.partition("over the whole chat")[2]  # recaps and lorebooks count here, too
+
+
+SIX = [part for name in SYSTEMS for part in ("--run", name)]
+
+
+@pytest.mark.parametrize(("command", "after"), [("compare", "over the whole chat"), ("score", "scores, with")])
+def test_no_figure_of_many_runs_is_cut_off_at_a_narrow_terminal(command, after):
+    told = RUN.invoke(app, [command, *WORLD, *SIX], env={"COLUMNS": "80"}).output
+    totals = told.partition(after)[2].partition("never used")[0]
+    assert "…" not in totals
+    assert all(name in totals for name in SYSTEMS)
+    runs = json.loads(run(command, *WORLD, *SIX, "--json").output)["runs"]
+    for each in runs:
+        tokens = each["tokens_per_turn"] if command == "compare" else each["metrics"]["tokens"]["value"]
+        assert f" {tokens:,.0f} " in totals
 
 
 def test_compare_as_data():
