@@ -34,6 +34,10 @@ _PRIVATE: Final = frozenset({"aiSearchProfileId"})
 """Settings that name something on the author's computer; a scenario has a stand-in for them."""
 
 
+_WAY_TO_ASK: Final = frozenset({"aiSearchConnectionMode"})
+"""Settings of the author's connection that decide nothing, but by rules that know no proxy any more."""
+
+
 class ExportedScenario(Struct, frozen=True):
     """A scenario of a turn. `differing` are the numbers of generations that did not decide the same when it was run
     once more (none, unless something is wrong); `remarks` are sentences for the person.
@@ -99,8 +103,11 @@ def tokenizer_of(project: Project) -> str:
 
 def note_settings(project: Project) -> dict[str, Json]:
     """The settings that differ from DeepLore's own and have a part in retrieval; connections are nobody's business."""
+    settings = project.settings
     wanted = {each.alias for each in declarations() if each.affects and each.name != "rules"} | _REPORTED
-    return {key: value for key, value in dump(project.settings).items() if key in wanted - _PRIVATE}
+    wanted -= _PRIVATE if settings.rule_set.no_proxy else _PRIVATE | _WAY_TO_ASK
+    kept = {key: value for key, value in dump(settings).items() if key in wanted}
+    return kept if settings.enabled else {"enabled": False, **kept}  # a scenario takes it for on
 
 
 def vault_files(project: Project) -> tuple[list[VaultFiles], tuple[str, ...]]:

@@ -168,6 +168,8 @@ def test_only_what_a_run_reads_goes_into_the_file(project: Project) -> None:
     [
         {"recursiveScan": True, "fuzzySearchEnabled": True, "fuzzySearchMinScore": 0.1},
         {"maxTokensBudget": 100, "maxEntries": 2, "keywordOccurrenceWeighting": True},
+        {"enabled": False},
+        {"aiSearchEnabled": True, "aiSearchConnectionMode": "proxy"},
         {"aiNotepadEnabled": True, "injectionMode": "prompt_list", "injectionTemplate": "{{title}}: {{content}}"},
     ],
 )
