@@ -189,6 +189,15 @@ def test_files_given_in_the_wrong_place_are_recognised(
     assert "this is a chat, and no vault. Give it with --chat" in said
     said = " ".join(lorestudio("replay", vault, "--chat", book).stderr.split())
     assert "this is a lorebook, and no chat" in said
+    assert "this is a lorebook, and no chat" in lorestudio("recap", "status", "--chat", book).stderr
+    entries = {"entries": [{"keys": ["a"], "content": "A"}]}
+    card = {"spec": "chara_card_v2", "data": {"name": "Ada", "character_book": entries}}
+    book.write_text(json.dumps(card), encoding="utf-8")
+    assert "this is a card, and no chat" in lorestudio("replay", vault, "--chat", book).stderr
+    for name in ("empty.jsonl", "empty.txt", "empty.json"):
+        (book.with_name(name)).write_text(" \n", encoding="utf-8")
+        said = lorestudio("replay", vault, "--chat", book.with_name(name)).stderr
+        assert "the file is empty. Give a chat with at least one message.\n" in said
 
 
 @pytest.fixture

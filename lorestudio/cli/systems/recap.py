@@ -24,7 +24,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import real_path
 from lorestudio.studio.project.answering import AnswerKind
-from lorestudio.studio.project.project import Project
+from lorestudio.studio.project.project import Project, read_chat
 from lorestudio.studio.project.tokens import counting_for
 from lorestudio.systems.recap.overview import message_rows, scene_rows
 from lorestudio.systems.recap.records import RecapState
@@ -170,10 +170,14 @@ class RecapOptions:
         path = real_path(self.chat)
         copies = default_folder() / "chats"
         counting = counting_for(self.tokenizer, (self.settings, path))
-        session = RecapSession.open(
-            path, loaded.settings, answers, counter=counting.budgets, context_size=self.context, model=model,
-            copies=copies,
-        )  # fmt: skip
+        try:
+            session = RecapSession.open(
+                path, loaded.settings, answers, counter=counting.budgets, context_size=self.context, model=model,
+                copies=copies,
+            )  # fmt: skip
+        except InputError:
+            read_chat(path)  # tells what else a file is
+            raise
         notice = session.chat.storage.notice
         say_all((*counting.problems, *session.problems, *([notice] if notice else [])))
         return session

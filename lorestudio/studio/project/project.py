@@ -32,7 +32,7 @@ from lorestudio.exchange.chats.metadata import sign_of_newer as sign_of_newer_ch
 from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.host_settings import HostSettings, load_host_settings
 from lorestudio.exchange.json_file import read_file
-from lorestudio.exchange.lorebooks.formats import may_be_chat, refusal, what_it_is
+from lorestudio.exchange.lorebooks.formats import another_file, may_be_chat, refusal, what_it_is
 from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, as_notes, load_lorebook, lorebook_in, with_texts
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.llm.messages import AnswerSource
@@ -542,6 +542,8 @@ def read_chat(path: Path) -> LoadedChat:
     error = InputError(path, "this is JSON, and no chat. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
     with refused(partial(InputError, path), "the chat cannot be read: {reason}."):
         data = read_whole(path)
+    if not data.strip():
+        raise InputError(path, "the file is empty. Give a chat with at least one message.")
     told = path.suffix.lower() in _OF_CHATS or not path.is_file()
     if wrong := refusal(data, path) if told else what_it_is(data, path):
         raise wrong
@@ -556,7 +558,7 @@ def read_chat(path: Path) -> LoadedChat:
         raise other from None
     except InputError:
         raise error from None
-    raise WrongFileError(path, "this is a lorebook, and no chat", Belongs.BOOK)
+    raise another_file(data, path, "chat") or error
 
 
 def is_lorebook(place: str) -> bool:
