@@ -16,6 +16,7 @@ import platformdirs
 from lorestudio.domain.file_names import underscored_name
 from lorestudio.domain.records import Terse
 from lorestudio.settings.deeplore import (
+    CARRIED,
     DeepLoreSettings,
     Sanitised,
     declarations,
@@ -83,9 +84,16 @@ def read_stored(data: bytes, path: Path) -> Stored:
         if isinstance(written_for, int) and written_for < SETTINGS_VERSION and "settingsVersion" not in values:
             values = {**values, "settingsVersion": written_for}
     try:
-        return Stored(_LAYOUTS[keys], values, sanitise(values))
+        read = sanitise(values)
     except RecursionError:
         raise SettingsError(f"{path}: a setting holds too deeply nested lists. Use a backup of the file.") from None
+    strange = read.unknown.keys() - CARRIED
+    if strange == values.keys() and any(isinstance(value, list | Mapping) for value in values.values()):
+        raise SettingsError(  # a lorebook, a card, a preset
+            f"{path}: nothing in this file is a setting of DeepLore's. Give a file of its settings, or SillyTavern's "
+            "settings.json."
+        )
+    return Stored(_LAYOUTS[keys], values, read)
 
 
 def new_document(settings: DeepLoreSettings) -> dict[str, Json]:

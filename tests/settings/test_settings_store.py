@@ -183,3 +183,15 @@ def test_what_an_earlier_writing_left_is_swept_and_nothing_else(tmp_path: Path) 
     os.utime(tmp_path / names[1])  # somebody may be writing it
     write_atomically(tmp_path / "chat.jsonl", b"whole")
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted([*names[1:], "chat.jsonl"])
+
+
+@pytest.mark.parametrize(
+    "other", [{"entries": {}}, {"spec": "chara_card_v2", "data": {}}, {"temperature": 1, "prompts": []}]
+)
+def test_a_lorebook_a_card_and_a_preset_are_no_settings(tmp_path: Path, other: dict[str, object]) -> None:
+    write(tmp_path / "other.json", other)
+    with pytest.raises(SettingsError, match=r"other\.json: nothing in this file is a setting of DeepLore's\. Give"):
+        load(tmp_path / "other.json")
+    for fine in ({}, {"vaults": []}, {"scanDept": 3}, {**other, "scanDepth": 3}):
+        write(tmp_path / "other.json", fine)
+        load(tmp_path / "other.json")
