@@ -19,6 +19,7 @@ from lorestudio.cli.screen import Screen, figure, filled, fixed, table
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.sections import assigned, read_section
@@ -254,6 +255,8 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Find the memories most similar to a text."""
+    if not text.strip():
+        raise InputError("TEXT", "say what the memories should be about. “lorestudio facts list” lists them all.")
     with given.session() as session:
         found = waited(session.search(text, _owner(session, chat), limit, tag or ()))
         if as_json:

@@ -94,6 +94,9 @@ def test_a_memory_is_searched_shown_edited_pinned_and_deleted(lorestudio, told):
     lantern, road = listed(lorestudio)
     found = json.loads(lorestudio("facts", "search", "north road", "--chat", told, "--json").stdout)
     assert found[0]["id"] == road["id"]
+    nothing = lorestudio("facts", "search", " ", "--chat", told)
+    assert (nothing.exit_code, nothing.stdout) == (2, "")
+    assert "lorestudio facts list" in nothing.stderr
     shown = lorestudio("facts", "show", lantern["id"][:8]).stdout
     assert f"#0 to #3 of {told.parent.name}/story" in shown
     assert "plain rules: 2 drawn out, 2 new" in shown
