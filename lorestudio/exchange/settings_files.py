@@ -289,7 +289,8 @@ class DeepLoreCarrier(Carrier):
                 )
         inner = document.get(PLACE[0])
         if not isinstance(inner, Mapping) or PLACE[1] not in inner:
-            remarks.append("DeepLore has no settings in this file yet; they are added. Is it installed there?")
+            added = "; they are added" if changes else ""
+            remarks.append(f"DeepLore has no settings in this file yet{added}. Is it installed there?")
         if not changes:
             return Merge((), tuple(remarks), change_of(path, before, before))
         version = raw.get(VERSION_KEY)

@@ -235,3 +235,12 @@ def test_a_narrow_terminal_cuts_no_key(lorestudio, monkeypatch, tuned) -> None:
     assert max(map(len, listed.splitlines())) <= 80
     assert {each.alias for each in declarations()} <= set(listed.split())
     assert "fewer words" not in lorestudio("settings", "list", "--changed").stderr
+
+
+def test_of_settings_that_are_none_it_is_not_said_that_they_are_added(lorestudio, tuned, sillytavern) -> None:
+    sillytavern.write_text('{"power_user": {}}', encoding="utf-8")
+    for given, added in (({}, False), ({"scanDepth": 6}, True)):
+        tuned.write_text(json.dumps(given), encoding="utf-8")
+        told = lorestudio("settings", "export", "--settings", tuned, "--to", sillytavern, "--dry-run")
+        assert told.stderr.count("DeepLore has no settings in this file yet") == 1
+        assert ("they are added" in told.stderr, "nothing is written" in told.stdout) == (added, not added)
