@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import shlex
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from contextlib import suppress
 from copy import copy
@@ -44,6 +45,17 @@ def command(of: typer.Typer, name: str | None = None) -> Callable[[Callable[...,
 
 class _Command(TyperCommand):
     """A command whose help shows what stands for an argument, and nothing of Python's types."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  # typer has no public name for it
+        """Click: what was typed. Who forgot `--chat` is told what to type."""
+        typed = [*args]
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            if error.param is not None and error.param.name == "chat":
+                chats = (each for each in typed if Path(each).suffix in _CHATS and Path(each).is_file())
+                error.message = f"Write --chat {shlex.quote(next(chats, 'FILE'))}"
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401  # typer has no public name for what it is
         """Click: what the usage line shows behind the command."""
@@ -156,6 +168,8 @@ RulesOption = Annotated[
     ),
 ]
 
+
+_CHATS: Final = (".jsonl", ".txt")
 
 # ---- files that a command writes -------------------------------------------------------------------------------------
 

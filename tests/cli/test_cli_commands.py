@@ -327,3 +327,12 @@ def test_a_line_of_the_chat_that_cannot_be_read_is_told_beside_the_result(
     result = lorestudio(name, vault, "--chat", chat, *more)
     assert result.stdout.strip()
     assert f"Line {lines + 1} is no JSON" in result.stderr
+
+
+def test_who_forgot_chat_is_told_what_to_type(lorestudio: Run, vault: Path, chat: Path) -> None:
+    told = chat.with_name("my talk.jsonl")
+    told.write_bytes(chat.read_bytes())
+    result = lorestudio("replay", vault, told)
+    assert result.exit_code == 2
+    assert f"Missing option '--chat'. Write --chat '{told}'" in "".join(result.stderr.splitlines())
+    assert "Missing option '--chat'. Write --chat FILE\n" in lorestudio("explain", vault, "--entry", "Lamp").stderr
