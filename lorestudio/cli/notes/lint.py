@@ -33,7 +33,7 @@ from lorestudio.systems.base import Deciding
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.lint.fixes import Repair
-from lorestudio.vault.lint.model import Finding, NoteKey, Severity, check_of
+from lorestudio.vault.lint.model import Finding, Severity, check_of
 
 _STYLES: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _WORDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
@@ -78,8 +78,8 @@ def lint(
     if as_json:
         print_json(_document(problems, shown, repairs), 1)
     else:
-        titles = {(entry.vault, entry.filename): entry.title for entry in project.index.entries}
-        _print(problems, shown, repairs, severity, titles if project.of_books else {})
+        titles = [entry.title for entry in project.index.entries]
+        _print(problems, shown, repairs, severity, titles if project.of_books else ())
     say_all((*project.problems, *problems.failures))
     if problems.unread:
         notes = plural(problems.unread, "# note lies|# notes lie")
@@ -118,13 +118,9 @@ def _changes(repairs: Mapping[Path, Repair]) -> ChangeSet:
 
 
 def _print(
-    problems: Problems,
-    shown: Sequence[Finding],
-    repairs: Sequence[Repair],
-    severity: Severity,
-    titles: Mapping[NoteKey, str],
+    problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repair], severity: Severity, titles: Sequence[str]
 ) -> None:
-    """All that is shown; `titles` are those of entries whose file names say little."""
+    """All that is shown; `titles` are those of entries whose file names say little, by their numbers."""
     console = Screen()
     for repair in repairs:
         for line in repair.diff().splitlines():
@@ -136,7 +132,8 @@ def _print(
         notes.setdefault(finding.note, []).append(finding)
     several = len({vault for vault, filename in notes if filename}) > 1
     for (vault, filename), findings in notes.items():
-        named = " ".join(part for part in (filename, titles.get((vault, filename))) if part)
+        entry = findings[0].entry
+        named = f"{filename} {titles[entry]}" if titles and entry is not None else filename
         rest = "Lorebook" if problems.of_books else "Settings and vault"
         name = (f"{vault}: {named}" if several else named) if filename else rest
         lines = [Text(name, style="bold"), *(line for finding in findings for line in _told(finding)), Text()]

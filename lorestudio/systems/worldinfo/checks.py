@@ -53,7 +53,7 @@ def checked_books(
     settings: WorldInfoSettings, listed: Sequence[Listed], budget: int, counter: TokenCounter
 ) -> CheckedBooks:
     """The entries that are on, and what is to be said of their fields. `budget` is that of the scan, in tokens."""
-    on = [each for each in listed if not each.entry.disabled]
+    on = [*_told_apart(each for each in listed if not each.entry.disabled)]
     about = "" if counter.exact else "≈ "
     more: dict[NoteKey, list[Hit]] = defaultdict(list)
     for key, hit in (*_alike(on), *_groups(on), *_beyond(on, budget, about)):
@@ -72,6 +72,15 @@ def checked_books(
 
     notes = {each.key: _note(each, settings, more.get(each.key, ())) for each in on}
     return CheckedBooks(notes, read, _NAMES, tuple(_constants(on, budget, about)))
+
+
+def _told_apart(listed: Iterable[Listed]) -> Iterator[Listed]:
+    """Entries of one number with a number behind it, so that each of them is looked at."""
+    seen = Counter[NoteKey]()
+    for each in listed:
+        seen[each.key] += 1
+        name = f"{each.note.filename} ({seen[each.key]})" if seen[each.key] > 1 else each.note.filename
+        yield replace(each, note=replace(each.note, filename=name))
 
 
 def _note(each: Listed, settings: WorldInfoSettings, more: Iterable[Hit]) -> CheckedEntry:

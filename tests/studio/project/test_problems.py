@@ -251,6 +251,17 @@ def test_of_entries_of_one_number_no_text_is_known(tmp_path: Path) -> None:
     assert all(each.fix is None for each in findings)
 
 
+def test_each_entry_of_one_number_is_looked_at(tmp_path: Path) -> None:
+    project = make_book(tmp_path, {"key": [], "uid": 7}, {"key": ["boat"], "uid": 7}, {"key": ["/(/"], "uid": 7})
+    problems = ProblemFinder().find(project)
+    assert problems.notes == 3
+    assert [(each.code, each.filename, each.entry) for each in problems.findings if each.code != "W68"] == [
+        ("W51", "uid 7", 0),
+        ("W56", "uid 7 (3)", 2),
+    ]
+    assert [each.entry for each in problems.findings if each.code == "W68"] == [0, 1, 2]
+
+
 def test_findings_of_entries_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     project = make_book(tmp_path, *({"key": []} for _ in range(11)))
     assert [each.filename for each in found(project)] == [f"uid {uid}" for uid in range(11)]

@@ -646,7 +646,9 @@ class ProblemsPane(Pane):
             note = next((item for item in notes if (item.vault, item.filename) == finding.note), None)
             if note is not None:
                 self._selection.choose_left_out(note)
-        path = project.note_path(*finding.note) if project is not None and finding.filename else None
+        entry = self._session.entry(finding.entry)  # of several of one number, only it tells which
+        key = finding.note if entry is None else (entry.vault, entry.filename)
+        path = project.note_path(*key) if project is not None and finding.filename else None
         if path is not None:
             self.jump.emit(path, finding.line, "" if finding.line else finding.field)
 
