@@ -385,8 +385,8 @@ class BenchPane(Pane):
     def _say_untriggered(self) -> None:
         choice = self._session.choice
         text = tr(
-            "No key of the vault is in this text, and nothing comes in by itself. Use a word that is a key "
-            "of an entry, or add such a word to the entry's keys."
+            "No key of any entry is in this text, and nothing comes in by itself. Use a word that is a key "
+            "of one, or add such a word to an entry's keys."
         )
         if kind_of(choice.system).remembers:
             text = tr("{system} goes by what was kept of chats, and there is nothing for this text.")
