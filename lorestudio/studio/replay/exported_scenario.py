@@ -83,9 +83,9 @@ def export_turn(simulator: Simulator, generation: Generation) -> ExportedScenari
         }
     )
     ran, known = run_scenario(scenario)["expected"]["generations"], form.reports(system, turns)
-    if project.as_notes is not None:
-        ran, known = (list(map(_named_as_in_books, reports)) for reports in (ran, known))
-    found = tuple(number for number, (one, other) in enumerate(zip(ran, known, strict=True)) if one != other)
+    named = (lambda report: report) if project.as_notes is None else _named_as_in_books
+    pairs = zip(map(named, ran), map(named, known), strict=True)
+    found = tuple(number for number, (one, other) in enumerate(pairs) if one != other)
     problem = system.why_not_repeated() if found else ""
     if problem:
         raise InputError(system.title, problem)
