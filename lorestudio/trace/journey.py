@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -35,57 +35,56 @@ _ENTRY_DETAILS: Final = frozenset({"source_id", "refine_source_id"})
 """Details of verdicts that name an entry by its number."""
 
 
-def renumbered(trace: Trace, by: int) -> Trace:
-    """The same trace, of other entries than the project's, with every entry's number raised by `by`."""
+_Number: TypeAlias = Callable[[int], int]
+
+
+def renumbered(trace: Trace, number_of: _Number, *, others: bool = True) -> Trace:
+    """The same trace with every entry's number as `number_of` has it; `others`: none is an entry of the project's."""
     return replace(
         trace,
-        others=True,
-        entries={number + by: replace(ref, id=ref.id + by) for number, ref in trace.entries.items()},
-        stages=tuple(_stage(record, by) for record in trace.stages),
-        injections=tuple(_injection(item, by) for item in trace.injections),
-        prompt=tuple(_block(block, by) for block in trace.prompt),
-        notes=tuple(_block(block, by) for block in trace.notes),
+        others=others,
+        entries={(new := number_of(number)): replace(ref, id=new) for number, ref in trace.entries.items()},
+        stages=tuple(_stage(record, number_of) for record in trace.stages),
+        injections=tuple(_injection(item, number_of) for item in trace.injections),
+        prompt=tuple(_block(block, number_of) for block in trace.prompt),
+        notes=tuple(_block(block, number_of) for block in trace.notes),
     )
 
 
-def _stage(record: StageRecord, by: int) -> StageRecord:
+def _stage(record: StageRecord, number_of: _Number) -> StageRecord:
     ai = record.ai
     return replace(
         record,
-        entered=_raised(record.entered, by),
-        left=_raised(record.left, by),
-        verdicts=tuple(_verdict(verdict, by) for verdict in record.verdicts),
-        ai=ai if ai is None else replace(ai, items=tuple(_item(item, by) for item in ai.items)),
+        entered=tuple(map(number_of, record.entered)),
+        left=tuple(map(number_of, record.left)),
+        verdicts=tuple(_verdict(verdict, number_of) for verdict in record.verdicts),
+        ai=ai if ai is None else replace(ai, items=tuple(_item(item, number_of) for item in ai.items)),
     )
 
 
-def _verdict(verdict: Verdict, by: int) -> Verdict:
-    return replace(verdict, entry=verdict.entry + by, details=_details(verdict.details, by))
+def _verdict(verdict: Verdict, number_of: _Number) -> Verdict:
+    return replace(verdict, entry=number_of(verdict.entry), details=_details(verdict.details, number_of))
 
 
-def _details(details: Mapping[str, Json], by: int) -> Mapping[str, Json]:
+def _details(details: Mapping[str, Json], number_of: _Number) -> Mapping[str, Json]:
     named = _ENTRY_DETAILS & details.keys()
     if not named:
         return details
-    moved = {name: value + by for name in named if isinstance(value := details[name], int)}
+    moved = {name: number_of(value) for name in named if isinstance(value := details[name], int)}
     return {**details, **moved}
 
 
-def _item(item: ReplyItem, by: int) -> ReplyItem:
-    return replace(item, entries=_raised(item.entries, by))
+def _item(item: ReplyItem, number_of: _Number) -> ReplyItem:
+    return replace(item, entries=tuple(map(number_of, item.entries)))
 
 
-def _injection(injection: Injection, by: int) -> Injection:
-    return replace(injection, entry=injection.entry + by)
+def _injection(injection: Injection, number_of: _Number) -> Injection:
+    return replace(injection, entry=number_of(injection.entry))
 
 
-def _block(block: PromptBlock, by: int) -> PromptBlock:
-    parts = tuple(part if part.entry is None else replace(part, entry=part.entry + by) for part in block.parts)
+def _block(block: PromptBlock, number_of: _Number) -> PromptBlock:
+    parts = tuple(part if part.entry is None else replace(part, entry=number_of(part.entry)) for part in block.parts)
     return replace(block, parts=parts)
-
-
-def _raised(entries: Iterable[int], by: int) -> tuple[int, ...]:
-    return tuple(entry + by for entry in entries)
 
 
 CHOSEN: Final = "AI"
@@ -404,9 +403,9 @@ def _fate(trace: Trace, view: _StageView, entry: int, state: FateState) -> Fate:
 
 def _is_elsewhere(trace: Trace, entry: int) -> bool:
     """Whether it is a note of the vault and the run chose from something else."""
-    # in a trace as the system made it all ids are low, and one that was kept before says nothing of others
-    others = trace.others or (min(trace.entries) >= FOREIGN_IDS if trace.entries else not trace.words.of_notes)
-    return others and 0 <= entry < FOREIGN_IDS
+    # in a trace of memories as the system made it all ids are low
+    memories = not trace.words.of_notes and (not trace.entries or min(trace.entries) >= FOREIGN_IDS)
+    return (trace.others or memories) and 0 <= entry < FOREIGN_IDS
 
 
 def _never(trace: Trace, entry: int) -> Fate:

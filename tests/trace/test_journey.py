@@ -205,7 +205,9 @@ def test_a_note_takes_no_part_in_a_system_that_chooses_from_other_things(system,
 
 def test_a_note_takes_no_part_where_a_lorebook_file_is_in_its_place():
     of_book = {FOREIGN_IDS: replace(story().entries[SKARN], id=FOREIGN_IDS)}
-    assert Journeys(trace(system="world-info", entries=of_book)).fate(1).reason == "other_source"
+    run = trace(system="world-info", entries=of_book)
+    assert Journeys(replace(run, others=True)).fate(1).reason == "other_source"
+    assert Journeys(run).fate(1).reason == "never_candidate"  # a lorebook beside one that is opened as it is
     assert Journeys(trace(system="world-info", entries={})).fate(1).reason == "never_candidate"
 
 

@@ -48,7 +48,7 @@ def trace() -> Trace:
 
 
 def test_every_number_of_an_entry_is_raised_and_nothing_else() -> None:
-    moved = renumbered(trace(), 100)
+    moved = renumbered(trace(), (100).__add__)
     assert set(moved.entries) == {100, 103}
     assert all(number == ref.id for number, ref in moved.entries.items())
     assert moved.stages[1].entered == (103,)
@@ -64,7 +64,7 @@ def test_every_number_of_an_entry_is_raised_and_nothing_else() -> None:
 
 
 def test_what_happened_stays_the_same() -> None:
-    before, after = Journeys(trace()), Journeys(renumbered(trace(), FOREIGN_IDS))
+    before, after = Journeys(trace()), Journeys(renumbered(trace(), FOREIGN_IDS.__add__))
     assert [number + FOREIGN_IDS for number in before.rows] == list(after.rows)
     assert [cell.state for cell in before.cells(0)] == [cell.state for cell in after.cells(FOREIGN_IDS)]
 
@@ -73,4 +73,4 @@ def test_in_a_run_over_other_entries_that_names_none_a_note_took_no_part() -> No
     """Of a run that found nothing nobody else could tell whose entries it looked at."""
     quiet = replace(trace(), entries={}, stages=(StageRecord("keys", Phase.MATCH, default_reason="wi_no_key"),))
     assert Journeys(quiet).fate(2).reason == "wi_no_key"
-    assert Journeys(renumbered(quiet, FOREIGN_IDS)).fate(2).reason == quiet.words.not_notes
+    assert Journeys(renumbered(quiet, FOREIGN_IDS.__add__)).fate(2).reason == quiet.words.not_notes

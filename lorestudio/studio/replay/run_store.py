@@ -30,7 +30,7 @@ from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import Gist, record_from_json, record_to_json
 from lorestudio.trace.storage.store import Fits, StoredRun, TraceStore
 
-VERSION: Final = 5
+VERSION: Final = 6
 _UNREADABLE: Final = (OSError, EOFError, zlib.error, ValueError, RecursionError)
 _QUICK: Final = 3  # of gzip's levels; the default takes three times as long for a tenth less
 

@@ -315,18 +315,40 @@ def _with_seen(decided: Decided, system: System, moment: Moment) -> Decided:
 def knowing_all(trace: Trace, system: System, moment: Moment) -> Trace:
     """The trace; where it chose from lorebooks of the system's, it also knows the entries that no stage spoke of."""
     scanned = system.scanned(moment)
-    if scanned is moment.index or not trace.others:
+    if scanned is moment.index:
         return trace
-    refs = (replace(EntryRef.of(entry), id=entry.id + FOREIGN_IDS) for entry in scanned.entries)
+    known = _in_both(scanned, moment.index)
+    refs = (
+        replace(EntryRef.of(entry), id=known.get((entry.vault, entry.filename), entry.id + FOREIGN_IDS))
+        for entry in scanned.entries
+    )
     return replace(trace, entries={**{ref.id: ref for ref in refs}, **trace.entries})
 
 
 def _own_numbers(trace: Trace, system: System, moment: Moment) -> Trace:
-    """The trace; where its entries are not those of the vault, with numbers that no entry of a vault has."""
-    scanned = system.scanned(moment).entries
-    named: Mapping[int, EntryRef | Entry] = trace.entries or {entry.id: entry for entry in scanned}
+    """The trace; those of its entries that are none of the project's with numbers that no entry there has.
+
+    A lorebook that is opened as it is may be scanned with others: its entries keep the project's numbers.
+    """
+    scanned = system.scanned(moment)
+    named: Mapping[int, EntryRef | Entry] = trace.entries or {entry.id: entry for entry in scanned.entries}
     theirs = any(not _of_vault(number, ref, moment.index) for number, ref in named.items())
-    return renumbered(trace, FOREIGN_IDS) if theirs or not (named and trace.words.of_notes) else trace
+    if not theirs and named and trace.words.of_notes:
+        return trace
+    known = _in_both(scanned, moment.index) if trace.words.of_notes else {}
+    places = {number: known.get((ref.vault, ref.filename)) for number, ref in trace.entries.items()}
+
+    def number_of(entry: int) -> int:
+        place = places.get(entry)
+        return entry + FOREIGN_IDS if place is None else place
+
+    return renumbered(trace, number_of, others=not known)
+
+
+def _in_both(scanned: VaultIndex, index: VaultIndex) -> dict[tuple[str, str], int]:
+    """The project's numbers of entries of books that are scanned; none where no vault of its is one of these."""
+    shared = set(scanned.vaults) & set(index.vaults)
+    return {(entry.vault, entry.filename): entry.id for entry in index.entries if entry.vault in shared}
 
 
 def _of_vault(number: int, ref: EntryRef | Entry, index: VaultIndex) -> bool:

@@ -264,7 +264,7 @@ def test_a_turn_in_which_nothing_came_in_is_summed_up():
 
 
 def test_a_note_of_the_vault_takes_no_part_where_lorebooks_are_scanned():
-    over_books = renumbered(decide(["x"], book=lorebook({"content": "t"})).trace, FOREIGN_IDS)
+    over_books = renumbered(decide(["x"], book=lorebook({"content": "t"})).trace, FOREIGN_IDS.__add__)
     assert reason(over_books, 0) == "wi_not_in_book"
     assert reason(decide(["x"]).trace, 0) == "wi_no_key"
 

@@ -292,7 +292,7 @@ def test_without_runs_nothing_is_said_of_entries(tmp_path: Path) -> None:
 def test_runs_that_look_at_no_note_of_the_vault_say_nothing_of_any(tmp_path: Path) -> None:
     project = make(tmp_path, {"Silent": note("keys: [dragon]")}, QUIET)
     traces = asyncio.run(Simulator(project).replay())
-    of_a_lorebook = [renumbered(trace, FOREIGN_IDS) for trace in traces]
+    of_a_lorebook = [renumbered(trace, FOREIGN_IDS.__add__) for trace in traces]
     of_memories = [replace(trace, words=replace(trace.words, of_notes=False)) for trace in traces]
     told = [
         [finding.code for finding in ProblemFinder().find(project, runs).findings if finding.code == "D51"]

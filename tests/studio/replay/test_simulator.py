@@ -20,12 +20,12 @@ from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.studio.project.project import Project
+from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.ranges import Superseded, generations
-from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.replay.simulator import Simulator, knowing_all
 from lorestudio.systems.base import Decided, Moment, System, SystemKind
 from lorestudio.systems.registry import KINDS
-from lorestudio.trace.journey import FOREIGN_IDS
+from lorestudio.trace.journey import FOREIGN_IDS, Journeys
 from lorestudio.trace.model import Outcome, RunOutcome, StageRecord, Trace
 from lorestudio.trace.storage.serialize import from_json, to_json
 from lorestudio.trace.vocabulary import plain
@@ -442,6 +442,34 @@ def test_entries_of_a_lorebook_are_not_taken_for_notes_of_the_vault(tmp_path: Pa
     first = asyncio.run(Simulator(swiped(), system).replay())[0]
     assert [injection.entry for injection in first.injections] == [FOREIGN_IDS]
     assert first.entries[FOREIGN_IDS].title == "Oil"
+
+
+def test_entries_of_an_opened_lorebook_keep_their_numbers_beside_others(tmp_path: Path) -> None:
+    """Also in the replies that name none of the other book, so that one entry has one number in a chat."""
+
+    def book(name: str, **keys: str) -> Path:
+        plain = {"position": 0, "content": "Old."}
+        entries = {
+            str(uid): {**plain, "uid": uid, "key": [keys[title]], "comment": title} for uid, title in enumerate(keys)
+        }
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps({"entries": entries}))
+        return path
+
+    opened = open_project([str(book("Opened", Oil="lamp", Sea="tide", Dry="dust"))], None)
+    project = replace(opened, chat=Chat(CHAT))
+    kind = KINDS["world-info"]
+    system = kind.make(WorldInfoSettings(book=str(book("Beside", Wick="lamp", Rope="knot"))), project.scene())
+    simulator = Simulator(project, system)
+    first, *_, last = asyncio.run(simulator.replay())
+    assert {ref.title: ref.id for ref in first.entries.values() if ref.vault == "Opened"} == {"Oil": 0}
+    assert {ref.title: ref.id for ref in last.entries.values()} == {"Sea": 1}
+    assert {each.title: each.entry < FOREIGN_IDS for each in first.injections} == {"Oil": True, "Wick": False}
+    assert Journeys(first).fate(2).reason == "wi_no_key"
+    known = knowing_all(first, system, simulator.moment(simulator.generations[0]))
+    numbers = {ref.title: ref.id for ref in known.entries.values()}
+    assert [numbers.pop(title) for title in ("Oil", "Sea", "Dry")] == [0, 1, 2]
+    assert min(numbers.values()) >= FOREIGN_IDS
 
 
 def test_notes_of_the_vault_keep_their_numbers() -> None:
