@@ -33,7 +33,15 @@ from lorestudio.settings.deeplore import (
 )
 from lorestudio.settings.files import SettingsError, parse_json, read_bytes
 from lorestudio.settings.sections import SettingChange, differences, value_text
-from lorestudio.settings.store import FORMAT, SETTINGS_VERSION, Layout, Stored, new_document, read_stored
+from lorestudio.settings.store import (
+    FORMAT,
+    OF_SILLYTAVERN,
+    SETTINGS_VERSION,
+    Layout,
+    Stored,
+    new_document,
+    read_stored,
+)
 
 PLACE: Final = ("extension_settings", "deeplore_enhanced")
 """Where DeepLore's settings are in SillyTavern's file (rules: deeplore-tools 4.1)."""
@@ -47,9 +55,6 @@ ADVICE: Final = (
     "Close SillyTavern first, or reload its page afterwards: it keeps its settings in memory and writes the whole file "
     "again."
 )
-
-_LOOKS_LIKE: Final = ("power_user", "main_api", "user_avatar", "username", "firstRun", "amount_gen", "kai_settings")
-"""Some top-level fields of SillyTavern's settings; a file without any of them is another program's."""
 
 _LOCALHOST = re.compile(r"^(https?://)localhost(?=[:/]|$)", re.IGNORECASE)
 _EXACT_CHOICES: Final = frozenset({"optimize_keys_mode"})
@@ -151,7 +156,7 @@ def host_document(path: Path, data: bytes) -> Mapping[str, Json]:
         raise InputError(path, "the file holds no JSON object, so it is not SillyTavern's settings.json.")
     if document.get("format") == FORMAT:
         raise InputError(path, "this is a settings file of lorestudio. Choose SillyTavern's settings.json.")
-    if PLACE[0] not in document and not any(key in document for key in _LOOKS_LIKE):
+    if PLACE[0] not in document and not OF_SILLYTAVERN & document.keys():
         raise InputError(
             path,
             f'it has no field "{PLACE[0]}" and nothing else that SillyTavern writes. '

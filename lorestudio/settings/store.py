@@ -40,6 +40,11 @@ SETTINGS_VERSION: Final = 3
 _OWN = ("settings",)
 _SILLYTAVERN = ("extension_settings", "deeplore_enhanced")
 
+OF_SILLYTAVERN: Final = frozenset(
+    {"power_user", "main_api", "user_avatar", "username", "firstRun", "amount_gen", "kai_settings"}
+)
+"""Some top-level fields of SillyTavern's settings; a file without any of them is another program's."""
+
 
 class Layout(StrEnum):
     """How a file holds settings."""
@@ -87,8 +92,8 @@ def read_stored(data: bytes, path: Path) -> Stored:
         read = sanitise(values)
     except RecursionError:
         raise SettingsError(f"{path}: a setting holds too deeply nested lists. Use a backup of the file.") from None
-    strange = read.unknown.keys() - CARRIED
-    if strange == values.keys() and any(isinstance(value, list | Mapping) for value in values.values()):
+    strange, hosts = read.unknown.keys() - CARRIED, values.keys() & {*OF_SILLYTAVERN, *_SILLYTAVERN}
+    if strange == values.keys() and not hosts and any(isinstance(value, list | Mapping) for value in values.values()):
         raise SettingsError(  # a lorebook, a card, a preset
             f"{path}: nothing in this file is a setting of DeepLore's. Give a file of its settings, or SillyTavern's "
             "settings.json."

@@ -192,6 +192,12 @@ def test_a_lorebook_a_card_and_a_preset_are_no_settings(tmp_path: Path, other: d
     write(tmp_path / "other.json", other)
     with pytest.raises(SettingsError, match=r"other\.json: nothing in this file is a setting of DeepLore's\. Give"):
         load(tmp_path / "other.json")
-    for fine in ({}, {"vaults": []}, {"scanDept": 3}, {**other, "scanDepth": 3}):
+    for fine in (
+        {},
+        {"main_api": "openai", "oai_settings": {}},
+        {"vaults": []},
+        {"scanDept": 3},
+        {**other, "scanDepth": 3},
+    ):
         write(tmp_path / "other.json", fine)
         load(tmp_path / "other.json")
