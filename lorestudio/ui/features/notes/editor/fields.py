@@ -6,12 +6,13 @@ Each shows a value as DeepLore reads it and says by `changed` what a person made
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
 from msgspec import Struct, field
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
@@ -245,10 +246,15 @@ class LineField(Field):
             self.line.setText(text)
 
 
+_BREAK: Final = re.compile(r"\s*[\n\r\u2028\u2029]\s*")
+
+
 class _Growing(QPlainTextEdit):
-    """As high as its text, within limits."""
+    """As high as its text, within limits. It stays one line, unless the note has several."""
 
     LEAST, MOST = 2, 7
+    lines = False
+    """Whether the note has several lines; a property of one cannot get them."""
 
     def sizeHint(self) -> QSize:
         """Qt: see the class."""
@@ -260,6 +266,18 @@ class _Growing(QPlainTextEdit):
         """Qt: another width breaks the lines elsewhere."""
         super().resizeEvent(event)
         self.grow()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: see the class."""
+        if self.lines or event.key() not in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            super().keyPressEvent(event)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Qt: see the class."""
+        if self.lines:
+            super().insertFromMimeData(source)
+        else:
+            self.insertPlainText(_BREAK.sub(" ", source.text()))
 
     def grow(self) -> None:
         """Take the height that the text needs now."""
@@ -288,6 +306,7 @@ class SummaryField(Field):
     def show_value(self, value: Json) -> None:
         """Show a text."""
         text = "" if value is None or value == [] else to_string(value)
+        self.edit.lines = "\n" in text.strip()
         if text.strip() != self._text().strip():
             self._showing = True
             self.edit.setPlainText(text)

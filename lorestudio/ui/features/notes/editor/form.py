@@ -15,7 +15,17 @@ from lorestudio.domain.javascript import Json, number, to_number
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.lorebooks.entry import ALWAYS as BOOK_ALWAYS
 from lorestudio.ui.features.notes.editor import schema as reading
-from lorestudio.ui.features.notes.editor.fields import FIRES, FIRES_SPEC, FieldContext, FieldMaker, ListField, RawField
+from lorestudio.ui.features.notes.editor.fields import (
+    FIRES,
+    FIRES_SPEC,
+    FieldContext,
+    FieldMaker,
+    LineField,
+    ListField,
+    NumberField,
+    RawField,
+    SummaryField,
+)
 from lorestudio.ui.features.notes.editor.form_row import Facts, FieldRemark, FieldRow, Mend, mended, remarks_on
 from lorestudio.ui.features.notes.editor.schema import ALWAYS, BOOK_FIELDS, FieldKind, FieldSpec, Fires, TagNames, specs
 from lorestudio.ui.features.vault.table import Note
@@ -34,6 +44,9 @@ UNREADABLE: Final = {
     PropertyKind.INVALID: "This is no property that YAML or DeepLore can read.",
 }
 
+
+_TYPED: Final = (LineField, NumberField, SummaryField)
+"""Fields that keep what was typed though it was refused: a letter more may make it right."""
 
 _NOT_READ: Final = "Nothing reads this property."
 
@@ -106,6 +119,8 @@ class PropertyForm(QWidget):
         """
         if read_only != self._read_only:
             self._forget_rows()
+        if note is not self._note:
+            self._refusals.clear()
         self._note, self._parsed, self._pinned, self._read_only = note, parsed, pinned, read_only
         self.add_button.setEnabled(not read_only)
         wanted = self._wanted()
@@ -293,7 +308,7 @@ class PropertyForm(QWidget):
         elif reading.is_list(spec):
             value = found.value if found is not None else None
             row.field.show_value(reading.items(spec, value, lenient=self._context.rules.lenient))
-        elif not isinstance(row.field, RawField):
+        elif not isinstance(row.field, RawField) and not (key in self._refusals and isinstance(row.field, _TYPED)):
             row.field.show_value(found.value if found is not None else None)
         row.say(self._remarks(key, row, found))
 

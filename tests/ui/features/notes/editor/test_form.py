@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QKeySequence, QMouseEvent
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import QKeySequence, QMouseEvent, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QLineEdit, QMenu, QPushButton
 
@@ -923,6 +923,39 @@ def test_what_was_refused_is_said_until_something_is_written(make_editor) -> Non
     line.selectAll()
     write(line, "7")
     assert editor.form.row("mood").remarks == ()
+
+
+def test_a_summary_of_one_line_stays_one(make_editor) -> None:
+    editor = make_editor(PLAIN.replace("priority: 20", "summary: A lamp."))
+    edit = field(editor, "summary").edit
+    edit.moveCursor(QTextCursor.MoveOperation.End)
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    data = QMimeData()
+    data.setText(" It\r\n  glows.")
+    edit.insertFromMimeData(data)
+    assert "\nsummary: A lamp. It glows.\n" in editor.buffer.text
+    editor.buffer.replace_all(PLAIN.replace("priority: 20", "summary: |\n  A lamp.\n  It glows."))
+    editor.settle()
+    edit = field(editor, "summary").edit
+    edit.moveCursor(QTextCursor.MoveOperation.End)
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    QTest.keyClicks(edit, "  Dimly.")
+    assert editor.parsed.summary.split() == ["A", "lamp.", "It", "glows.", "Dimly."]
+
+
+def test_what_was_refused_stays_typed(make_editor) -> None:
+    editor = make_editor(PLAIN.replace("priority: 20", "summary: A lamp."))
+    edit = field(editor, "summary").edit
+    edit.moveCursor(QTextCursor.MoveOperation.End)
+    before = editor.buffer.text
+    edit.insertPlainText("\x07")
+    assert [each.tone for each in editor.form.row("summary").remarks] == ["error"]
+    assert editor.buffer.text == before
+    QTest.keyClicks(edit, "b")
+    assert edit.toPlainText() == "A lamp.\x07b"
+    edit.setPlainText("A lamp.b")
+    assert "\nsummary: A lamp.b\n" in editor.buffer.text
+    assert editor.form.row("summary").remarks == ()
 
 
 def test_undo_in_a_field_is_the_note_s(make_editor) -> None:
