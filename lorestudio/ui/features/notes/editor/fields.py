@@ -82,11 +82,16 @@ class ListField(Field):
 
 
 class NumberField(Field):
-    """A number with a range. Empty means that the general one holds, which is said in its place."""
+    """A number with a range. Empty means that the general one holds, which is said in its place.
+
+    `doubted` follows what was typed and is not taken, so that the note keeps another number.
+    """
+
+    doubted = Signal()
 
     def __init__(self, spec: FieldSpec, general: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._spec = spec
+        self._spec, self._kept = spec, ""
         self.line = _about(QLineEdit(self, placeholderText=general), spec, self._range(), general)
         self._hold(self.line)
         self.line.textEdited.connect(self._typed)
@@ -97,6 +102,7 @@ class NumberField(Field):
             text = ""
         else:
             text = number_text(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+        self._kept = text
         if self._number(self.line.text()) != self._number(text) or not self.line.hasFocus():
             self.line.setText(text)
 
@@ -105,14 +111,17 @@ class NumberField(Field):
         text = self.line.text().strip()
         if not text:
             return ""
-        value = self._number(text)
-        spec = self._spec
-        if value is None:
-            return tr("“{written}” is no number, so the general value holds.", written=text)
+        value, spec = self._number(text), self._spec
+        keeps = self._kept and self._kept != text
         low, high = spec.low, spec.high
-        if (low is not None and value < low) or (high is not None and value > high):
-            return tr("{value} lies outside {range}.", value=number(value), range=self._range())
-        return ""
+        if value is None:
+            words = "“{written}” is no number." if keeps else "“{written}” is no number, so the general value holds."
+            said = tr(words, written=text)
+        elif (low is not None and value < low) or (high is not None and value > high):
+            said = tr("{value} lies outside {range}.", value=number(value), range=self._range())
+        else:
+            return ""
+        return f"{said} {tr('The note has {kept} still.', kept=self._kept)}" if keeps else said
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: the up and down keys count."""
@@ -138,6 +147,8 @@ class NumberField(Field):
             self.changed.emit(None)
         elif value is not None and not self.problem():
             self.changed.emit(int(value) if value.is_integer() else value)
+        else:
+            self.doubted.emit()
 
     def _number(self, text: str) -> float | None:
         value = to_number(text.strip()) if text.strip() else math.nan

@@ -152,9 +152,12 @@ class PropertyForm(QWidget):
         """What the keys would do in the chat that is shown; "" where nothing is known."""
         self._match = (text, tone)
         key = self.name_of_keys()
+        self._say_again(key)
+
+    def _say_again(self, key: str) -> None:
         row = self._rows.get(key)
         if row is not None and self._note is not None:
-            row.say(self._remarks(key, row, self._note.find(key)))
+            row.say(self._remarks(key, row, self._property(key)))
             self.height_changed.emit()
 
     def content_height(self) -> int:
@@ -286,6 +289,8 @@ class PropertyForm(QWidget):
             made.chips.refresh()
         made.setEnabled(not self._read_only or isinstance(made, RawField))
         made.changed.connect(partial(self._changed, key))
+        if isinstance(made, NumberField):
+            made.doubted.connect(partial(self._say_again, key))
         made.left.connect(self.left)
         row = FieldRow(self._theme, spec, made, self._page)
         row.name.asked.connect(partial(self._asked, key))
@@ -319,7 +324,7 @@ class PropertyForm(QWidget):
         if note is None:
             return ()
         said = list(remarks_on(key, row.spec, found, Facts(note, self._parsed, self._context.rules), self._mend))
-        problem = row.field.problem() if found is not None and found.reading is None else ""
+        problem = row.field.problem() if found is None or found.reading is None else ""
         if problem and key != FIRES:
             said.append(FieldRemark(problem))
         if key in self._refusals:

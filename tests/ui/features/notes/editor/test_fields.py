@@ -169,7 +169,7 @@ def test_a_number_says_its_range(
     if wrong:
         qtbot.keyClick(field.line, Qt.Key.Key_Up)
         field.line.setText(wrong)
-        assert field.problem() == f"{wrong} lies outside {said}."
+        assert field.problem() == f"{wrong} lies outside {said}. The note has 5 still."
 
 
 def test_counting_begins_at_the_lowest_and_stays_within_what_there_is(held, qtbot: QtBot) -> None:

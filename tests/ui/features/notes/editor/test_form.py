@@ -958,6 +958,25 @@ def test_what_was_refused_stays_typed(make_editor) -> None:
     assert editor.form.row("summary").remarks == ()
 
 
+def test_a_number_that_is_not_taken_says_what_the_note_has(make_editor) -> None:
+    editor = make_editor(PLAIN.replace("priority: 20", "probability: 0.5"))
+    line = field(editor, "probability").line
+    line.setFocus()
+    line.selectAll()
+    QTest.keyClicks(line, "0,7")
+    assert "probability: 0\n" in editor.buffer.text
+    assert (line.text(), remarks(editor, "probability")) == ("0,7", "“0,7” is no number. The note has 0 still.")
+    line.selectAll()
+    QTest.keyClicks(line, "17")
+    assert remarks(editor, "probability") == "17 lies outside 0 to 1. The note has 1 still."
+    line.selectAll()
+    QTest.keyClicks(line, "0.7")
+    assert ("probability: 0.7\n" in editor.buffer.text, remarks(editor, "probability")) == (True, "")
+    editor.form.add("cooldown")
+    QTest.keyClicks(field(editor, "cooldown").line, "x")
+    assert remarks(editor, "cooldown") == "“x” is no number, so the general value holds."
+
+
 def test_undo_in_a_field_is_the_note_s(make_editor) -> None:
     editor = make_editor(PLAIN)
     line = field(editor, "priority").line
