@@ -273,6 +273,7 @@ class TrashDialog(Dialog):
         super().__init__(parent, tr("Trash"), (620, 400))
         self._work = work
         self._again: tuple[Trashed, ...] = ()
+        self._wrong = ""
         self.state = label(self, tr("Reading the trash…"), "muted")
         columns = (
             Column("Note", lambda item: item.path.stem),
@@ -305,6 +306,7 @@ class TrashDialog(Dialog):
 
     def put_back(self) -> None:
         """Put the selected notes back, one after the other."""
+        self._wrong = ""
         self._again = tuple(self.chosen)
         self._put_next()
 
@@ -320,13 +322,18 @@ class TrashDialog(Dialog):
             self.read()
 
     def _failed(self, item: Trashed, error: Exception) -> None:
-        self._again = ()
+        rest, self._again = self._again, ()
         if isinstance(error, NameTakenError):
+            offer = error.offer
+
+            def put_back() -> None:
+                self._again = rest
+                self._work.restore(item, offer, failed=partial(self._failed, item))
+
             title = tr("Put back under another name")
-            button = tr("Put back as {name}", name=error.offer.name)
-            dialogs.confirm(self, title, str(error), button, partial(self._work.restore, item, error.offer))
+            dialogs.confirm(self, title, str(error), tr("Put back as {name}", name=offer.name), put_back)
         else:
-            self.state.setText(sentence_of(error))
+            self._wrong = sentence_of(error)
         self.read()
 
     def _ask_gone(self) -> None:
@@ -338,9 +345,8 @@ class TrashDialog(Dialog):
             dialogs.confirm(self, tr("Delete for good"), text, tr("Delete"), delete, more)
 
     def _show(self, items: tuple[Trashed, ...]) -> None:
-        self.state.setText(
-            count(len(items), "deleted note", "deleted notes") if items else tr("The trash of this vault is empty.")
-        )
+        state = count(len(items), "deleted note", "deleted notes") if items else tr("The trash of this vault is empty.")
+        self.state.setText(f"{self._wrong} {state}".strip())
         self.items.set_rows(items)
         if items and not self.chosen:
             self.table.select_places([0], 0)

@@ -388,10 +388,26 @@ def test_a_note_whose_name_is_taken_comes_back_under_another(trash, desk) -> Non
     desk.settle()
 
 
+def test_the_others_follow_a_note_that_comes_back_under_another_name(trash, desk) -> None:
+    first = trash.items.row(0).path
+    first.write_text("Another one.\n", encoding="utf-8")
+    trash.table.select_places([0, 1], 0)
+    trash.back.click()
+    desk.settle()
+    assert trash.state.text() == "2 deleted notes"
+    box = asked(trash)
+    press(box, next(each.text() for each in box.buttons() if each.text().startswith("Put back as ")))
+    desk.settle()
+    assert trash.state.text() == "The trash of this vault is empty."
+    assert set(NOTES) < set(contents(desk.folder))
+    trash.reject()
+    desk.settle()
+
+
 def test_a_note_that_cannot_be_put_back_says_why(trash, desk) -> None:
     trash._failed(trash.chosen[0], OSError("The disk is away."))
-    assert "The disk is away." in trash.state.text()
     desk.settle()
+    assert trash.state.text() == "The disk is away. 2 deleted notes"
     trash.reject()
     desk.settle()
 
