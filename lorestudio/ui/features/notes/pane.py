@@ -42,6 +42,7 @@ from lorestudio.ui.widgets.paint import draw_glyph, draw_words, entry_kind, hair
 from lorestudio.ui.widgets.pane import MessageBar, Pane
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.entries import ParseRules, parse_note
+from lorestudio.vault.index import polling_seconds
 
 _UNUSED: Final = {
     "constant": "The entry is constant, so its keys decide nothing.",
@@ -368,6 +369,8 @@ class EntryPane(Pane):
                 text = tr("SillyTavern's folder is only read here. To edit this entry, open its lorebook by itself.")
             else:
                 text = tr("This vault lies behind Obsidian's plugin. Its notes can be read here, but not edited.")
+                if project is not None and polling_seconds(project.settings) is None:
+                    text += " " + tr("What changes there is seen with F5, or where “Check for changes every” is set.")
             self._say(text, "neutral")
             self.tabs.setCurrentIndex(TEXT)
             return

@@ -737,10 +737,15 @@ def test_it_says_what_could_be_shown_where_nothing_is(make_alone, tmp_path: Path
     assert found.session.jobs.idle
 
 
-@pytest.mark.parametrize(("read_only", "said"), [(False, "behind Obsidian's plugin"), (True, "SillyTavern's folder")])
-def test_a_note_without_a_file_shows_its_text_only(make_alone, read_only: bool, said: str) -> None:
-    pane = make_alone(replace(make_project(), read_only=read_only)).choose(SKARN)
-    assert said in pane.bar.label.text()
+@pytest.mark.parametrize(
+    ("read_only", "polled", "said"),
+    [(False, 0, "is seen with F5"), (False, 5, "but not edited."), (True, 0, "open its lorebook by itself.")],
+)
+def test_a_note_without_a_file_shows_its_text_only(make_alone, read_only: bool, polled: int, said: str) -> None:
+    project = make_project()
+    settings = project.settings.model_copy(update={"sync_polling_interval": polled})
+    pane = make_alone(replace(project, read_only=read_only, settings=settings)).choose(SKARN)
+    assert said in pane.bar.label.text().partition(", or where")[0][-len(said) :]
     assert pane.bar.isVisible()
     assert (pane.tabs.currentIndex(), pane.text.toPlainText()) == (TEXT, "A dragon.")
     assert pane.focus_target() is pane.text
