@@ -103,9 +103,19 @@ def matched(captures: Iterable[Capture], chat: Chat) -> tuple[MatchedCapture, ..
     return tuple(
         _asked_again(each, ways, chat)
         if each.generation is None
-        else replace(each, replaced=best[each.generation] is not each)
+        else _or_replaced(each, best[each.generation], ways[each.generation], chat)
         for each in found
     )
+
+
+def _or_replaced(found: MatchedCapture, best: MatchedCapture, way: _Way | None, chat: Chat) -> MatchedCapture:
+    """A request for a reply that another may have made; a background prompt where it only came about then."""
+    if found is best or best.generation is None:
+        return found
+    other = way is not None and _way(found.capture.prompt, best.generation.message, chat) != way
+    if other and _EVIDENCE["text"] not in found.evidence:
+        return MatchedCapture(found.capture, RequestKind.QUIET)
+    return replace(found, replaced=True)
 
 
 def _asked_again(found: MatchedCapture, ways: Mapping[Generation, _Way | None], chat: Chat) -> MatchedCapture:

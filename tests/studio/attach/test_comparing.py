@@ -228,6 +228,8 @@ def test_a_reply_that_was_made_anew_is_no_background_prompt(*, one: bool) -> Non
     other = TOOL if one else QUIET
     assert made(small_chat(), gone, quiet, kept) == [(REPLY, 3, True), (other, None, False), (REPLY, 3, False)]
     assert made(small_chat(), gone) == [(other, None, False)]
+    soon = turn(3, "They spoke of a lamp.", 60_100, "Summarise the story.", one=one)
+    assert made(small_chat(), soon, kept) == [(other, None, False), (REPLY, 3, False)]
 
 
 def test_a_tool_that_hands_over_the_chat_in_one_message_is_no_reply() -> None:
