@@ -12,6 +12,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
@@ -395,4 +396,11 @@ def arrived(endpoint: Endpoint) -> str:
         return f"{endpoint.requests} request{'' if endpoint.requests == 1 else 's'} for text went through: it works."
     if endpoint.models_asked:
         return "SillyTavern has asked for the model list: it works."
+    away = endpoint.turned_away
+    if away is not None and away.sentence:
+        return f"Something came and was turned away: {away.sentence}."
+    if away is not None and away.status == HTTPStatus.NOT_FOUND:
+        return f"Something asked at an old or mistyped address. Enter {endpoint.address} as it stands."
+    if away is not None:
+        return f"Something came and was turned away ({away.status}), as web pages and other computers' names are."
     return "It listens. Nothing has come yet."

@@ -133,6 +133,8 @@ class Endpoint:
         """Requests for text that were let through."""
         self.dropped = 0
         """Copies that were not kept since the disk was too slow."""
+        self.turned_away: TurnedAway | None = None
+        """Whoever was not let in last."""
         self.last: Exchange | None = None
         """The exchange that ended last, whatever it was."""
 
@@ -246,6 +248,8 @@ class Endpoint:
             if body is None:
                 refusal = TurnedAway(413, f"the request is larger than {MAX_REQUEST >> 20} MiB")
         if refusal is not None:
+            self.turned_away = refusal
+            self._told()
             await client.refuse(refusal)
             return
         await self._pass(client, request, body or b"")

@@ -244,6 +244,29 @@ def test_the_schema_of_an_answer_is_told_in_either_way() -> None:
     assert [read_prompt(json.dumps(said | more)).schema for more in (openai, anthropic, free)] == ["lore", "lore", ""]
 
 
+def test_who_is_turned_away_is_told_until_somebody_is_let_in(tmp_path: Path) -> None:
+    """An address of before, or one that was completed by hand, would else look as if nothing had come."""
+    with provider(whole(b"{}")) as made:
+        settings = AttachSettings(provider=f"http://127.0.0.1:{made.port}/v1")
+        endpoint = attached(tmp_path, Attachment(settings, new_token()), Captures(tmp_path))
+        right = request(endpoint, "/v1/models", b"", "GET")
+        wrong = {
+            right.replace(endpoint.token.encode(), b"old"): f"mistyped address. Enter {endpoint.address} as it stands.",
+            request(
+                endpoint, "/v1/chat/completions/chat/completions"
+            ): f"already ends in /chat/completions: enter {endpoint.address} without it",
+            right.replace(b"\r\n\r\n", b"\r\nOrigin: http://x\r\n\r\n"): "was turned away (403)",
+        }
+        told = []
+        for each in wrong:
+            ask(endpoint.port, each)[0].close()
+            told.append(arrived(endpoint))
+        ask(endpoint.port, right)[0].close()
+        endpoint.stop()
+        assert arrived(endpoint) == "SillyTavern has asked for the model list: it works."
+    assert [said in sentence for said, sentence in zip(wrong.values(), told, strict=True)] == [True] * 3, told
+
+
 def test_steps_name_both_addresses_and_are_checked(tmp_path: Path) -> None:
     with provider(whole(b"{}")) as made:
         settings = AttachSettings(provider=f"http://127.0.0.1:{made.port}/v1")
