@@ -103,11 +103,13 @@ class ControlsFeature(Feature):
                 "controls.add_pin", "Pin an entry…", "Chat/Choices for this chat", 410, partial(self.add_rule,
                 ControlsPart.PINS),
                 when=lambda: project() and not self._unheeded(ControlsPart.PINS), icon="star",
+                off=partial(self._unheeded, ControlsPart.PINS),
             ),
             Action(
                 "controls.add_block", "Block an entry…", "Chat/Choices for this chat", 415, partial(self.add_rule,
                 ControlsPart.BLOCKS),
                 when=lambda: project() and not self._unheeded(ControlsPart.BLOCKS), icon="slash",
+                off=partial(self._unheeded, ControlsPart.BLOCKS),
             ),
             Action(
                 "controls.context", "Set the context…", "Chat/Choices for this chat", 500, self.choose_context,

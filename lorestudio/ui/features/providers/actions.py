@@ -21,6 +21,7 @@ from lorestudio.ui.features.providers.question_dialog import Questions
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, scrolled
 from lorestudio.ui.widgets.picker import Choice, Picker
@@ -109,6 +110,12 @@ class ProvidersFeature(Feature):
             """Whether the system that decides has modes and switches."""
             return has_project() and session.choice.is_main
 
+        def foreign(words: str) -> str:
+            """Why not, where another system decides."""
+            if not has_project() or of_project():
+                return ""
+            return tr(words).format(system=system_title(session.choice.system))
+
         modes = {Mode.KEYWORDS: "Keywords only", Mode.TWO_STAGE: "Two-stage", Mode.AI_ONLY: "AI only"}
         sources: dict[AnswerKind, tuple[str, Callable[[], object]]] = {
             AnswerKind.STAND_IN: ("Offline stand-in (no model)", partial(self._choose_source, AnswerKind.STAND_IN)),
@@ -120,7 +127,7 @@ class ProvidersFeature(Feature):
             *(
                 Action(
                     f"mode.{mode.value}", title, "Run/Mode", 220 + place, partial(self._choose, mode=mode),
-                    (f"Alt+{place}",), when=of_project,
+                    (f"Alt+{place}",), when=of_project, off=partial(foreign, f"{title} ({{system}} has no modes)"),
                     ticked=partial(lambda mode: session.choice.mode is mode, mode),
                 )
                 for place, (mode, title) in enumerate(modes.items(), start=1)
@@ -136,7 +143,7 @@ class ProvidersFeature(Feature):
             Action("profiles.edit", "Provider profiles…", "Run", 240, self.edit_profiles, icon="server"),
             Action(
                 "behaviour.edit", "Behaviour switches…", "Run/System", 245, self.edit_behaviour, when=of_project,
-                icon="switches",
+                off=partial(foreign, "Behaviour switches ({system} has none)"), icon="switches",
             ),
         )  # fmt: skip
 

@@ -183,13 +183,13 @@ class TuningFeature(Feature):
             ),
             Action(
                 "scores.pin", "Try a pin on the whole chat", TUNING, 662, partial(self.try_choice, ControlsPart.PINS),
-                when=partial(self._can_try, ControlsPart.PINS),
+                when=partial(self._can_try, ControlsPart.PINS), off=partial(self._unheeded, ControlsPart.PINS),
                 tip="Say of every reply what pinning the chosen entry would do, or freeing it",
             ),
             Action(
                 "scores.block", "Try a block on the whole chat", TUNING, 663, partial(self.try_choice,
                 ControlsPart.BLOCKS),
-                when=partial(self._can_try, ControlsPart.BLOCKS),
+                when=partial(self._can_try, ControlsPart.BLOCKS), off=partial(self._unheeded, ControlsPart.BLOCKS),
                 tip="Say of every reply what blocking the chosen entry would do, or freeing it",
             ),
             Action(
@@ -442,8 +442,12 @@ class TuningFeature(Feature):
         )
 
     def _can_try(self, part: ControlsPart) -> bool:
-        session, entry = self.context.session, self.context.session.entry(self.context.selection.entry)
-        return self._has_run() and entry is not None and not why_unheeded(session.project, session.choice.system, part)
+        entry = self.context.session.entry(self.context.selection.entry)
+        return self._has_run() and entry is not None and not self._unheeded(part)
+
+    def _unheeded(self, part: ControlsPart) -> str:
+        session = self.context.session
+        return why_unheeded(session.project, session.choice.system, part)
 
     def try_choice(self, part: ControlsPart) -> None:
         """Run the whole chat with the chosen entry pinned or blocked, or free where it is that."""

@@ -135,6 +135,7 @@ def test_pins_are_off_where_the_system_knows_none(shown, qtbot) -> None:
     pin, block, add = (window.commands.actions[f"controls.{name}"] for name in ("pin", "block", "add_pin"))
     assert (pin.isEnabled(), block.isEnabled(), add.isEnabled()) == (False, True, False)
     assert pin.text() == pin.toolTip() == "World Info: pins count for nothing here"
+    assert add.text() == pin.text() == window.commands.actions["scores.pin"].text()
     window.selection.choose_entry(entry(window, "Plain").id)
     settle(window, qtbot)
     window.run("controls.pin")  # one that is there can be taken away

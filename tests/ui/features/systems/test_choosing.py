@@ -131,6 +131,15 @@ def test_what_is_deeplores_says_that_another_system_is_chosen(real: MainWindow, 
     real.selection.choose_entry(BELL)
     assert real.features.why_not.search.obstacle == ""  # the system itself is asked what would help
     assert "Hybrid retrieval" in real.features.settings.pane.trial.waiting
+    off = [real.commands.actions[name] for name in ("mode.two-stage", "behaviour.edit")]
+    assert [(each.isEnabled(), each.text()) for each in off] == [
+        (False, "Two-stage (Hybrid retrieval has no modes)"), (False, "Behaviour switches (Hybrid retrieval has none)"),
+    ]  # fmt: skip
+    real.run("system.deeplore")
+    settled(qtbot, real)
+    assert [(each.isEnabled(), each.text()) for each in off] == [(True, "Two-stage"), (True, "Behaviour switches…")]
+    real.run("system.hybrid")
+    settled(qtbot, real)
     simulator = real.session.runs.simulator(Generation(5))
     assert simulator is not None
     assert simulator.system.name == "hybrid"  # and DeepLore's is not at hand
