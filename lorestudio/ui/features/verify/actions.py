@@ -68,12 +68,12 @@ class VerifyFeature(Feature):
         return (
             Action(
                 "verify.compare", "Compare with what the chat recorded", MENU, 240, self.compare,
-                when=self._has_records, icon="columns",
+                when=self._has_records, off=self._why_not, icon="columns",
                 tip="Hold what went into the real prompts against the runs, and look for what explains differences",
             ),
             Action(
                 "verify.follow", "Begin from what was recorded", MENU, 241, self.follow, when=self._has_records,
-                ticked=lambda: self._records == FOLLOWED,
+                off=self._why_not, ticked=lambda: self._records == FOLLOWED,
                 tip="Each reply begins from what the chat recorded of those before it; a model's choice is taken over",
             ),
             Action("verify.take", "Take over the chosen cause", MENU, 242, self.take, when=self._can_take),
@@ -110,10 +110,19 @@ class VerifyFeature(Feature):
         """Whether chats may keep what the system that decides put in."""
         return self.context.has_chat() and bool(kind_of(self.context.session.choice.system).records)
 
+    def _why_not(self) -> str:
+        """Why nothing can be compared, "" where that goes without saying."""
+        if not self.context.has_chat() or self._has_records():
+            return ""
+        title = tr(kind_of(self.context.session.choice.system).title)
+        return tr("{system}: no chat keeps what it put into its prompts", system=title)
+
     def _say_what_for(self) -> None:
-        kind = kind_of(self.context.session.choice.system)
-        if self.context.session.chat is None:
+        kind, project = kind_of(self.context.session.choice.system), self.context.session.project
+        if project is None or project.chat is None:
             text = tr("Open a chat that was written with {system}, and the vault that it was written with.")
+            if project is not None and project.of_books:
+                text = tr("Open a chat that was written with {system} and this lorebook.")
             self.pane.show_nothing(tr("No chat"), text.format(system=tr(kind.title)))
             return
         if not kind.records:

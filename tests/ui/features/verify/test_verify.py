@@ -13,6 +13,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.history import HiddenSince
 from lorestudio.domain.records import replace
 from lorestudio.settings.studio import FOLLOWED
+from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.verify.agreement import Agreement
 from lorestudio.studio.verify.causes import Cause, Verified
@@ -217,10 +218,13 @@ def test_a_system_of_which_chats_keep_nothing_is_held_against_nothing(window: Ma
     assert pane.pages.currentWidget() is pane.empty
     assert pane.empty.title.text() == "Nothing to compare with"
     assert [can(window, name) for name in ("compare", "follow", "take")] == [False] * 3
+    compare = window.commands.actions["verify.compare"]
+    assert compare.text() == "Hybrid retrieval: no chat keeps what it put into its prompts"
     assert window.chat.model.index(2, 0).data(ITEM).badge is None
     window.run("system.world-info")
     compared(window, qtbot)
     assert [can(window, name) for name in ("compare", "follow", "take")] == [True, True, False]
+    assert compare.text() == "Compare with what the chat recorded"
     assert "what World Info put into the prompt" in pane.empty.text.text()
 
 
@@ -236,3 +240,14 @@ def test_of_another_chat_nothing_is_told_that_was_compared_before(window: MainWi
     window.session.set_project(replace(window.session.project, chat=None))
     compared(window, qtbot)
     assert feature.pane.empty.title.text() == "No chat"
+    assert feature.pane.empty.text.text().endswith("with DeepLore, and the vault that it was written with.")
+
+
+@pytest.mark.always
+def test_without_a_chat_a_lorebook_is_spoken_of_where_one_is_open(window: MainWindow, tmp_path: Path, qtbot) -> None:
+    book = tmp_path / "Sea.json"
+    book.write_text('{"entries": {}}', "utf-8")
+    window.session.set_project(open_project([book]))
+    compared(window, qtbot)
+    text = window.features.verify.pane.empty.text.text()
+    assert text == "Open a chat that was written with World Info and this lorebook."
