@@ -44,6 +44,7 @@ from lorestudio.studio.lorebooks.links import (
     known_entries,
     linked,
     linked_note,
+    links_of,
     numbers_in,
     original_text,
 )
@@ -217,17 +218,27 @@ def moved_link(links: Iterable[BookLink], path: Path) -> BookLink | None:
 def found_link(vault: VaultNotes, path: Path, rules: ParseRules) -> BookLink:
     """A link to a book that was lost, found again by the numbers that notes carry. Waits for the disk.
 
-    Nobody knows any more how both last agreed, so what they say differently is to be asked. Raises InputError.
+    Of a book that has another name now the notes are those that name no linked book, and half of which say what its
+    entries say. Nobody knows any more how both last agreed, so what they say differently is to be asked.
+
+    Raises InputError.
     """
     data = read_file(path)
     lore = parse_lore(data, path)
-    own: dict[str, tuple[str, Raw]] = {}
+    books: dict[str, dict[str, tuple[str, Raw]]] = {}
     for filename, note in sorted(vault.index.notes.items()):
         said = entry_of(note.text, filename, rules)
-        if said.book == lore.name and said.uid is not None:
-            own.setdefault(to_string(said.uid), (filename, {**said.raw, "uid": said.uid}))
-    by_number = sorted(own, key=lambda uid: (len(uid), uid))
-    there = known_entries(lore, {uid: own[uid][1] for uid in by_number})
+        if said.book and said.uid is not None:
+            books.setdefault(said.book, {}).setdefault(to_string(said.uid), (filename, {**said.raw, "uid": said.uid}))
+    linked_books = {link.book for link in links_of(vault)}
+    own, there = dict[str, tuple[str, Raw]](), dict[str, Raw]()
+    for book in [lore.name] if lore.name in books else [name for name in books if name not in linked_books]:
+        by_number = sorted(books[book], key=lambda uid: (len(uid), uid))
+        said_here = {uid: books[book][uid][1] for uid in by_number}
+        found = known_entries(lore, said_here)
+        if book == lore.name or _are_alike(said_here, found):
+            own, there = books[book], found
+            break
     entries: dict[str, Raw] = {}
     notes: dict[str, LinkedNote] = {}
     for uid, entry in there.items():
@@ -239,8 +250,8 @@ def found_link(vault: VaultNotes, path: Path, rules: ParseRules) -> BookLink:
     if not notes:
         raise InputError(path, f"no note of the vault says that it is of this book ({BOOK}: {lore.name}). Import it.")
     folder = commonpath([note.filename.rpartition("/")[0] for note in notes.values()])
-    place = "/".join(filter(None, (folder, f"{note_name(lore.name, 'Lorebook')}{SUFFIX}")))
-    return BookLink(lore.name, str(path), lore.form, folder, entries, notes, original_text(data), place)
+    place = "/".join(filter(None, (folder, f"{note_name(book, 'Lorebook')}{SUFFIX}")))
+    return BookLink(book, str(path), lore.form, folder, entries, notes, original_text(data), place)
 
 
 _UNKNOWN: Final = "\0unknown"
@@ -251,13 +262,18 @@ _WORLDS: Final = "worlds"
 
 def _is_same_book(link: BookLink, lore: Lore, there: Mapping[str, Raw], path: Path) -> bool:
     """Whether half of the entries are known. One without any may have been emptied, but only in its old place."""
-    known = [uid for uid in link.entries if uid in there]
-    alike = sum(
-        any(same_value(there[uid].get(name), link.entries[uid].get(name)) for name in ("content", "comment", "key"))
-        for uid in known
-    )
     emptied = not there and str(path) == link.file
-    return lore.form == link.form and (emptied or 2 * alike >= len(link.entries))
+    return lore.form == link.form and (emptied or _are_alike(link.entries, there))
+
+
+def _are_alike(known: Mapping[str, Raw], there: Mapping[str, Raw]) -> bool:
+    """Whether half of the known entries are there, with the text, the name or the keys that they had."""
+    alike = sum(
+        any(same_value(there[uid].get(name), raw.get(name)) for name in ("content", "comment", "key"))
+        for uid, raw in known.items()
+        if uid in there
+    )
+    return 2 * alike >= len(known)
 
 
 @dataclass(slots=True)

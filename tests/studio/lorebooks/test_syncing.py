@@ -452,6 +452,21 @@ def test_a_lost_link_is_found_by_the_numbers_of_the_notes(pair: Pair) -> None:
         found_link(read_vault_notes(vault(pair.path.parent / "log", A=MINE)), pair.path, RULES)
 
 
+def test_of_a_renamed_book_a_lost_link_is_found_by_what_half_of_the_notes_say(pair: Pair, tmp_path: Path) -> None:
+    moved = pair.path.rename(tmp_path / "Renamed.json")
+    with pytest.raises(InputError, match="no note"):  # its notes are linked yet
+        found_link(read_vault_notes(pair.place), moved, RULES)
+    next(pair.place.rglob("*.book.json")).unlink()
+    notes = read_vault_notes(pair.place)
+    link = found_link(notes, moved, RULES)
+    assert (link.book, link.file, sorted(link.notes)) == ("Sea", str(moved), ["0", "1"])
+    assert plan_sync(link, notes, RULES, SyncChoice(), moved).items == ()
+    other = {"uid": 0, **NEW_ENTRY, "key": ["fog"], "comment": "Fog", "content": "Grey."}
+    moved.write_text(json.dumps({"entries": {"0": other}}), encoding="utf-8")
+    with pytest.raises(InputError, match="wi_book: Renamed"):
+        found_link(notes, moved, RULES)
+
+
 def test_a_book_that_was_moved_stays_linked_and_keeps_what_both_last_said(pair: Pair, tmp_path: Path) -> None:
     pair.note(("Two.", "Second."))
     pair.entry(order=30)
