@@ -52,7 +52,7 @@ class _Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
-            if error.param is not None and error.param.name == "chat":
+            if error.param is not None and "--chat" in error.param.opts:
                 chats = (each for each in typed if Path(each).suffix in _CHATS and Path(each).is_file())
                 error.message = f"Write --chat {shlex.quote(next(chats, 'FILE'))}"
             raise

@@ -336,3 +336,4 @@ def test_who_forgot_chat_is_told_what_to_type(lorestudio: Run, vault: Path, chat
     assert result.exit_code == 2
     assert f"Missing option '--chat'. Write --chat '{told}'" in "".join(result.stderr.splitlines())
     assert "Missing option '--chat'. Write --chat FILE\n" in lorestudio("explain", vault, "--entry", "Lamp").stderr
+    assert "Write --chat" not in lorestudio("facts", "extract").stderr  # there it is an argument
