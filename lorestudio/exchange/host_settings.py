@@ -1,4 +1,4 @@
-"""What SillyTavern's own settings.json says that a run has to know: the context size and the regex scripts."""
+"""What SillyTavern's settings.json says that a run has to know: the room for prompt and reply, and regex scripts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lorestudio.exchange.regex_scripts import RegexScripts, parse_scripts
 
 
 class HostSettings(Terse, frozen=True):
-    """`context_size` in tokens, 0 where the file does not say; `scripts` are those of its regex extension.
+    """`context_size` and `reply_tokens`, 0 where the file does not say; `scripts` are those of its regex extension.
 
     `problems` are sentences about what could not be used.
     """
@@ -24,6 +24,7 @@ class HostSettings(Terse, frozen=True):
     unprinted = ("scripts",)
 
     context_size: int = 0
+    reply_tokens: int = 0
     scripts: RegexScripts = field(default_factory=RegexScripts)
     problems: tuple[str, ...] = ()
 
@@ -37,12 +38,14 @@ def load_host_settings(path: Path) -> HostSettings:
     try:
         scripts, problems = parse_scripts(data, path), ()
     except InputError as error:
-        return HostSettings(_context_size(document), problems=(f"Its regex scripts do not run: {error}",))
-    return HostSettings(_context_size(document), scripts, problems)
+        return HostSettings(*room_in(document), problems=(f"Its regex scripts do not run: {error}",))
+    return HostSettings(*room_in(document), scripts, problems)
 
 
-def _context_size(document: Mapping[str, Json]) -> int:
-    """By the kind of API in use, as the host takes it: chat completion has its own (rules: sillytavern 5.9)."""
+def room_in(document: Mapping[str, Json]) -> tuple[int, int]:
+    """Context and reply by the kind of API in use: chat completion has its own (rules: sillytavern 5.9)."""
     chat = document.get("main_api", "openai") == "openai"
-    value = object_in(document, "oai_settings").get("openai_max_context") if chat else document.get("max_context")
-    return max(0, int(number_in(value) or 0))
+    names = ("openai_max_context", "openai_max_tokens") if chat else ("max_context", "amount_gen")
+    said = object_in(document, "oai_settings") if chat else document
+    context, reply = (max(0, int(number_in(said.get(name)) or 0)) for name in names)
+    return context, reply

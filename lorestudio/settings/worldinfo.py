@@ -44,6 +44,8 @@ _OWN_KEYS: Final = frozenset({
 })  # fmt: skip
 
 
+LARGEST_CONTEXT: Final = 2_000_000
+
 CARRIED: Final = {
     **{f"world_info_{name}": (("world_info_settings",),) for name in (
         "depth", "min_activations", "min_activations_depth_max", "budget", "budget_cap", "include_names", "recursive",
@@ -154,7 +156,7 @@ class WorldInfoSettings(Section):
     )  # fmt: skip
     context: int = scanning(
         8192, "Context size", "Of the story's model, without the reply, where the studio does not know it.",
-        unit="tokens", low=1, high=2_000_000, affects=("budget",),
+        unit="tokens", low=1, high=LARGEST_CONTEXT, affects=("budget",),
     )  # fmt: skip
     include_names: bool = scanning(True, "Names count", "The names of the speakers are searched, too.")
     recursive: bool = scanning(

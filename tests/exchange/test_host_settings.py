@@ -12,7 +12,7 @@ from lorestudio.exchange.host_settings import load_host_settings
 from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.basis import KeptBasis
 from lorestudio.studio.project.project import open_project
-from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.studio.prompt.setup import REPLY_TOKENS, PromptSetup
 
 SCRIPT = {"scriptName": "Veil", "findRegex": "/a/", "promptOnly": True, "placement": [1, 2]}
 
@@ -43,6 +43,24 @@ def test_the_context_size_is_that_of_the_api_in_use(tmp_path: Path, values: dict
     found = load_host_settings(written(tmp_path / "settings.json", **values))
     assert found.context_size == size
     assert [each.name for each in found.scripts.scripts] == ["Veil"]
+
+
+@pytest.mark.parametrize(
+    ("values", "reply"),
+    [
+        ({"main_api": "openai", "amount_gen": 1, "oai_settings": {"openai_max_tokens": 300}}, 300),
+        ({"main_api": "textgenerationwebui", "amount_gen": 250, "oai_settings": {"openai_max_tokens": 1}}, 250),
+        ({"main_api": "kobold", "amount_gen": "many"}, 0),
+    ],
+)
+def test_so_is_the_room_for_a_reply(tmp_path: Path, values: dict[str, object], reply: int) -> None:
+    path = written(tmp_path / "settings.json", **values)
+    assert load_host_settings(path).reply_tokens == reply
+    (tmp_path / "vault").mkdir()
+    project = open_project([tmp_path / "vault"], None, path)
+    assert project.reply_setup.reply_tokens == project.scene().reply_tokens == (reply or REPLY_TOKENS)
+    said = replace(project, setup=PromptSetup(reply_tokens=77))
+    assert said.reply_setup.reply_tokens == said.scene().reply_tokens == 77
 
 
 def test_a_file_of_deeplore_settings_alone_says_nothing(tmp_path: Path) -> None:

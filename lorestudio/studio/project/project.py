@@ -49,7 +49,7 @@ from lorestudio.studio.project.library import LibraryNews, read_once, reading_ke
 from lorestudio.studio.project.places import is_address, vault_sources
 from lorestudio.studio.project.tokens import TokenCounting, counting_for
 from lorestudio.studio.prompt.card import card_in, cast_in
-from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.studio.prompt.setup import REPLY_TOKENS, PromptSetup
 from lorestudio.systems.base import Deciding, Scene, SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, kind_of
 from lorestudio.trace.wording import joined, plural, quoted
@@ -186,9 +186,15 @@ class Project:
         return said or self.setup.context_size or self.host.context_size
 
     @property
+    def reply_tokens(self) -> int:
+        """The room that the host keeps for a reply: as was chosen for prompts, else as its settings say."""
+        chosen = self.setup.preset is not None or self.setup.reply_tokens != REPLY_TOKENS
+        return self.setup.reply_tokens if chosen else self.host.reply_tokens or REPLY_TOKENS
+
+    @property
     def reply_setup(self) -> PromptSetup:
         """The setup of a prompt: with the context size and the regex scripts that the project knows besides."""
-        setup, known = self.setup, self.known_context
+        setup, known = replace(self.setup, reply_tokens=self.reply_tokens), self.known_context
         if known and not setup.context_size:
             setup = replace(setup, context_size=known)
         path = self.settings_path
@@ -277,7 +283,7 @@ class Project:
             books=self.books,
             user_name=setup.user_name(chat),
             character_name=setup.character_name(chat),
-            reply_tokens=setup.reply_tokens,
+            reply_tokens=self.reply_tokens,
             group_metadata=setup.group_metadata,
             cast=cast_in(chat, setup.group) if setup.group is not None else {},
         )

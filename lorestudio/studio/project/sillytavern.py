@@ -242,15 +242,17 @@ def _setup(folder: SillyTavernFolder, chat: FoundChat, remarks: list[str]) -> Pr
     """Card or group, preset, and what DeepLore's settings would bring where they are not there."""
     setup, settings = PromptSetup(), folder.user / "settings.json"
     card = folder.user / "characters" / f"{chat.path.parent.name}.png"
-    name = object_in(folder.host, "oai_settings").get("preset_settings_openai")
-    preset = folder.user / "OpenAI Settings" / f"{name}.json"
+    in_use = object_in(folder.host, "oai_settings")
+    # what is sent is what the settings say, also where the preset of that name was not saved since
+    named = folder.user / "OpenAI Settings" / f"{in_use.get('preset_settings_openai')}.json"
+    preset = settings if "prompts" in in_use else named
     try:
         if folder.settings is None and folder.host:
             host = load_host_settings(settings)
-            setup = replace(setup, context_size=host.context_size)
+            setup = replace(setup, context_size=host.context_size, reply_tokens=host.reply_tokens or setup.reply_tokens)
             if host.scripts.scripts:
                 setup = replace(setup, regex=(host.scripts,), regex_paths=(settings,))
-        if folder.host.get("main_api", "openai") == "openai" and preset in folder.presets:
+        if folder.host.get("main_api", "openai") == "openai" and preset in {settings, *folder.presets}:
             setup = with_preset(setup, load_preset(preset), preset)
         if chat.group is not None:
             group = load_group(chat.group)

@@ -15,6 +15,7 @@ from lorestudio.domain.javascript import Json, to_string, truthy
 from lorestudio.domain.json_text import object_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.recorded import ACTIVE_BOOKS, BOOK_VIEWER
+from lorestudio.exchange.host_settings import room_in
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
 from lorestudio.exchange.lorebooks.reading import (
     BookFile,
@@ -32,7 +33,7 @@ from lorestudio.exchange.settings_files import SectionCarrier
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.settings.sections import section_of
-from lorestudio.settings.worldinfo import BY_BOOKS, CARRIED, VAULT, WorldInfoSettings
+from lorestudio.settings.worldinfo import BY_BOOKS, CARRIED, LARGEST_CONTEXT, VAULT, WorldInfoSettings
 from lorestudio.systems.base import ScannedBooks, Scene, SystemKind
 from lorestudio.systems.vectors import KnownVectors, embedder_named
 from lorestudio.systems.worldinfo import NAME, SUMMARY, TITLE
@@ -385,6 +386,9 @@ def _file_settings(path: Path) -> WorldInfoSettings | None:
     for source in (own, object_in(extensions, "note"), object_in(extensions, "vectors")):
         values |= {key: value for key, value in source.items() if key in keys and value is not None}
     worlds, note = path.parent / "worlds", object_in(extensions, "note")
+    size, reply = room_in(document)
+    if size:
+        values["world_info_context"] = min(max(1, size - reply), LARGEST_CONTEXT)
     lore = [each for each in _listed(known, "charLore") if isinstance(each, Mapping)]
     extra = [f"{each.get('name')}: {worlds / name}.json" for each in lore for name in _texts(each, "extraBooks")]
     values |= {

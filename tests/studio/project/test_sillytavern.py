@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from pathlib import Path
@@ -14,6 +15,8 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.project.sillytavern import look_into, open_found
 from lorestudio.studio.prompt.setup import Persona
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import KINDS, system_of
 
 DEEPLORE = {"extension_settings": {"deeplore_enhanced": {"enabled": True}}}
 
@@ -127,6 +130,44 @@ def test_a_chat_brings_what_belongs_to_it_and_nothing_is_written(full: Path) -> 
     assert project.note_path("Town", "uid 0") is None
     assert project.reloaded().books == project.books
     assert {path: path.read_bytes() for path in full.rglob("*") if path.is_file()} == before
+
+
+def test_what_was_changed_since_the_preset_was_saved_is_what_counts(full: Path) -> None:
+    """SillyTavern sends what its settings say; the file of the preset is as it was saved last."""
+    own = {"preset_settings_openai": "Mine", "prompts": [], "openai_max_context": 16000, "openai_max_tokens": 600}
+    settings = full / "data" / "default-user" / "settings.json"
+    settings.write_text(json.dumps({**HOST, "oai_settings": own}))
+    found = look_into(full)
+    setup = open_found(found, found.chat("evening")).project.setup
+    assert (setup.context_size, setup.reply_tokens, setup.preset_path) == (16000, 600, settings)
+    assert setup.preset is not None
+    assert setup.preset.name == "Mine"
+
+
+@pytest.mark.parametrize("api", ["openai", "textgenerationwebui"])
+def test_the_room_is_that_of_the_settings_wherever_they_are_given(full: Path, api: str) -> None:
+    """One budget for one settings.json: a quarter of the context without the reply (rules: sillytavern 5.6, 5.9)."""
+    user = full / "data" / "default-user"
+    chat = {"openai_max_context": 6000, "openai_max_tokens": 200} if api == "openai" else {}
+    settings = {**HOST, "main_api": api, "max_context": 6000, "amount_gen": 200, "oai_settings": chat}
+    (user / "settings.json").write_text(json.dumps(settings))
+    town, evening = str(user / "worlds" / "Town.json"), user / "chats" / "Ottoline" / "evening.jsonl"
+    found = look_into(full)
+    opened = open_found(found, found.chat("evening"))
+    alone = open_project([town], evening)
+    kind = KINDS[alone.system]
+    (user / "settings.json").write_text(json.dumps({**settings, **DEEPLORE}))
+    read = kind.reads_file(user / "settings.json")
+    assert read is not None
+    with_deeplore = open_project([town], evening, user / "settings.json")
+    plain = kind.settings()
+    given = (opened.project, opened.systems[opened.project.system]), (alone, read), (with_deeplore, plain)
+    limits = []
+    for project, said in given:
+        simulator = Simulator(project, system_of(project.scene(), kind, said))
+        trace = asyncio.run(simulator.generate(simulator.generations[-1]))
+        limits.append(trace.limits[0].maximum)
+    assert limits == [1450, 1450, 1450]
 
 
 def test_a_chat_of_a_group_brings_the_group(full: Path) -> None:
