@@ -19,6 +19,7 @@ from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.character_card import CARDS, load_card, load_group
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.host_settings import load_host_settings
+from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.lorebooks.reading import BookFile, BookRole
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
@@ -59,7 +60,8 @@ class FoundPersona(Terse, frozen=True):
 class SillyTavernFolder(Terse, frozen=True):
     """What there is in the folder of a user: chats, the newest first, and files by their names.
 
-    `settings` is the `settings.json`, None where DeepLore's settings are not in it; `host` is what it says.
+    `settings` is the `settings.json`, None where DeepLore's settings are not in it; `host` is what it says, and
+    `problem` why it cannot be read.
     """
 
     unprinted = ("host",)
@@ -73,6 +75,7 @@ class SillyTavernFolder(Terse, frozen=True):
     presets: tuple[Path, ...] = ()
     personas: tuple[FoundPersona, ...] = ()
     host: Mapping[str, Json] = {}
+    problem: str = ""
 
     def chat(self, name: str = "", character: str = "") -> FoundChat:
         """The newest chat of this name and this character, by a part of them where nothing is called so.
@@ -119,11 +122,16 @@ def look_into(folder: Path) -> SillyTavernFolder:
             group, name = of_groups.get(path.stem, (None, "group"))
             chats.append(_found(path, name, group))
     settings = user / "settings.json"
-    host = _document(settings)
+    host, problem = _document(settings), ""
+    if not host and settings.is_file():
+        try:
+            parse_document(read_file(settings), settings, "settings")
+        except InputError as error:
+            problem = str(error)
     chats.sort(key=lambda chat: chat.when, reverse=True)
     return SillyTavernFolder(
         user, tuple(chats), _usable(settings), files["characters"], files["groups"], files["worlds"],
-        files["OpenAI Settings"], _personas(host), host,
+        files["OpenAI Settings"], _personas(host), host, problem,
     )  # fmt: skip
 
 
@@ -199,14 +207,24 @@ def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") 
     project = replace(project, setup=_setup(folder, chat, remarks))
     persona = _persona(folder, chat, project.scene().metadata)
     project = replace(project, setup=replace(project.setup, persona=Persona(persona.name, persona.text)))
-    settings_file = folder.user / "settings.json"
+    settings_file, worlds = folder.user / "settings.json", folder.user / "worlds"
+    remarks += [f"Without SillyTavern's settings: {folder.problem}"] if folder.problem else []
     systems: dict[str, Section] = {}
     for name, kind in KINDS.items():
-        if kind.books is None or not settings_file.is_file() or (read := kind.reads_file(settings_file)) is None:
+        if kind.books is None:
             continue
-        own, plain = BookFile(str(folder.user / "worlds" / f"{persona.book}.json"), BookRole.PERSONA), kind.settings()
-        listed = kind.of_one_computer - {kind.books.folder}  # the folder says where a missing one should be
-        systems[name] = read.model_copy(update={each: getattr(plain, each) for each in listed})
+        read, plain = None, kind.settings()
+        if folder.host:
+            try:
+                read = kind.reads_file(settings_file)
+            except SettingsError as error:
+                remarks.append(f"Without SillyTavern's settings of {kind.title}: {error}")
+        if read is None:  # what chat, card and persona name is scanned all the same
+            read = plain.model_copy(update={kind.books.folder: str(worlds)})
+        else:
+            listed = kind.of_one_computer - {kind.books.folder}  # the folder says where a missing one should be
+            systems[name] = read.model_copy(update={each: getattr(plain, each) for each in listed})
+        own = BookFile(str(worlds / f"{persona.book}.json"), BookRole.PERSONA)
         files = [*kind.books.files(read), *([own] if persona.book else [])]
         try:
             books, missing = kind.books.in_play(kind.books.naming(read, files), project.scene())

@@ -184,6 +184,30 @@ def with_host(full: Path, **world_info: object) -> None:
     (full / "data" / "default-user" / "settings.json").write_text(json.dumps(host))
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("{", "Without SillyTavern's settings: {file}, line 1"),
+        (json.dumps({**HOST, "world_info_settings": {"world_info_depth": "deep"}}), "{file}"),
+        (None, ""),
+    ],
+    ids=["damaged", "of-no-use", "missing"],
+)
+def test_a_chat_opens_with_its_own_books_where_the_settings_cannot_be_used(
+    full: Path, written: str | None, said: str
+) -> None:
+    settings = full / "data" / "default-user" / "settings.json"
+    settings.unlink() if written is None else settings.write_text(written)
+    found = look_into(full)
+    opened = open_found(found, found.chat("evening"))
+    assert {"Evening", "Ottoline's"} <= {each.name for each in opened.project.books}
+    assert "Town" not in {each.name for each in opened.project.books}
+    assert opened.systems == {}
+    told = [each for each in opened.remarks if "settings.json" in each]
+    assert [said.format(file=settings) in each for each in told] == ([True] if said else [])
+    assert bool(found.problem) is (written == "{")
+
+
 def test_a_book_that_is_gone_or_broken_leaves_the_others_in_play(full: Path) -> None:
     """One of them took all away, and the chat ran without any lore."""
     user = full / "data" / "default-user"

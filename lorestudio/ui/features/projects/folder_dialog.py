@@ -76,9 +76,10 @@ class FolderDialog(Dialog):
         more = tr("A chat brings its card or group, persona, preset, settings and the lorebooks in play. "
                   "The folder is only read.")  # fmt: skip
         said = tr("{chats} and {books} in {folder}.", chats=chats, books=books, folder=folder.user)
+        problem = [label(self, folder.problem, "warning")] if folder.problem else []
         column(
-            label(self, said), label(self, more, "muted"), self.field, (self.list, 1), self.answers(self.open_button),
-            of=self,
+            label(self, said), label(self, more, "muted"), *problem, self.field, (self.list, 1),
+            self.answers(self.open_button), of=self,
         )  # fmt: skip
         self.list.chosen.connect(lambda _row: self._settle())
         self.list.pressed.connect(lambda _row: self.accept())
