@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeAlias
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRegularExpression, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
@@ -28,14 +29,15 @@ def mark_all(text: Text, words: str, palette: Palette) -> str:
     look.setBackground(QColor(palette.mark))
     look.setForeground(QColor(palette.on_mark))
     place, chosen = 0, text.textCursor()
-    cursor = _seen(text.document(), words, QTextCursor(text.document()))
+    wanted = _wanted(words)
+    cursor = _seen(text.document(), wanted, QTextCursor(text.document()))
     while not cursor.isNull() and len(marks) < MOST_FOUND:
         mark = QTextEdit.ExtraSelection()
         mark.cursor, mark.format = cursor, look
         marks.append(mark)
         if (cursor.selectionStart(), cursor.selectionEnd()) == (chosen.selectionStart(), chosen.selectionEnd()):
             place = len(marks)
-        cursor = _seen(text.document(), words, cursor)
+        cursor = _seen(text.document(), wanted, cursor)
     text.setExtraSelections(marks)
     if not words or not marks:
         return tr("none") if words else ""
@@ -49,18 +51,28 @@ def go_to(text: Text, words: str, *, back: bool = False) -> None:
     if back:
         far.movePosition(QTextCursor.MoveOperation.End)
     for start in (text.textCursor(), far):
-        found = _seen(text.document(), words, start, back=back)
+        found = _seen(text.document(), _wanted(words), start, back=back)
         if not found.isNull():
             text.setTextCursor(found)
             return
 
 
-def _seen(document: QTextDocument, words: str, start: QTextCursor, *, back: bool = False) -> QTextCursor:
+def _wanted(words: str) -> QRegularExpression:
+    """The words, however their accents are encoded."""
+    forms = dict.fromkeys((words, *(unicodedata.normalize(form, words) for form in ("NFC", "NFD"))))
+    return QRegularExpression("|".join(map(QRegularExpression.escape, forms)))
+
+
+def _seen(
+    document: QTextDocument, wanted: QRegularExpression, start: QTextCursor, *, back: bool = False
+) -> QTextCursor:
     """The next occurrence that is not in a hidden line, a null cursor where there is none."""
+    if not wanted.pattern():
+        return QTextCursor()
     way = QTextDocument.FindFlag.FindBackward if back else QTextDocument.FindFlag(0)
-    found = document.find(words, start, way)
+    found = document.find(wanted, start, way)
     while not found.isNull() and not found.block().isVisible():
-        found = document.find(words, found, way)
+        found = document.find(wanted, found, way)
     return found
 
 

@@ -29,6 +29,15 @@ def line(qtbot: QtBot, theme: Theme) -> Iterator[tuple[FindLine, QPlainTextEdit]
     made.close_line()
 
 
+def test_accents_and_capital_letters_are_found_however_they_are_written(line: tuple[FindLine, QPlainTextEdit]) -> None:
+    made, text = line
+    text.setPlainText("Cafe\u0301, CAF\u00c9 and caf\u00e9 (a.b)")
+    for words, found in (("caf\u00e9", "1 of 3"), ("e\u0301", "1 of 3"), ("(A.B", "1 of 1"), ("a-b", "none"), ("", "")):
+        made.field.setText(words)
+        assert made.found.text() == found
+        assert bool(text.extraSelections()) is (found not in {"none", ""})
+
+
 def test_buttons_and_keys_go_on_and_back_round_the_text(line: tuple[FindLine, QPlainTextEdit]) -> None:
     made, text = line
     QTest.keyClicks(made.field, "bell")
