@@ -57,18 +57,18 @@ def go_to(text: Text, words: str, *, back: bool = False) -> None:
             return
 
 
-def _wanted(words: str) -> QRegularExpression:
+def _wanted(words: str) -> str | QRegularExpression:
     """The words, however their accents are encoded."""
     forms = dict.fromkeys((words, *(unicodedata.normalize(form, words) for form in ("NFC", "NFD"))))
+    if len(forms) == 1:
+        return words  # an expression takes far longer in a very long line
     return QRegularExpression("|".join(map(QRegularExpression.escape, forms)))
 
 
 def _seen(
-    document: QTextDocument, wanted: QRegularExpression, start: QTextCursor, *, back: bool = False
+    document: QTextDocument, wanted: str | QRegularExpression, start: QTextCursor, *, back: bool = False
 ) -> QTextCursor:
     """The next occurrence that is not in a hidden line, a null cursor where there is none."""
-    if not wanted.pattern():
-        return QTextCursor()
     way = QTextDocument.FindFlag.FindBackward if back else QTextDocument.FindFlag(0)
     found = document.find(wanted, start, way)
     while not found.isNull() and not found.block().isVisible():
