@@ -12,7 +12,6 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
@@ -399,7 +398,7 @@ def arrived(endpoint: Endpoint) -> str:
     away = endpoint.turned_away
     if away is not None and away.sentence:
         return f"Something came and was turned away: {away.sentence}."
-    if away is not None and away.status == HTTPStatus.NOT_FOUND:
+    if away is not None and away.status == 404:
         return f"Something asked at an old or mistyped address. Enter {endpoint.address} as it stands."
     if away is not None:
         return f"Something came and was turned away ({away.status}), as web pages and other computers' names are."
