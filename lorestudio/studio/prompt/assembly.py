@@ -304,6 +304,13 @@ class _PromptAssembly:
         last = self._message(MessageRole.SYSTEM, nudge, PromptSection.HISTORY)
         around = [each for each in (start, last) if each is not None and layout.has(CHAT)]
         self._used += sum(_cost(each) for slot in slots.values() for each in slot) + sum(map(_cost, around))
+        if self._room is not None and self._used > self._room:
+            self._remarks.append(
+                f"What is sent whatever is said takes {self._used:,} tokens with its frame, and a context of "
+                f"{self._setup.context_size:,} less a reply of {self._setup.reply_tokens:,} leaves {self._room:,}: "
+                "nothing of the chat has room. SillyTavern warns of this, too. Choose a larger context or a shorter "
+                "reply."
+            )
         own = self._own_in_chat(layout.in_chat, texts, order, beside_main=MAIN_PROMPT not in slots)
         history = self._history(in_chat(order, own), has_chat=layout.has(CHAT))
         slots[CHAT] = [each for each in (start, *history, last) if each is not None] if layout.has(CHAT) else []

@@ -252,6 +252,12 @@ def test_where_there_is_no_room_the_oldest_give_way_with_what_is_among_them() ->
     ]  # fmt: skip
     roomier = assemble(trace(block("Lamp! 12", depth=2)), CHAT, replace(setup, context_size=fixed + newest + 6))
     assert history(roomier) == [(SYSTEM, "Lamp! 12"), *SAID[2:]]
+    assert roomier.remarks == ()
+    for size, reply, left in ((fixed - 1, 0, fixed - 1), (fixed, 0, None), (20, 400, 0)):
+        remarks = assemble(trace(), CHAT, replace(BARE, context_size=size, reply_tokens=reply)).remarks
+        assert [f"takes {fixed} tokens" in each and f"leaves {left}:" in each for each in remarks] == (
+            [] if left is None else [True]
+        )
 
 
 def test_example_messages_take_the_room_that_the_chat_leaves() -> None:
