@@ -28,6 +28,7 @@ from lorestudio.settings.sections import dump_section, section_of
 from lorestudio.settings.studio import AttachSettings
 from lorestudio.studio.attach.endpoint import MAX_REQUEST, Endpoint, new_token, provider_address
 from lorestudio.studio.attach.exchange import ENDING_WORDS, Exchange, ExchangeEnd, SentPrompt, read_prompt, read_replies
+from lorestudio.trace.wording import plural
 
 ENDING: Final = ".capture"
 _ID: Final = re.compile(r"\d{10,16}-[0-9a-f]{6}")
@@ -384,7 +385,12 @@ def steps(endpoint: Endpoint) -> tuple[str, ...]:
 
 
 def arrived(endpoint: Endpoint) -> str:
-    """A sentence about what has come, by which the steps are checked."""
+    """What has come, by which the steps are checked, and what could not be kept of it."""
+    lost = plural(endpoint.dropped, "# copy|# copies")
+    return _came(endpoint) + f" {lost} could not be kept: {endpoint.why_dropped}." * bool(endpoint.dropped)
+
+
+def _came(endpoint: Endpoint) -> str:
     last = endpoint.last
     if last is not None and last.problem:
         return f"Something came, but {last.told(last.problem, endpoint.token)}."
@@ -392,7 +398,7 @@ def arrived(endpoint: Endpoint) -> str:
         answered = last.told(f"{last.status} {last.reason}".rstrip(), endpoint.token)
         return f"Something came, and the provider answered {answered}."
     if endpoint.requests:
-        return f"{endpoint.requests} request{'' if endpoint.requests == 1 else 's'} for text went through: it works."
+        return f"{plural(endpoint.requests, '# request|# requests')} for text went through: it works."
     if endpoint.models_asked:
         return "SillyTavern has asked for the model list: it works."
     away = endpoint.turned_away

@@ -32,6 +32,7 @@ from msgspec import Struct
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.attach.exchange import MAX_REPLY, Exchange, ExchangeEnd
+from lorestudio.vault.files import reason_of
 
 MAX_REQUEST: Final = 64 * 1024 * 1024
 MAX_HEAD: Final = 64 * 1024
@@ -131,8 +132,8 @@ class Endpoint:
         self.models_asked = 0
         self.requests = 0
         """Requests for text that were let through."""
-        self.dropped = 0
-        """Copies that were not kept since the disk was too slow."""
+        self.dropped, self.why_dropped = 0, ""
+        """Copies that were not kept, and why the last of them."""
         self.turned_away: TurnedAway | None = None
         """Whoever was not let in last."""
         self.last: Exchange | None = None
@@ -352,7 +353,7 @@ class Endpoint:
         if seen.asks_models:
             self.models_asked += 1
         if self._waiting >= MAX_WAITING:
-            self.dropped += 1
+            self.dropped, self.why_dropped = self.dropped + 1, "the disk is too slow"
             return
         self._waiting += 1
         self._keeper.submit(self._kept, seen)
@@ -360,9 +361,9 @@ class Endpoint:
     def _kept(self, seen: Exchange) -> None:
         try:
             self._keep(seen)
-        except Exception:  # noqa: BLE001 - a disk that fails never fails the chat
+        except Exception as error:  # noqa: BLE001 - a disk that fails never fails the chat
             _log.exception("a copy could not be kept")
-            self.dropped += 1
+            self.dropped, self.why_dropped = self.dropped + 1, reason_of(error)
         finally:
             self._waiting -= 1
             self._told()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import errno
 import gzip
 import json
 import os
@@ -265,6 +266,22 @@ def test_who_is_turned_away_is_told_until_somebody_is_let_in(tmp_path: Path) -> 
         endpoint.stop()
         assert arrived(endpoint) == "SillyTavern has asked for the model list: it works."
     assert [said in sentence for said, sentence in zip(wrong.values(), told, strict=True)] == [True] * 3, told
+
+
+def test_copies_that_cannot_be_kept_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with provider(whole(b'{"content": "The wind."}')) as made:
+        settings = AttachSettings(provider=f"http://127.0.0.1:{made.port}/v1")
+        endpoint = attached(tmp_path, Attachment(settings, new_token()), Captures(tmp_path))
+        (tmp_path / "captures").write_text("a file in the folder's place")
+        for _ in range(2):
+            client, got = ask(endpoint.port, request(endpoint, "/v1/completions", b'{"prompt": "Dusk"}'))
+            client.close()
+            assert b"The wind." in got  # the chat goes on
+        endpoint.stop()
+    went, _, lost = arrived(endpoint).partition("it works. ")
+    assert went == "2 requests for text went through: "
+    assert lost == f"2 copies could not be kept: {os.strerror(errno.EEXIST)}."
+    assert caplog.records
 
 
 def test_steps_name_both_addresses_and_are_checked(tmp_path: Path) -> None:
