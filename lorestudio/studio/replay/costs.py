@@ -55,7 +55,8 @@ async def vector_cost(project: Project, counted: VectorCount, earlier: Simulator
         return ""
     counter = project.bills
     tokens = sum(map(counter.count, counted.texts))
-    sent = plural(len(counted.texts), "# text of notes and the chat goes|# texts of notes and the chat go")
+    whose = "notes and the chat" if counted.system.kind.heeds else "the chat"
+    sent = plural(len(counted.texts), f"# text of {whose} goes|# texts of {whose} go")
     about = "" if counter.exact else "≈ "
     return f"{sent} to {counted.maker} for vectors: {about}{tokens:,} tokens. Vectors are kept and not asked for again."
 

@@ -22,6 +22,8 @@ from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.costs import live_cost, note_cost, vector_cost
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.base import VectorCount
+from lorestudio.systems.facts.system import FactsSystem, KnownMemories
 from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.vectors import KnownVectors
 from lorestudio.vault.files import NoteFile, VaultFiles
@@ -195,6 +197,16 @@ def test_texts_that_go_away_for_their_vectors_are_counted_and_nobody_is_asked(tm
     assert whole.startswith(f"{len(maker.texts)} texts of notes and the chat go")
     assert left.startswith(f"{len(maker.texts) - one} text")
     assert told() == ""
+
+
+def test_a_system_that_chooses_from_no_notes_sends_none(tmp_path: Path) -> None:
+    system = FactsSystem(known=KnownMemories("Tale"), vectors=KnownVectors(Maker(), tmp_path / "vectors.sqlite"))
+    counted = system.counting_vectors()
+    assert counted is not None
+    there = project()
+    counted = VectorCount(counted.system, counted.maker, {"The lamp.": None})
+    told = asyncio.run(vector_cost(there, counted, Simulator(there, system)))
+    assert told.startswith("1 text of the chat goes to Local · m for vectors: ")
 
 
 def test_the_stand_ins_vectors_cost_nothing() -> None:
