@@ -350,7 +350,7 @@ class MemoriesFeature(Feature):
         if runs.replaying or not self.is_made("memories"):
             return
         simulator, uses = runs.finished(), None
-        if simulator is not None and simulator.system.name == NAME:
+        if simulator is not None and simulator.traces and simulator.system.name == NAME:
             counts, memories = FiringCounts(), cast("FactsSystem", simulator.system).known.memories
             counts.take(simulator.traces, None)
             # Memories are no notes of the vault, so their places in a trace are raised.

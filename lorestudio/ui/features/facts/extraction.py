@@ -338,8 +338,10 @@ class MemoryWork(QObject):
             self._store.altered.emit()
         if ended.drawn and not any(each.problem for each in ended.drawn):
             self.cleared.emit()
-        for notice in news_of(ended):
-            self.told.emit(notice)
+        other = self._reads.stem if self._reads is not None and self._store.place.path != self._reads else ""
+        for told in news_of(ended):  # what is to be done about it is of no use to the chat that is open
+            news = tr("{chat}: {news}", chat=other, news=told.text)
+            self.told.emit(replace(told, text=news, actions=()) if other else told)
 
     def _ask(self, name: str, cost: str, more: str, go: Callable[[], object]) -> None:
         self.cost_known.emit(ModelCost(name, cost, more, lambda yes: go() if yes else None))

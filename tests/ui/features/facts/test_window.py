@@ -330,6 +330,7 @@ def test_stopping_or_another_chat_keeps_what_is_done(
     settle(opened, qtbot)
     assert len(kept(store)) == 1
     assert [row.waiting for row in pane(opened).passages.model.rows] == [True, True, True]
+    assert "Tale: Stopped." in said(opened), "the chat that is open was not stopped"
 
 
 @pytest.mark.always
@@ -530,6 +531,13 @@ def test_how_often_each_memory_went_into_the_replies_of_the_run(drawn: MainWindo
     assert shown == {each: str(went_in[each]) for each in ids.values()}
     page.order_by(USES)
     assert texts(drawn)[0] == "I carry the lantern"
+    simulator, project = drawn.session.runs.finished(), drawn.session.project
+    assert simulator is not None
+    assert project is not None
+    with pytest.MonkeyPatch.context() as patch:  # as while somebody is asked about the cost
+        patch.setattr(type(drawn.session.runs), "finished", lambda _runs: Simulator(project, simulator.system))
+        drawn.session.traces_changed.emit(None)
+        assert page.model.uses is None, "of replies that were not run nothing is known"
     drawn.session.replays.choose(system="deeplore")
     settle(drawn, qtbot)
     assert page.model.uses is None
