@@ -209,6 +209,19 @@ def test_what_changed_since_the_turn_before_is_said_with_links(window: MainWindo
 def test_the_first_reply_has_no_turn_before(window: MainWindow) -> None:
     commands(window).jump(Generation(2), None)
     assert "First reply:" in pane_of(window).changes.text()
+    assert pane_of(window).cache.text() == "Prompt cache: nothing was sent before this."
+
+
+def test_a_prompt_that_was_not_compared_yet_is_no_first_one(window: MainWindow) -> None:
+    """Prompts are compared behind everything else: seconds later in a long chat."""
+    pane, reply = pane_of(window), Generation(4)
+    turn = pane.feed.turns[reply]
+    pane.feed.turns[reply] = replace(turn, cache=None)
+    commands(window).jump(reply, None)
+    assert pane.cache.text() == "Prompt cache: not compared yet."
+    pane.feed.turns[reply] = turn
+    pane._tell_chosen()
+    assert "are read again" in pane.cache.text()
 
 
 def test_swipes_are_turns_of_their_own_when_wanted(window: MainWindow) -> None:
