@@ -36,6 +36,9 @@ from lorestudio.trace.wording import controls_escaped
 ENVIRONMENT: Final[Mapping[str, Json]] = {"enabled": True, "aiSearchProfileId": "oracle-profile"}
 """Settings that the recorded runs were made with unless a scenario says otherwise."""
 
+_NUMBERS: Final = re.compile(r"\[\n\s*(\d+(?:,\n\s*\d+)*)\n\s*\]")
+"""A list of numbers with a line for each: a long chat's lists of messages would fill more than is read of a file."""
+
 _NEVER_MIGRATED: Final = 99
 """The layout that the recorded runs of 2.6 have, so that nothing in their settings is brought up to date."""
 
@@ -463,6 +466,7 @@ def scenario_bytes(scenario: Scenario) -> bytes:
     """The scenario as one JSON object in UTF-8, without what is at its default."""
     value = scenario.model_dump(exclude_defaults=True)
     text = controls_escaped(json.dumps(value, ensure_ascii=False, indent=1))
+    text = _NUMBERS.sub(lambda found: f"[{''.join(found[1].split())}]", text)
     return text.encode("utf-8", "backslashreplace") + b"\n"  # half a surrogate pair becomes its JSON escape
 
 

@@ -96,6 +96,13 @@ def test_the_file_is_run_and_decides_the_same(project: Project, tmp_path: Path) 
     assert sum(row["rng_draws"] for row in result["expected"]["generations"]) > 0
 
 
+def test_the_messages_of_a_generation_stand_in_one_line(project: Project) -> None:
+    """With a line for each, the scenario of five thousand messages was larger than a file may be."""
+    simulator = replayed(project)
+    text = scenario_bytes(export_turn(simulator, simulator.generations[-1]).scenario).decode()
+    assert '"chat": [0,1,3,4,5],' in text  # 2 is said aside
+
+
 def test_an_earlier_turn_takes_only_what_was_before_it(project: Project) -> None:
     simulator = replayed(project)
     exported = export_turn(simulator, Generation(1, 1))
