@@ -177,7 +177,7 @@ def print_effects(console: Console, title: str, told: Effects) -> None:
     )
     console.print(filled(shown, rows))
     gain = told.after.gain(told.before, "tokens")
-    sure = f" (95 %: {gain.low:+,.0f} to {gain.high:+,.0f})" if gain is not None else ""
+    sure = f" (95 %: {signed_words(round(gain.low))} to {signed_words(round(gain.high))})" if gain is not None else ""
     console.print(f"{told.brief}{sure}.", markup=False)
     if told.worth_a_look:
         first = joined([f"#{turn.generation.message}" for turn in told.worth_a_look])

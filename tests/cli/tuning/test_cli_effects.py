@@ -112,3 +112,11 @@ def test_a_choice_that_the_system_does_not_heed_is_told_and_is_no_step(
         assert "for nothing" not in lorestudio(*call, "world-info", "--block", "Tide").stderr
         assert "for nothing" not in lorestudio(*call, "deeplore", "--pin", "Lamp").stderr
     assert ignored in lorestudio("test", vault, "--system", "world-info", "--text", "lamp", "--pin", "Lamp").stderr
+
+
+def test_all_differences_have_the_same_signs(lorestudio: Run, vault: Path, tmp_path: Path) -> None:
+    chat = tmp_path / "long.txt"
+    chat.write_text("Wren: A lamp!\nHob: Yes.\n" * 8, encoding="utf-8")
+    printed = lorestudio("effects", vault, "--chat", chat, "--note", "Lamp:keys=[nobody says this]").stdout
+    assert "−" in printed.partition("(95 %: ")[2]
+    assert "-" not in printed.partition("Lamp")[2]
