@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QIcon, QImage, QPainter
-from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QComboBox,
+    QLabel,
+    QPushButton,
+    QRadioButton,
+    QSpinBox,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QWidget,
+)
 
 from lorestudio.ui.shell import theme as themes
 from lorestudio.ui.shell.theme import glyph, scaled
@@ -114,6 +125,49 @@ def test_arrows_are_drawn_for_the_ground_that_they_stand_on(
         found = [arrow.pixelColor(x, y).lightness() for x in range(arrow.width()) for y in range(arrow.height())]
         ground = QColor(theme.palette.panel).lightness()
         assert max(abs(each - ground) for each in found) > 100, choice
+
+
+def test_a_tick_is_told_from_a_part_and_none_in_every_theme(theme: Theme, qtbot: QtBot) -> None:
+    """A box of which some is ticked was drawn as one of which nothing is."""
+    tree = QTreeWidget()
+    qtbot.addWidget(tree)
+    tree.setRootIsDecorated(False)
+    states = Qt.CheckState.Checked, Qt.CheckState.PartiallyChecked, Qt.CheckState.Unchecked
+    for state in states:
+        QTreeWidgetItem(tree, [""]).setCheckState(0, state)
+    tree.show()
+    for choice in ("dark", "contrast", "light"):
+        theme.choose(choice)
+        picture, boxes = tree.viewport().grab().toImage(), []
+        for place in range(len(states)):
+            row = tree.visualItemRect(tree.topLevelItem(place))
+            boxes.append(picture.copy(row.left(), row.center().y() - 8, 22, 17))
+        assert boxes[0] != boxes[1] != boxes[2] != boxes[0], choice
+        ground = theme.color("accent").lightness()
+        tick = [boxes[0].pixelColor(x, y).lightness() for x in range(8, 14) for y in range(5, 12)]
+        assert max(abs(each - ground) for each in tick) > 100, choice
+        assert min(abs(each - ground) for each in tick) < 3, choice
+
+
+@pytest.mark.parametrize("box", [QCheckBox, QRadioButton])
+def test_the_ring_of_the_keyboard_is_around_boxes_and_their_words_stay(
+    theme: Theme, qtbot: QtBot, box: type[QCheckBox | QRadioButton]
+) -> None:
+    """Colour alone said where the keyboard was, and bold letters moved what stood behind."""
+    holder = QWidget()
+    qtbot.addWidget(holder)
+    first, other = box("Words", holder), box("Others", holder)
+    other.move(0, 60)
+    holder.show()
+    holder.activateWindow()
+    wide = first.sizeHint().width()
+    for made, there in ((other, False), (first, True)):
+        made.setFocus()
+        qtbot.waitUntil(made.hasFocus)
+        picture = first.grab().toImage()
+        edge = [picture.pixelColor(picture.width() // 2, y).name().upper() for y in (0, 1)]
+        assert (edge == [theme.palette.focus] * 2) is there
+        assert first.sizeHint().width() == wide
 
 
 def test_an_icon_is_drawn_only_as_it_is_seen(theme: Theme) -> None:
