@@ -472,6 +472,22 @@ def test_a_heading_keeps_its_letters_beside_the_arrow_of_the_order(qtbot: QtBot,
     assert made.columnWidth(0) >= words + 12
 
 
+@pytest.mark.dressed
+def test_cells_begin_and_end_as_their_heads_and_keep_apart(qtbot: QtBot, theme: Theme) -> None:
+    """A number and the words of the next column were read as one: “1 3 The Kite”."""
+    columns = [
+        Column("Crew", lambda _ship: "88", numeric=True, width=60), Column("Port", lambda _ship: "Skarn", width=80),
+    ]  # fmt: skip
+    model = RecordTable(columns, theme=theme)
+    model.set_rows(SHIPS[:1])
+    made = RecordView(theme, model, "Ships")
+    qtbot.addWidget(made)
+    made.show()
+    begins = {each.words: each.box.left() for each in drawn(made)}
+    assert begins["Skarn"] - begins["88"] >= made.fontMetrics().horizontalAdvance("88") + 11
+    assert begins["Skarn"] == pytest.approx(begins["Port"], abs=1)
+
+
 def test_many_rows_can_be_selected(qtbot: QtBot, theme: Theme) -> None:
     made = RecordView(theme, make(theme), "Ships", many=True)
     qtbot.addWidget(made)
