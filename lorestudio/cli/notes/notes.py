@@ -254,7 +254,7 @@ def entries(
     settings: SettingsOption = None,
     rules: RulesOption = None,
     folder: Annotated[str, typer.Option("--folder", help="Only notes in this folder of the vault.")] = "",
-    tag: Annotated[str, typer.Option("--tag", help="Only notes with this tag.")] = "",
+    tag: Annotated[str, typer.Option("--tag", help="Only notes with this tag, or one below it.")] = "",
     named: Annotated[bool, typer.Option("--named", help="Only notes that the chat names.")] = False,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Notes that are listed.")] = 20,
     make: Annotated[bool, typer.Option("--make", help="Make entries of them, as one step.")] = False,
@@ -278,13 +278,15 @@ def entries(
     wanted = {find_note(read, note) for note in notes or ()}
     if wanted - plain:
         raise InputError(min(wanted - plain), "this note is an entry already, or was switched off or kept out.")
+    if none := wanted - {one.filename for one in found}:
+        raise InputError(min(none), "this is a template or a drawing, which becomes no entry.")
     _check_folder(read, folder)
     shown = [
         one
         for one in found
         if one.filename in wanted or not wanted
         if one.lies_in(folder) or not folder.strip("/")
-        if tag.lstrip("#").lower() in one.tags or not tag
+        if one.has_tag(tag) or not tag
         if one.named_in or not named
     ]
     if make:
@@ -295,7 +297,7 @@ def entries(
         print_json({"tag": entry_tag, "entries": len(project.index.entries), "notes": len(found), "found": rows}, 1)
     else:
         say_all(project.problems)
-        _print(found, shown, limit, entry_tag)
+        _print(len(plain), len(found), shown, limit, entry_tag)
     if not shown:
         raise typer.Exit(FAILED)
 
@@ -307,9 +309,10 @@ def _check_folder(notes: VaultNotes, folder: str) -> None:
         raise InputError("--folder", f"there are no notes in a folder “{name}” of the vault.{meant(name, known)}")
 
 
-def _print(found: Sequence[PlainNote], shown: Sequence[PlainNote], limit: int, entry_tag: str) -> None:
+def _print(plain: int, found: int, shown: Sequence[PlainNote], limit: int, entry_tag: str) -> None:
     echo(
-        f"{plural(len(found), '# note is|# notes are')} no entry: the tag “{entry_tag}” in the front matter makes one. "
+        f"{plural(plain, '# note is|# notes are')} no entry: the tag “{entry_tag}” in the front matter makes one. "
+        f"{plural(plain - found, '|# template or drawing is left out. |# templates and drawings are left out. ')}"
         f"Chosen: {len(shown):,}."
     )
     for one in shown[:limit]:

@@ -6,6 +6,7 @@ An Obsidian vault that was not written as lore has no entry: what makes one is t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -20,6 +21,7 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.batch_edit import ChangeItems, SetValue, plan_texts, property_edit, titled
+from lorestudio.studio.notes.note_files import template_folders
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.trace.wording import plural
 from lorestudio.vault.links.index import LinkIndex
@@ -33,6 +35,7 @@ _LEAST_LETTERS: Final = 3
 _MOST_WORDS: Final = 4
 """Of a link's text that is proposed as a key: longer ones are parts of sentences."""
 _MOST_KEYS: Final = 6
+_DRAWING: Final = re.compile(r"\A---[ \t]*\r?\n(?:(?!---).*\n)*?excalidraw-plugin[ \t]*:")
 
 
 class PlainNote(Struct, frozen=True):
@@ -63,6 +66,10 @@ class PlainNote(Struct, frozen=True):
         linked = plural(self.linked_from, "|linked from # note|linked from # notes")
         return ", ".join(filter(None, (named, linked)))
 
+    def has_tag(self, tag: str) -> bool:
+        """Whether it has this tag, or one below it, as Obsidian finds them."""
+        return any(f"{own}/".startswith(f"{tag.strip('#/').lower()}/") for own in self.tags)
+
     def lies_in(self, folder: str) -> bool:
         """Whether it lies in this folder of the vault, or below it."""
         return f"{self.folder}/".startswith(f"{folder.strip('/')}/")
@@ -77,7 +84,7 @@ class NoteGroup(Struct, frozen=True):
 
     def has(self, candidate: PlainNote) -> bool:
         """Whether the candidate belongs to it."""
-        return self.name in candidate.tags if self.is_tag else candidate.lies_in(self.name)
+        return candidate.has_tag(self.name) if self.is_tag else candidate.lies_in(self.name)
 
 
 def plain_notes(index: VaultIndex) -> tuple[tuple[str, str], ...]:
@@ -86,8 +93,17 @@ def plain_notes(index: VaultIndex) -> tuple[tuple[str, str], ...]:
 
 
 def candidates(vault: str, notes: VaultNotes, plain: Collection[str], chat: Chat | None = None) -> list[PlainNote]:
-    """The notes of one vault that could become entries: those that the chat names most first, then the most linked."""
-    known = [note for filename in plain if (note := notes.index.notes.get(filename)) is not None]
+    """The notes of one vault that could become entries: those that the chat names most first, then the most linked.
+
+    Templates and Excalidraw's drawings are none. Waits for the disk.
+    """
+    folders = template_folders(notes.folder)
+    known = [
+        note
+        for filename in plain
+        if not filename.lower().startswith(folders)
+        if (note := notes.index.notes.get(filename)) is not None and not _DRAWING.match(note.text)
+    ]
     sources, texts = _links(notes.index)
     meant = Counter(text.lower() for written in texts.values() for text in written)
     keys = {note.names.filename: _keys(note, texts.get(note.names.filename, Counter()), meant) for note in known}
@@ -104,14 +120,19 @@ def candidates(vault: str, notes: VaultNotes, plain: Collection[str], chat: Chat
 
 
 def groups(found: Iterable[PlainNote]) -> tuple[NoteGroup, ...]:
-    """The folders and the tags of the candidates, those with most notes first; a folder counts what lies below it."""
+    """The folders and the tags of the candidates, those with most notes first; both count what lies below them."""
     counts: Counter[tuple[str, bool]] = Counter()
     for one in found:
-        parts = one.folder.split("/") if one.folder else []
-        counts.update(("/".join(parts[:size]), False) for size in range(1, len(parts) + 1))
-        counts.update((tag, True) for tag in set(one.tags))
+        counts.update((name, False) for name in _with_above(one.folder))
+        counts.update((name, True) for name in {name for tag in one.tags for name in _with_above(tag)})
     order = sorted(counts.items(), key=lambda item: (-item[1], item[0][1], item[0][0]))
     return tuple(NoteGroup(name, amount, is_tag) for (name, is_tag), amount in order)
+
+
+def _with_above(name: str) -> Iterator[str]:
+    """A folder or a tag, and those that it lies in."""
+    parts = name.split("/") if name else []
+    return ("/".join(parts[:size]) for size in range(1, len(parts) + 1))
 
 
 def plan_entries(vaults: Mapping[str, VaultNotes], chosen: Sequence[PlainNote], tag: str) -> Planned:

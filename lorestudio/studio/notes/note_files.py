@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.file_names import same_name
 from lorestudio.domain.javascript import Json, fold
+from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.renaming import check_free, checked_folder, checked_name, title_property
@@ -27,8 +29,9 @@ from lorestudio.vault.note.spans import split_places
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 from lorestudio.vault.writer import read_note
 
-FOLDER: Final = "templates"
-"""The folder of a vault's own templates, in any capital letters."""
+_FOLDER: Final = "templates"
+_NAMED_IN: Final = (("templates.json", "folder"), ("plugins/templater-obsidian/data.json", "templates_folder"))
+"""Where Obsidian and its plugin Templater keep which folder it is."""
 _BY_TITLE: Final = "{{title}}"
 _PLACEHOLDER: Final = re.compile(r"\{\{(title|date|time)(?::([^{}]*))?\}\}")
 _USUAL: Final = {"date": "YYYY-MM-DD", "time": "HH:mm"}
@@ -77,13 +80,28 @@ def built_in() -> tuple[Template, ...]:
 
 def templates(vault: VaultNotes) -> tuple[Template, ...]:
     """The vault's own templates by name, then those of the studio whose names are not taken."""
+    folders = template_folders(vault.folder)
     own = [
         Template(base_name(filename), note.text, filename)
         for filename, note in sorted(vault.index.notes.items())
-        if filename.lower().startswith(f"{FOLDER}/")
+        if filename.lower().startswith(folders)
     ]
     taken = {template.name.lower() for template in own}
     return (*own, *(template for template in built_in() if template.name not in taken))
+
+
+def template_folders(vault: Path) -> tuple[str, ...]:
+    """What the names of a vault's own templates begin with, in small letters: as Obsidian says, and a folder Templates.
+
+    Waits for the disk.
+    """
+    found = [_FOLDER]
+    for name, key in _NAMED_IN:
+        with suppress(OSError, ValueError):
+            said = parse_json((vault / ".obsidian" / name).read_text("utf-8-sig"))
+            folder = said.get(key) if isinstance(said, Mapping) else None
+            found += [folder.strip("/").lower()] if isinstance(folder, str) and folder.strip("/") else []
+    return tuple(f"{folder}/" for folder in dict.fromkeys(found))
 
 
 def usual_template(found: Sequence[Template], notes: Sequence[Entry]) -> int:

@@ -162,6 +162,12 @@ def test_entries_says_the_tag_proposes_and_makes_what_is_chosen(lorestudio: Run,
     assert "say which notes" in lorestudio("entries", notes, "--make").stderr
     assert "no chat" in lorestudio("entries", notes, "--named").stderr
     assert "an entry already" in lorestudio("entries", notes, "Lamp", "--make").stderr
+    form = notes / "Templates" / "Form.md"
+    form.parent.mkdir()
+    form.write_text("# {{title}}\n", encoding="utf-8")
+    assert "1 template or drawing is left out. Chosen: " in lorestudio("entries", notes).stdout
+    assert "which becomes no entry" in lorestudio("entries", notes, "Templates/Form.md", "--make").stderr
+    form.unlink()
     (notes / "people").mkdir()
     (notes / "people" / "Osk.md").write_text("Old.", encoding="utf-8")
     none = lorestudio("entries", notes, "--folder", "poeple")

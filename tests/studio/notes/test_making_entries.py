@@ -52,6 +52,35 @@ def test_keys_are_title_aliases_and_what_only_links_to_this_note_say(vault) -> N
     assert "Off.md" not in found  # its author switched it off
 
 
+def test_templates_and_drawings_are_no_candidates(vault) -> None:
+    (vault / ".obsidian" / "plugins" / "templater-obsidian").mkdir(parents=True)
+    (vault / ".obsidian" / "templates.json").write_text('{"folder": "/Meta/Forms"}')
+    (vault / ".obsidian" / "plugins" / "templater-obsidian" / "data.json").write_text('{"templates_folder": "Scripts"}')
+    drawing = "---\n\nexcalidraw-plugin: parsed\n---\n# Excalidraw Data\n"
+    texts = {
+        "Templates/NPC.md": "# {{title}}\n", "meta/forms/Place.md": "# {{title}}\n", "Scripts/Day.md": "x",
+        "Map.excalidraw.md": drawing, "Plain map.md": drawing, "Meta/On templates.md": "How to.\n",
+        "Drawn.md": "---\ntags: [art]\n---\nexcalidraw-plugin: is what draws it.\n",
+    }  # fmt: skip
+    for name, text in texts.items():
+        (vault / name).parent.mkdir(parents=True, exist_ok=True)
+        (vault / name).write_text(text)
+    assert set(found_in(vault)) & set(texts) == {"Meta/On templates.md", "Drawn.md"}
+    (vault / ".obsidian" / "templates.json").write_text("[")
+    assert "meta/forms/Place.md" in found_in(vault)
+
+
+def test_a_tag_has_the_notes_of_those_below_it(vault) -> None:
+    for name, tags in (("Royal", "npc/royal, npc"), ("Rogue", "npc/minor/rogue"), ("Npcs", "npcs")):
+        (vault / f"{name}.md").write_text(f"---\ntags: {tags}\n---\n{name}.\n")
+    found = found_in(vault)
+    offered = {group.name: group for group in groups(found.values()) if group.is_tag}
+    assert {name: offered[name].notes for name in ("npc", "npc/royal", "npc/minor", "npcs")} == {
+        "npc": 3, "npc/royal": 1, "npc/minor": 1, "npcs": 1
+    }  # fmt: skip
+    assert [one.title for one in found.values() if offered["npc"].has(one)] == ["Aldric", "Rogue", "Royal"]
+
+
 def test_notes_that_the_story_names_come_first(vault) -> None:
     found = found_in(vault)
     assert list(found)[:2] == ["People/Aldric.md", "People/North/Mira.md"]

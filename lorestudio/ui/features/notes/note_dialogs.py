@@ -395,8 +395,8 @@ class EntriesDialog(Dialog):
         self._settle()
         work.ask(partial(_looked, project), self._show, self.state.setText)
 
-    def _show(self, looked: tuple[list[PlainNote], tuple[NoteGroup, ...]]) -> None:
-        found, offered = looked
+    def _show(self, looked: tuple[list[PlainNote], tuple[NoteGroup, ...], int]) -> None:
+        found, offered, aside = looked
         self._found = found
         named = sum(one.named_in > 0 for one in found)
         with QSignalBlocker(self.groups):
@@ -406,7 +406,10 @@ class EntriesDialog(Dialog):
             for group in offered[:_GROUPS]:
                 text = tr("Tag {name} ({notes})") if group.is_tag else tr("Folder {name} ({notes})")
                 self.groups.addItem(text.format(name=group.name, notes=number(group.notes)), group)
-        self.state.setText("" if found else tr("Every note is an entry already, or was switched off."))
+        left_out = (
+            count(aside, "template or drawing is left out.", "templates and drawings are left out.") if aside else ""
+        )
+        self.state.setText(left_out if found else tr("Every note is an entry already, or was switched off."))
         self._show_group()
         self.list.view.setFocus()
 
@@ -435,15 +438,16 @@ def _by_name(project: Project, vaults: tuple[VaultNotes, ...]) -> Mapping[str, V
     return {name: folders[place] for name, place in project.folders.items() if place is not None and place in folders}
 
 
-def _looked(project: Project, vaults: tuple[VaultNotes, ...]) -> tuple[list[PlainNote], tuple[NoteGroup, ...]]:
-    """The notes that could become entries, and their groups."""
-    plain = plain_notes(project.index)
+def _looked(project: Project, vaults: tuple[VaultNotes, ...]) -> tuple[list[PlainNote], tuple[NoteGroup, ...], int]:
+    """The notes that could become entries, their groups, and how many others are templates or drawings."""
+    by_name = _by_name(project, vaults)
+    plain = [(vault, filename) for vault, filename in plain_notes(project.index) if vault in by_name]
     found = [
         one
-        for vault, notes in _by_name(project, vaults).items()
+        for vault, notes in by_name.items()
         for one in candidates(vault, notes, {filename for name, filename in plain if name == vault}, project.chat)
     ]
-    return found, groups(found)
+    return found, groups(found), len(plain) - len(found)
 
 
 def _plan(project: Project, chosen: list[PlainNote], tag: str, vaults: tuple[VaultNotes, ...]) -> Planned:

@@ -447,6 +447,15 @@ PLAIN = {
 }
 
 
+def test_templates_are_left_out_and_that_is_said(make_desk, theme, parent) -> None:
+    desk = make_desk({**PLAIN, "Templates/NPC.md": "# {{title}}\n"})
+    dialog = EntriesDialog(theme, desk.work, desk.session.project, parent)
+    dialog.show()
+    desk.settle()
+    assert dialog.groups.itemText(0) == "All notes (2)"
+    assert dialog.state.text() == "1 template or drawing is left out."
+
+
 def test_plain_notes_become_entries_by_their_groups(make_desk, theme, parent) -> None:
     desk = make_desk(PLAIN)
     dialog = EntriesDialog(theme, desk.work, desk.session.project, parent)
