@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from msgspec import Struct
 
@@ -82,8 +82,27 @@ class _Written(Struct, frozen=True):
 
 
 _Way = tuple[RequestKind | None, str]
+"""How a reply is asked for: in what kind of prompt, and with which words behind the chat."""
+
 _Ranked = tuple[tuple[int, bool, float], _Written | None, tuple[str, ...]]
 _NO_REPLY: Final[_Ranked] = ((0, False, 0.0), None, ())
+
+
+class _Asked(Struct, frozen=True):
+    """A prompt in one text, with what it is by itself; read once, since there may be a thousand replies."""
+
+    kind: RequestKind | None
+    whole: str
+
+    @classmethod
+    def read(cls, capture: Capture) -> Self:
+        prompt = capture.prompt
+        return cls(_own_kind(prompt, auxiliary=False), _whole(prompt))
+
+    def way(self, place: int, chat: Chat) -> _Way | None:
+        """How a reply there is asked for; None where the prompt does not end with the messages before it."""
+        ending = _ending(self.whole, place, chat)
+        return None if ending is None else (self.kind, ending)
 
 
 def matched(captures: Iterable[Capture], chat: Chat) -> tuple[MatchedCapture, ...]:
@@ -99,7 +118,7 @@ def matched(captures: Iterable[Capture], chat: Chat) -> tuple[MatchedCapture, ..
             before = best.get(each.generation)
             if before is None or len(each.evidence) >= len(before.evidence):  # of equals the later one
                 best[each.generation] = each
-    ways = {made: _way(each.capture.prompt, made.message, chat) for made, each in best.items()}
+    ways = {made: _Asked.read(each.capture).way(made.message, chat) for made, each in best.items()}
     return tuple(
         _asked_again(each, ways, chat)
         if each.generation is None
@@ -112,7 +131,7 @@ def _or_replaced(found: MatchedCapture, best: MatchedCapture, way: _Way | None, 
     """A request for a reply that another may have made; a background prompt where it only came about then."""
     if found is best or best.generation is None:
         return found
-    other = way is not None and _way(found.capture.prompt, best.generation.message, chat) != way
+    other = way is not None and _Asked.read(found.capture).way(best.generation.message, chat) != way
     if other and _EVIDENCE["text"] not in found.evidence:
         return MatchedCapture(found.capture, RequestKind.QUIET)
     return replace(found, replaced=True)
@@ -121,17 +140,12 @@ def _or_replaced(found: MatchedCapture, best: MatchedCapture, way: _Way | None, 
 def _asked_again(found: MatchedCapture, ways: Mapping[Generation, _Way | None], chat: Chat) -> MatchedCapture:
     """A request whose answer is nowhere in the chat: a reply was made anew where one was asked for in the same way."""
     if not found.capture.auxiliary and found.kind in {RequestKind.QUIET, RequestKind.OTHER, RequestKind.TOOL}:
+        asked = _Asked.read(found.capture)
         for made, way in ways.items():
-            if way is not None and way == _way(found.capture.prompt, made.message, chat):
+            if way is not None and way == asked.way(made.message, chat):
                 evidence = _told(("place", "ending"))
                 return MatchedCapture(found.capture, RequestKind.REPLY, made, evidence, replaced=True)
     return found
-
-
-def _way(prompt: SentPrompt, place: int, chat: Chat) -> _Way | None:
-    """How a reply there is asked for; None where the prompt does not end with the messages before it."""
-    ending = _ending(_whole(prompt), place, chat)
-    return None if ending is None else (_own_kind(prompt, auxiliary=False), ending)
 
 
 def _match(capture: Capture, written: Sequence[_Written], chat: Chat) -> MatchedCapture:
@@ -158,10 +172,11 @@ def _match(capture: Capture, written: Sequence[_Written], chat: Chat) -> Matched
 
 
 def _ranked(capture: Capture, whole: str, written: Sequence[_Written], chat: Chat) -> Iterator[_Ranked]:
+    replies = capture.replies
     for each in written:
-        evidence = tuple(_evidence(capture, whole, each, chat))
+        evidence = tuple(_evidence(capture, replies, whole, each, chat))
         # Times and a place in the chat fit a background prompt, too: the answer decides where there is one.
-        if "text" in evidence or len(evidence) > 1 or (evidence and not any(capture.replies)):
+        if "text" in evidence or len(evidence) > 1 or (evidence and not any(replies)):
             yield (len(evidence), "text" in evidence, -abs(capture.started_ms - each.started_ms)), each, evidence
 
 
@@ -189,10 +204,10 @@ def _own_kind(prompt: SentPrompt, *, auxiliary: bool) -> RequestKind | None:
     return RequestKind.SELECTION if prompt.schema or asks else RequestKind.TOOL
 
 
-def _evidence(capture: Capture, whole: str, reply: _Written, chat: Chat) -> Iterator[str]:
+def _evidence(capture: Capture, replies: Sequence[str], whole: str, reply: _Written, chat: Chat) -> Iterator[str]:
     if reply.started_ms - _SLACK_MS <= capture.started_ms <= reply.finished_ms + _SLACK_MS:
         yield "time"
-    if any(_is_answer(each, reply.text) for each in capture.replies):
+    if any(_is_answer(each, reply.text) for each in replies):
         yield "text"
     place = reply.generation.message
     if _ending(whole, place, chat) is not None and not _holds(whole, (reply.text,)):

@@ -16,6 +16,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
+from lorestudio.studio.attach import captures
 from lorestudio.studio.attach.captures import Capture, redacted
 from lorestudio.studio.attach.comparing import (
     CapturedAnswers,
@@ -209,10 +210,10 @@ def turn(place: int, answer: str, after: int, *ending: str, one: bool = False) -
     return capture([("user", text) for text in (["\n\n".join(texts)] if one else texts)], answer, NOON + after)
 
 
-def made(chat: Chat, *captures: Capture) -> list[tuple[RequestKind, int | None, bool]]:
+def made(chat: Chat, *asked: Capture) -> list[tuple[RequestKind, int | None, bool]]:
     """Kind, message and whether replaced, in the order in which the captures are given."""
-    found = {each.capture.id: each for each in matched(captures, chat)}
-    ours = [found[each.id] for each in captures]
+    found = {each.capture.id: each for each in matched(asked, chat)}
+    ours = [found[each.id] for each in asked]
     return [(one.kind, one.generation.message if one.generation else None, one.replaced) for one in ours]
 
 
@@ -264,6 +265,21 @@ def test_what_asks_about_a_reply_that_stands_in_it_did_not_make_it() -> None:
 def test_a_prompt_of_another_chat_is_no_background_prompt_over_this_one() -> None:
     other = capture([("user", text) for text in ("Write on.", "A ship comes in, they say.", "Summarise.")], "So.", NOON)
     assert made(small_chat(), other) == [(RequestKind.OTHER, None, False)]
+
+
+def test_a_capture_is_read_as_often_whatever_the_chat_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand captures beside five hundred replies are half a million pairs."""
+    read: list[str] = []
+    for name in ("read_prompt", "read_replies"):
+        real = getattr(captures, name)
+        monkeypatch.setattr(captures, name, lambda text, real=real: read.append(text) or real(text))
+    asked = [turn(3, TOLD[1], 60_500), turn(3, "A boy did, long ago.", 45_000)]
+    times_read = []
+    for more in (0, 20):
+        read.clear()
+        matched(asked, small_chat(*[Message("Ottoline", f"She said so {each} times.") for each in range(more)]))
+        times_read.append(len(read))
+    assert times_read[0] == times_read[1]
 
 
 def test_the_beginning_of_a_reply_that_goes_on_is_from_somewhere(demo: Project, runs: dict[Generation, Trace]) -> None:
