@@ -200,6 +200,6 @@ def _cells(row: StepEffect) -> list[str]:
         " -> ".join(row.words),
         str(len(told.changed)),
         f"+{told.won}" if told.won else "",
-        f"-{told.lost}" if told.lost else "",
+        signed_words(-told.lost) if told.lost else "",
         signed_words(round(told.tokens)),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,7 @@ def test_every_setting_by_a_step(lorestudio: Run, expecting: Path, chat: Path) -
         ("maxEntries", 10, 15),
     ]
     printed = lorestudio("effects", expecting, "--chat", chat, "--each", "--setting", "enabled").stdout
+    assert not re.search(r"-\d", printed)  # a minus sign, as tokens have one
     assert "on -> off" in printed
 
 
