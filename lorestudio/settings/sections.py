@@ -48,7 +48,7 @@ def assigned(texts: Iterable[str], kind: type[SectionT], base: SectionT) -> Sect
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise SettingsError(f"“{text}”: write NAME=VALUE, as in total_token_budget=2000.")
+            raise SettingsError(f"--set: “{text}” gives no value. Write {text.strip() or 'NAME'}=VALUE.")
         values[name.strip()] = _parsed(value.strip())
     changed = section_of(values, kind, "--set")
     return base.model_copy(update={name: getattr(changed, name) for name in changed.model_fields_set})
@@ -88,13 +88,13 @@ def _checked(known: Declaration, value: Json, where: str) -> Json:
         problem = "" if isinstance(value, bool) else "is neither true nor false"
     elif known.type is str:
         value = value if isinstance(value, str) else str(value)
-        problem = "" if not known.choices or value in known.choices else f"may be {known.allowed}"
+        problem = "" if not known.choices or value in known.choices else f"is none of {known.allowed}"
     elif isinstance(value, bool) or not isinstance(value, int | float):
         problem = "is no number"
     elif known.type is int and isinstance(value, float) and not value.is_integer():
         problem = "is no whole number"
     elif _outside(known, value):
-        problem = f"may be {known.allowed}"
+        problem = f"is none of {known.allowed}" if known.choices else f"is not in the range {known.allowed}"
     if problem:
         raise SettingsError(f"{where}, “{known.alias}”: {value!r} {problem}.")
     return int(value) if known.type is int and isinstance(value, float) else value

@@ -108,7 +108,7 @@ def test_scripts_and_stored_texts(lorestudio: Run, world: tuple[Path, Path], tmp
         (["--hidden", "1"], "it goes together with --since"),
         (["--hidden", "x", "--since", "1"], "names no messages"),
         (["--hidden", "1-1", "--since", "999"], "--since: the chat has no message #999"),
-        (["--set", "history=once"], "may be"),
+        (["--set", "history=once"], "is none of then, now"),
     ],
 )
 def test_what_makes_no_sense_is_told(lorestudio: Run, world: tuple[Path, Path], options: list[str], told: str) -> None:

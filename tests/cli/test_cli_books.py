@@ -59,7 +59,7 @@ def test_the_kind_of_generation(lorestudio: Run, vault: Path, chat: Path, around
     assert kept_out in lorestudio(*asked).stdout
     for way in (("--set", "generation_type=regenerate"), ("--type", "regenerate")):
         assert kept_out not in lorestudio(*asked, *way).stdout
-    assert "may be normal, continue" in lorestudio(*asked, "--type", "backwards").output
+    assert "is none of normal, continue" in lorestudio(*asked, "--type", "backwards").output
 
 
 def test_a_preview_and_a_comparison_take_books_too(lorestudio: Run, vault: Path, chat: Path, around: list[str]) -> None:

@@ -337,3 +337,21 @@ def test_who_forgot_chat_is_told_what_to_type(lorestudio: Run, vault: Path, chat
     assert f"Missing option '--chat'. Write --chat '{told}'" in "".join(result.stderr.splitlines())
     assert "Missing option '--chat'. Write --chat FILE\n" in lorestudio("explain", vault, "--entry", "Lamp").stderr
     assert "Write --chat" not in lorestudio("facts", "extract").stderr  # there it is an argument
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("replay", "--type", "swipe"), "--type: kinds of replies are told apart by --system world-info."),
+        (("effects", "--each", "--set", "scanDepth=6"), "--each: this tries settings as they are now, one by one."),
+        (("effects", "--set", "scanDepth"), "--set: “scanDepth” gives no value. Write scanDepth=VALUE."),
+        (("effects", "--set", "scanDepth=300"), "“scanDepth”: 300 is not in the range 0 to 100 messages."),
+        (("tune", "--over", "scanDepth"), "nothing is expected there yet. Say “Should be in…” in the window, or write"),
+    ],
+)
+def test_a_refusal_names_what_was_typed_and_what_to_type(
+    lorestudio: Run, vault: Path, chat: Path, given: tuple[str, ...], said: str
+) -> None:
+    result = lorestudio(given[0], vault, "--chat", chat, *given[1:])
+    assert result.exit_code == 2
+    assert said in result.stderr

@@ -23,9 +23,9 @@ def test_a_file_says_what_differs(tmp_path):
         ({"totalTokenBuget": 1}, "“totalTokenBuget”: there is no such setting. Did you mean “totalTokenBudget”?"),
         ({"totalTokenBudget": "many"}, "“totalTokenBudget”: 'many' is no number"),
         ({"totalTokenBudget": 1.5}, "is no whole number"),
-        ({"nonWordSplitCount": 0}, "“nonWordSplitCount”: 0 may be 1 to 100 characters"),
+        ({"nonWordSplitCount": 0}, "“nonWordSplitCount”: 0 is not in the range 1 to 100 characters"),
         ({"fillMode": 1}, "is neither true nor false"),
-        ({"truncateMethod": "Left"}, "may be TruncateTop, TruncateBottom, TruncateMiddle"),
+        ({"truncateMethod": "Left"}, "'Left' is none of TruncateTop, TruncateBottom, TruncateMiddle"),
         ([], "holds no object of settings"),
     ],
 )
@@ -42,5 +42,5 @@ def test_assignments_change_what_a_file_said():
     base = ContextWindowSettings(total_token_budget=900, fill_mode=True)
     settings = assigned(["fill_mode=false", "tokenCountingBias=0.5"], ContextWindowSettings, base)
     assert (settings.total_token_budget, settings.fill_mode, settings.token_counting_bias) == (900, False, 0.5)
-    with pytest.raises(SettingsError, match="NAME=VALUE"):
+    with pytest.raises(SettingsError, match="Write fill_mode=VALUE"):
         assigned(["fill_mode"], ContextWindowSettings, base)

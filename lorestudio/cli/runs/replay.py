@@ -35,6 +35,7 @@ from lorestudio.studio.replay.costs import live_cost, vector_cost
 from lorestudio.studio.replay.ranges import MessageRange, Pace, time_left_words
 from lorestudio.studio.replay.run_store import RunStore, default_folder, forget, is_stored
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import KINDS
 from lorestudio.trace.ai_selection import failure_of
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import to_json
@@ -179,6 +180,9 @@ def replay(
     project = with_fixed(with_chosen(opened, chosen, by.named(opened)), fixed_switches)
     asked = answering(answers, project, fresh=ask_again)
     if kind is not None:
+        telling = [name for name, each in KINDS.items() if "generation_type" in each.settings.model_fields]
+        if by.named(project) not in telling:
+            raise InputError("--type", f"kinds of replies are told apart by --system {' or '.join(telling)}.")
         by = replace(by, assignments=[*(by.assignments or ()), f"generation_type={kind}"])
     decides = by.asking(project, asked)
     wanted = MessageRange.parse(messages, "--messages") if messages is not None else MessageRange()

@@ -60,7 +60,10 @@ def effects(
     Pins, blocks and what else is chosen for a chat are changes, too. With --each it is said of every setting what a
     step to either side does, and of every pin and block what it does.
     """
-    if each is bool(changes or note or text or chosen):
+    changing = bool(changes or note or text or chosen)
+    if each and changing:
+        raise InputError("--each", "this tries settings as they are now, one by one. Leave out what changes.")
+    if not each and not changing:
         raise InputError("--set", "say what changes, with --set, --note, --text or --pin, or try --each setting.")
     found: list[Json] = []
     console, problems = Screen(), list[str]()

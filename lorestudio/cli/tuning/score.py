@@ -20,7 +20,7 @@ from lorestudio.cli.command import OutputFile
 from lorestudio.cli.options import JsonOption, YesOption
 from lorestudio.cli.output import FAILED, picked, print_json, say, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fold, in_parts, table
-from lorestudio.cli.tuning.whole_chats import WholeChats
+from lorestudio.cli.tuning.whole_chats import NOTHING_EXPECTED, WholeChats
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
@@ -179,9 +179,7 @@ def check(
         file, expected = chats.expected(project, needed=True)
         problems += [*project.problems, *expected.problems]
         if not expected.every and not expected.problems:
-            raise InputError(
-                file or "", "nothing is expected there yet. Say “Should be in…” in the window, or write the file."
-            )
+            raise InputError(file or "", NOTHING_EXPECTED)
         runs += [asyncio.run(checking.check(project, expected.every, each)) for each in chats.candidates(project)]
     regressed = checking.regressions(runs, earlier or frozenset())
     unseen = checking.not_looked_at(runs, earlier or frozenset())

@@ -19,7 +19,7 @@ from lorestudio.cli.output import echo, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen, advancing, figure, filled, fold, progress_bar, table
 from lorestudio.cli.tuning.compare import comparison_json, print_comparison
 from lorestudio.cli.tuning.effects import effects_json, print_effects
-from lorestudio.cli.tuning.whole_chats import WholeChats
+from lorestudio.cli.tuning.whole_chats import NOTHING_EXPECTED, WholeChats
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.comparison import Comparison, compare_candidates, simulator_of
@@ -176,7 +176,7 @@ def tune(
     projects = list(chats.projects())
     file, expected = chats.expected(projects[0], needed=True)
     if not expected.every:
-        raise InputError(file or "--expectations", "nothing is expected there yet, so nothing can be better or worse.")
+        raise InputError(file or "--expectations", NOTHING_EXPECTED)
     chosen = chats.candidates(projects[0])
     if len(chosen) > 1:
         raise InputError("--run", "a search is of one system. Name one.")

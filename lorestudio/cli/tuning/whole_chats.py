@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -17,6 +17,8 @@ from lorestudio.studio.compare.comparison import Candidate, candidate
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tuning.expectations import FILE_NAME, Expectations, expectations_path, load
 from lorestudio.systems.registry import kind_of
+
+NOTHING_EXPECTED: Final = "nothing is expected there yet. Say “Should be in…” in the window, or write the file."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

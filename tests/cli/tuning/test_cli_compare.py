@@ -63,7 +63,7 @@ def test_replay_with_another_system():
     ("arguments", "words"),
     [
         (["replay", *WORLD, "--system", "deep"], "there is no system “deep”"),
-        (["replay", *WORLD, "--system", "context-window", "--set", "budget"], "NAME=VALUE"),
+        (["replay", *WORLD, "--system", "context-window", "--set", "budget"], "Write budget=VALUE"),
         (["replay", *WORLD, "--system", "context-window", "--system-settings", "/no/such.json"], "no such file"),
         (["compare", *WORLD, "--run", "deeplore", "--run", "deep"], "--run: there is no system “deep”"),
         (["compare", *WORLD, "--run", "deeplore"], "at least two runs"),

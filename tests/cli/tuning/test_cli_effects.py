@@ -79,7 +79,7 @@ def test_a_pin_a_block_and_both_taken_away(lorestudio: Run, expecting: Path, cha
     ("arguments", "message"),
     [
         ((), "--set"),
-        (("--each", "--set", "enabled=false"), "--set"),
+        (("--each", "--set", "enabled=false"), "--each: this tries"),
         (("--set", "scanDeep=3"), "Did you mean"),
         (("--note", "Lamp"), "NOTE:NAME=VALUE"),
         (("--note", "Limp:priority=3"), "Limp"),

@@ -145,7 +145,7 @@ def test_a_point_is_looked_at_and_compared(lorestudio: Run, world: Path) -> None
         (("--over", "scanDepth=1..3", "--run", "deeplore", "--run", "hybrid"), "a search is of one system"),
         (("--over", "limit=1..3", "--run", "hybrid", "--by", "grid", "--keep", "x"), "has no settings profiles"),
         (("--over", "scanDepth=1..3", "--hold-out-chat", "other"), "--hold-out-chat: name some of the chats"),
-        (("--over", "scanDepth=1..300"), "may be 0 to 100"),
+        (("--over", "scanDepth=1..300"), "is not in the range 0 to 100"),
     ],
 )
 def test_what_cannot_be_done_is_said(lorestudio: Run, world: Path, more: tuple[str, ...], told: str) -> None:

@@ -89,7 +89,7 @@ def test_numbers_without_steps_are_endless(world: Project) -> None:
         (["scanDepth=8..1"], "goes nowhere"),
         (["scanDepth=1..8/0"], "goes nowhere"),
         (["scanDepth=1...8"], "holds what is no number|write LOW..HIGH"),
-        (["scanDepth=1..800"], "may be 0 to 100"),
+        (["scanDepth=1..800"], "is not in the range 0 to 100"),
         (["scanDepth=1,1"], "different values"),
         (["scanDepth="], "write LOW..HIGH"),
         (["scanDepth=1..8/0.5"], "steps of whole numbers are whole"),
