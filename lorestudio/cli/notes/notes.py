@@ -109,7 +109,9 @@ def order_notes(
     """Number priorities in steps from the lowest on: of these notes in this order, or of all in the one they have."""
     log = change_log([real_path(vault)], dry_run=dry_run)
     known = notes_of(vault)
-    entries = {entry.filename: entry for entry in open_project([vault]).index.entries}
+    project = open_project([vault])
+    say_all(project.problems)
+    entries = {entry.filename: entry for entry in project.index.entries}
     if notes:
         named = list(dict.fromkeys(find_note(known, name) for name in notes))
         strangers = [name for name in named if name not in entries]
@@ -120,7 +122,11 @@ def order_notes(
         order = sorted(entries.values(), key=lambda entry: (rank(entry.priority), entry.title.casefold()))
     numbers = stepped_priorities([entry.priority for entry in order], step)
     if not numbers:
-        say("the priorities are in this order already.")
+        say(
+            "the priorities are in this order already."
+            if order
+            else "there is no entry whose priority could be numbered."
+        )
         return
     planned = plan_numbers(
         [known], "priority", {known.path(order[at].filename): number for at, number in numbers.items()}

@@ -266,6 +266,11 @@ def scenes(
     ):
         if message is not None:
             waited(change(message))
+    if not scene_rows(session.chat):
+        say(
+            "there is no scene yet. --toggle N ends one with message N, “lorestudio recap run --search” looks for them."
+        )
+        return
     Screen().print(scenes_table(session))
 
 
@@ -282,6 +287,9 @@ def running(
         waited(session.edits.use_running(use))
     if delete is not None:
         waited(session.edits.delete_running(delete))
+    if not session.chat.running.versions:
+        say("there is no running recap yet. “lorestudio recap run --running” writes one of the scenes.")
+        return
     Screen().print(running_table(session))
 
 

@@ -184,3 +184,11 @@ def test_entries_says_the_tag_proposes_and_makes_what_is_chosen(lorestudio: Run,
     assert lorestudio("entries", notes, "Tale", "--make").exit_code == 0
     assert "requires: [Lamp]\ntags:" in contents(notes)["Tale.md"]
     assert lorestudio("entries", notes, "--json").exit_code == 1  # no ordinary note is left
+
+
+def test_without_entries_no_order_is_said_to_be_right(lorestudio: Run, tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain/A.md").write_text("# A\n\nA.\n", encoding="utf-8")
+    result = lorestudio("order", tmp_path / "plain")
+    assert "already" not in result.stderr
+    assert "no note has the tag “lorebook”" in result.stderr

@@ -190,3 +190,10 @@ def test_json_of_no_known_shape_is_no_running_recap(lorestudio, tale, settings, 
     assert result.exit_code == 1
     assert "its JSON has no known shape" in " ".join(result.output.split())
     assert lorestudio("recap", "show", "--chat", tale).stdout == before
+
+
+def test_where_nothing_is_listed_yet_it_says_how_to_begin(lorestudio, tale):
+    for command, said in (("scenes", "there is no scene yet"), ("running", "there is no running recap yet")):
+        result = lorestudio("recap", command, "--chat", tale)
+        assert (result.exit_code, result.stdout, said in result.stderr) == (0, "", True)
+        assert "lorestudio recap run --" in result.stderr
