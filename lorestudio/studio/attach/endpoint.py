@@ -77,10 +77,9 @@ def provider_address(address: str) -> str:
     except ValueError:
         parts, port_is_number = urlsplit(""), False
     if parts.scheme not in {"http", "https"} or not parts.hostname or not port_is_number:
+        wrong = f"“{address}” is no address of a provider" if address else "no provider is known yet"
         raise InputError(
-            "--provider",
-            f"“{address}” is no address of a provider. Give it as https://openrouter.ai/api/v1 or "
-            "http://127.0.0.1:5001.",
+            "--provider", f"{wrong}. Give its address as https://openrouter.ai/api/v1 or http://127.0.0.1:5001."
         )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise InputError(

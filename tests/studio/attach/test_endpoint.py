@@ -273,3 +273,8 @@ def test_an_address_that_is_none_is_said(address: str) -> None:
     with pytest.raises(InputError, match="--provider"):
         provider_address(address)
     assert provider_address(" https://api.example/v1/chat/completions/ ") == "https://api.example/v1"
+
+
+def test_where_no_provider_was_named_that_is_said() -> None:
+    with pytest.raises(InputError, match=r"no provider is known yet\. Give its address as https://"):
+        provider_address(" ")
