@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QObject, QSettings, Signal
 
@@ -19,6 +19,7 @@ from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
 from lorestudio.settings.files import SettingsError
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.systems.recap import NAME
 from lorestudio.systems.recap.queue import QueuePicture, has_queue
 from lorestudio.ui.shell.jobs import Strand
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
@@ -69,6 +70,7 @@ class ChatRecaps(QObject):
         self.problem = ""
         self.wanted = False
         self._settings: RecapSettings | None = None
+        self._own_first = True
         self._project_document: ChatDocument | None = None
         self._file_document: ChatDocument | None = None
         self._opening = False
@@ -76,6 +78,7 @@ class ChatRecaps(QObject):
         self._looking = False
         session.project_changed.connect(self.follow)
         session.state_changed.connect(self.follow)
+        session.configured.connect(self._take_settings)
 
     # ---- what there is ----------------------------------------------------------------------------------------------
 
@@ -252,7 +255,24 @@ class ChatRecaps(QObject):
             self._do(session, lambda: how(session.edits))
 
     def use_settings(self, settings: RecapSettings) -> None:
-        """Keep these settings, and show the chat with them. The file is written only by what is done next."""
+        """Keep these settings, show the chat with them, and run recap memory with them. The file is written only by
+        what is done next.
+        """
+        self._use(settings)
+        if self.session.choices.systems.get(NAME) != settings:
+            self.session.replays.configure({NAME: settings}, tr("settings of recap memory"))
+
+    def _take_settings(self) -> None:
+        """Runs and recaps have the same settings, wherever they are set; at the start those of the recaps count."""
+        systems, first = self.session.choices.systems, self._own_first
+        self._own_first = False
+        known = cast("RecapSettings | None", systems.get(NAME))
+        if first and self.settings_path.exists():
+            systems[NAME] = self.settings
+        elif known is not None and known != self.settings:
+            self._use(known)
+
+    def _use(self, settings: RecapSettings) -> None:
         path, session, room = self.settings_path, self.open, self.room
         self._settings = settings
 

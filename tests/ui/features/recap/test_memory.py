@@ -22,12 +22,14 @@ ONE = QueuedOperation(id="a", type="validate_recap")
 class Window(QObject):
     """In place of the session, its jobs and the window's settings."""
 
-    project_changed, state_changed = Signal(), Signal()
+    project_changed, state_changed, configured = Signal(), Signal(), Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.project: Any = None
         self.jobs: Any = None
+        self.choices = SimpleNamespace(systems={})
+        self.replays = SimpleNamespace(configure=lambda settings, _title: self.choices.systems.update(settings))
         self.parts = SimpleNamespace(on_disk=None, file_written=lambda *news: self.said.append(("written", *news)))
         self.kept: dict[str, str] = {}
         self.said: list[Any] = []
@@ -217,6 +219,7 @@ def test_settings_are_kept_with_or_without_a_chat(recaps: ChatRecaps, window: Wi
     others = RecapSettings(recap_delay=7)
     recaps.use_settings(others)
     assert (recaps.settings, window.said) == (others, ["work"])
+    assert window.choices.systems == {"recap": others}, "its runs have the same"
     window.done(None)
     window.failed(ValueError("the disk is full"))
     assert window.said[1:] == ["changed", Notice("the disk is full", "error", key="recap")]
@@ -225,6 +228,29 @@ def test_settings_are_kept_with_or_without_a_chat(recaps: ChatRecaps, window: Wi
     recaps.use_settings(others)
     window.done(picture())
     assert window.said == ["work", "changed", "changed"]
+
+
+def test_settings_of_its_runs_are_those_of_the_recaps(recaps: ChatRecaps, window: Window) -> None:
+    others = RecapSettings(recap_delay=7)
+    window.configured.emit()
+    assert (window.choices.systems, window.said) == ({}, []), "nobody has set any"
+    window.choices.systems["recap"] = others
+    window.configured.emit()
+    assert (recaps.settings, window.said) == (others, ["work"])
+    window.configured.emit()
+    assert window.said == ["work"]
+
+
+def test_at_the_start_the_settings_in_the_file_of_recaps_count(
+    recaps: ChatRecaps, window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = tmp_path / "recap-settings.json"
+    mine.write_text('{"recap_delay": 3}', "utf-8")
+    monkeypatch.setattr(Window, "fileName", lambda _self: str(tmp_path / "window.ini"))
+    recaps._settings = None
+    window.choices.systems["recap"] = RecapSettings(recap_delay=7)
+    window.configured.emit()
+    assert window.choices.systems["recap"] == recaps.settings == RecapSettings(recap_delay=3)
 
 
 def test_the_newest_reply_that_is_looked_at_counts(recaps: ChatRecaps, window: Window) -> None:

@@ -766,6 +766,7 @@ def test_settings_are_kept_and_used(opened: MainWindow, qtbot: QtBot) -> None:
     settle(opened, qtbot)
     desk = opened.features.recap.recaps
     assert desk.settings.auto_hide_scene_count == 5
+    assert opened.session.choices.systems["recap"] == desk.settings
     kept = json.loads(desk.settings_path.read_text("utf-8"))
     assert kept["auto_hide_scene_count"] == 5
     assert "auto_recap" not in kept  # as shipped
