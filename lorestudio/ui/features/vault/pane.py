@@ -432,7 +432,9 @@ class VaultPane(Pane):
             always = sum(each.tokens for each in constants)
             parts.append(tr("constants {tokens}", tokens=("" if self.table_model.exact else "≈ ") + number(always)))
         words = " · ".join(parts)
-        chosen = tr("{amount} chosen: ", amount=number(len(notes))) if several else ""
+        filtered = (self.table_model if self.view is self.table else self.model).filtered
+        whose = tr("all: ") if filtered else ""  # the line above counts what the filter lets through
+        chosen = tr("{amount} chosen: ", amount=number(len(notes))) if several else whose
         self.totals.setText(chosen + words)
         names = count(len(constants), "constant", "constants")
         self.totals.setToolTip(tr("Of {entries}, {constants}", entries=count(len(entries), "entry", "entries"),

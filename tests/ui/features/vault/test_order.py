@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import DISPLAY
@@ -91,7 +92,7 @@ def test_steps_and_gaps_of_all_or_of_what_is_chosen(window: MainWindow) -> None:
     assert priorities(window) == {"A": 10, "B": 20, "C": 21, "D": 40}
 
 
-def test_totals_of_the_vault_and_of_what_is_chosen(window: MainWindow) -> None:
+def test_totals_of_the_vault_and_of_what_is_chosen(window: MainWindow, qtbot: QtBot) -> None:
     """Each note has 40 characters, which are 10 tokens at 4 a token."""
     assert window.session.project is not None
     each = window.session.project.index.entries[0].tokens
@@ -100,6 +101,10 @@ def test_totals_of_the_vault_and_of_what_is_chosen(window: MainWindow) -> None:
     assert window.vault.totals.text() == f"3 chosen: ≈ {3 * each} tokens"
     window.vault.table.select_places([0, 1], 0)
     assert window.vault.totals.text() == f"2 chosen: ≈ {2 * each} tokens · constants ≈ {each}"
+    window.vault.table.select_places([0], 0)
+    window.vault.filter.setText("B")
+    qtbot.waitUntil(lambda: window.vault.matches.text() == "1 of 4 entries")
+    assert window.vault.totals.text() == f"all: ≈ {4 * each} tokens · constants ≈ {each}"
 
 
 @pytest.mark.always
