@@ -126,7 +126,7 @@ class PhaseHeader(QHeaderView):
     def leave_room(self, height: int) -> None:
         """Take at most half of the view's `height` in pixels, so that a low pane shows rows too."""
         names = round(self._longest(phases=True)) + self.BAND + self.SIGN + 8
-        low = height - names < 3 * row_height(self.font())  # then only bands and signs
+        low = height - names < 3 * row_height(self.font())  # then only bands and the beginnings of names
         most = self.BAND + self.SIGN + 2 if low else max(names, height // 2)
         if most != self._most:
             self._most = most
@@ -158,7 +158,7 @@ class PhaseHeader(QHeaderView):
         phase, record = model.phase(logicalIndex), model.stage(logicalIndex)
         if model.is_there(logicalIndex) or logicalIndex == TOKENS:
             painter.setPen(theme.color("text_muted" if logicalIndex == TOKENS else "text"))
-            self._write_upwards(painter, rect, text)
+            self._write(painter, rect, text)
             painter.restore()
             return
         if phase is None:
@@ -175,17 +175,27 @@ class PhaseHeader(QHeaderView):
         sign = QRectF(rect.left(), rect.top() + self.BAND, rect.width(), self.SIGN)
         if isinstance(mark, Mark):
             draw_glyph(painter, sign, mark.icon, theme.palette.error if mark is BROKEN else theme.palette.accent, 13)
-        elif first:
+        elif first and not self._is_low:
             draw_glyph(painter, sign, "plus" if record is None else "minus", theme.palette.text_faint, 10)
         quiet = record is not None and model.is_quiet(record)
         painter.setPen(theme.color("error" if mark is BROKEN else "text_muted" if quiet else "text"))
         font = painter.font()
         font.setItalic(quiet)
         painter.setFont(font)
-        self._write_upwards(painter, rect, text)
+        if not self._is_low or (record is None and not isinstance(mark, Mark)):
+            self._write(painter, rect, text)
         painter.restore()
 
-    def _write_upwards(self, painter: QPainter, rect: QRect, text: str) -> None:
+    @property
+    def _is_low(self) -> bool:
+        return self.height() < 2 * (self.BAND + self.SIGN)
+
+    def _write(self, painter: QPainter, rect: QRect, text: str) -> None:
+        """Upwards, or where that has no room across: “Tokens”, and “Ma”, “Se”, “Ga” of phases."""
+        if self._is_low:
+            words = text if painter.fontMetrics().horizontalAdvance(text) < rect.width() else text[:2]
+            painter.drawText(rect.adjusted(0, self.BAND, 0, 0), int(Qt.AlignmentFlag.AlignCenter), words)
+            return
         painter.translate(rect.left() + rect.width() / 2, rect.bottom() - 4)
         painter.rotate(-90)
         room = rect.height() - self.BAND - self.SIGN - 5

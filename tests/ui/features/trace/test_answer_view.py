@@ -346,6 +346,17 @@ def test_a_name_that_is_longer_than_its_room_is_shortened(view: AnswerView) -> N
         assert ("Match" in [each.words for each in in_head(view)]) == whole
 
 
+def test_a_low_head_says_how_its_columns_begin(view: AnswerView) -> None:
+    """There were only colours and five times the same plus; nothing said that the number was of tokens."""
+    view.phases.setFixedHeight(view.phases.BAND + view.phases.SIGN + 2)
+    words = {each.words: each.box.left() for each in in_head(view)}
+    for column, name in ((TOKENS, "Tokens"), (TOKENS + 1, "Ma"), (view.table.columnCount() - 1, "In")):
+        box = column_box(view, column)
+        assert box.left() <= words[name] < box.right(), name
+    view.table.unfold(frozenset({Phase.MATCH}))
+    assert "Ma" not in {each.words for each in in_head(view)}, "the whole name stands over its stages"
+
+
 def test_each_phase_has_a_band_in_its_colour_and_a_line_before_it(view: AnswerView, theme: Theme) -> None:
     view.table.unfold(frozenset({Phase.MATCH}))
     fills = {Phase.MATCH: "yellow", Phase.GATE: "orange", Phase.BUDGET: "purple", Phase.INJECT: "green"}
