@@ -43,6 +43,8 @@ APART: Final = 10.0
 """So many pixels at least are between two names."""
 STILL: Final = 5
 """So far may the pointer move between press and release of a click (pixels), and so near is it on an edge."""
+BEYOND: Final = 3.0
+"""What stands beyond the limit is drawn up to so many times the height of the rest, which could not be seen else."""
 WIDE: Final = 4.0
 """From this width on bars have edges, and room between them (pixels)."""
 
@@ -389,12 +391,15 @@ class BarChart(PlaceChart):
         self.brushable = self._brush and brush and bars.amount > 1
         limits = bars.limits if bars.limits is not None else np.full(bars.amount, np.nan)
         marks = bars.marked if bars.marked is not None else limits
-        self._bottoms, top = [], np.zeros(bars.amount)
+        self._bottoms, top, inside = [], np.zeros(bars.amount), np.zeros(bars.amount)
         for layer in bars.layers:  # what is beyond the limit stands not below that
             low = np.fmax(top, np.where(layer.values > 0, limits, top)) if layer.beyond else top
             self._bottoms.append(low)
             top = low + layer.values
-        most = max(1.0, *(float(np.nanmax(each, initial=0)) for each in (top, limits, marks)))
+            inside = inside if layer.beyond else top
+        held = max(float(np.nanmax(each, initial=0)) for each in (inside, limits, marks))
+        whole = max(1.0, held, float(top.max(initial=0)))
+        most = min(whole, BEYOND * held) if held else whole
         self._ends = -_SIGN_ROOM * most if bars.signs else 0.0, most
         self.update()
         self.choose(min(self.chosen, bars.amount - 1))
@@ -438,8 +443,11 @@ class BarChart(PlaceChart):
             painter.setBrush(hatch(color, theme) if layer.beyond else color)
             painter.setPen(hairline(color if layer.beyond else theme.color("fill_edge")) if gap else Qt.PenStyle.NoPen)
             there = layer.values[shown] > 0
-            low, high = bottoms[shown][there], layer.values[shown][there]
-            painter.drawRects(frame.boxes(left[there], right[there], low, low + high))
+            low, high = bottoms[shown][there], (bottoms + layer.values)[shown][there]
+            boxes = frame.boxes(left[there], right[there], low, np.minimum(high, self._ends[1]))
+            painter.drawRects(boxes)
+            for box in (box for box, end in zip(boxes, high.tolist(), strict=True) if end > self._ends[1]):
+                painter.fillRect(QRectF(box.left() - 1, box.top() + 4, box.width() + 2, 2), theme.color("panel"))
 
     def _draw_limit(self, painter: QPainter, frame: Frame) -> None:
         """A broken line over the bars that have the same limit."""

@@ -179,6 +179,18 @@ def test_bars_stand_upon_each_other_and_what_is_beyond_above_the_limit(theme: Th
     assert heights(made, "sky") == [(4, 5), (2, 3)]  # where nothing is beyond, what follows does not hang up there
 
 
+def test_much_beyond_the_limit_leaves_what_is_below_it_in_sight(theme: Theme, qtbot: QtBot) -> None:
+    """In a vault of a thousand notes the part that went in was two pixels high; a gap says that a bar goes on."""
+    made = chart(theme, qtbot, 3)
+    inside, cut = np.array([10.0, 8.0, 9.0]), np.array([150.0, 0.0, 12.0])
+    made.set_bars(Bars([Layer("green", inside), Layer("purple", cut, beyond=True)], np.full(3, 10.0)))
+    room = made.frame.room
+    assert bars(made, "green")[0].box.height() > room.height() / 4
+    gaps = [each.box for each in drawn(made) if each.fill == theme.color("panel").name() and each.box.height() == 2]
+    assert [made.place_at(box.center()) for box in gaps] == [0]
+    assert all(each.box.top() > room.top() for each in bars(made, "purple")), "the ground of a chosen bar is seen"
+
+
 def test_all_that_is_drawn_has_room_below_the_top(theme: Theme, qtbot: QtBot) -> None:
     made = chart(theme, qtbot, 2)
     for more in (
