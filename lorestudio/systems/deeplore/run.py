@@ -273,7 +273,7 @@ def _limits(settings: DeepLoreSettings, state: RunState) -> tuple[Limit, ...]:
     tokens = sum(entry.tokens for entry in capped)
     budget = None if settings.unlimited_budget else settings.max_tokens_budget
     most = None if settings.unlimited_entries else settings.max_entries
-    return Limit("token budget", tokens, budget, "tokens"), Limit("entry cap", len(capped), most, "entries")
+    return Limit("token budget", tokens, budget, "tokens"), Limit("entry limit", len(capped), most, "entries")
 
 
 _STEP: Final = re.compile(r" \(recursion step \d+\)$")

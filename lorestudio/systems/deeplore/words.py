@@ -446,7 +446,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
         "behind_cut": _NEEDS % "the budget had stopped before it",
     },
     budget_ended={
-        "over_entry_cap": "the entry cap ended the list",
+        "over_entry_cap": "the entry limit ended the list",
         **dict.fromkeys(("over_budget", "behind_cut", "truncated"), "the token budget ended the list"),
     },
     counts_all=True,

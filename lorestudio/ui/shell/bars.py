@@ -152,8 +152,13 @@ class StatusLine(QStatusBar):
 
 
 def _limits(project: Project) -> str:
+    """What is scanned, and what goes in at most."""
     settings = project.settings
-    tokens = tr("no token limit") if settings.unlimited_budget else count(settings.max_tokens_budget, "token", "tokens")
-    entries = tr("no entry limit") if settings.unlimited_entries else count(settings.max_entries, "entry", "entries")
+    tokens, entries = (
+        count(settings.max_tokens_budget, "token", "tokens"),
+        count(settings.max_entries, "entry", "entries"),
+    )
+    tokens = tr("no token limit") if settings.unlimited_budget else tr("at most {tokens}", tokens=tokens)
+    entries = tr("no entry limit") if settings.unlimited_entries else tr("at most {entries}", entries=entries)
     depth = number(settings.scan_depth)
     return tr("depth {depth} · {tokens} · {entries}", depth=depth, tokens=tokens, entries=entries)

@@ -164,7 +164,7 @@ def test_a_whole_trace() -> None:
         for part in block.parts:
             assert part.entry is not None
             assert block.text[part.start : part.end].startswith(f"<{WHOLE.name(part.entry)}>\n")
-    assert trace.limits == (Limit("token budget", 175, 200, "tokens"), Limit("entry cap", 5, 10, "entries"))
+    assert trace.limits == (Limit("token budget", 175, 200, "tokens"), Limit("entry limit", 5, 10, "entries"))
     assert (trace.total_tokens, trace.draws, trace.index_size) == (180, (0.9,), 13)
     assert trace.facts["exempt"] == [0, 9, 11]
     assert set(trace.entries) == set(range(14))

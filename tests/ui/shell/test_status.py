@@ -104,9 +104,9 @@ def test_what_is_not_told_does_not_come_and_go(
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        ({"unlimited_budget": True, "unlimited_entries": False, "max_entries": 1}, "no token limit · 1 entry"),
+        ({"unlimited_budget": True, "unlimited_entries": False, "max_entries": 1}, "no token limit · at most 1 entry"),
         ({"unlimited_budget": False, "unlimited_entries": True, "max_tokens_budget": 2048},
-         "2,048 tokens · no entry limit"),
+         "at most 2,048 tokens · no entry limit"),
     ],
 )  # fmt: skip
 def test_the_limits_in_force(

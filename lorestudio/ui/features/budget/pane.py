@@ -258,7 +258,7 @@ class BudgetBar(Picture):
         found: list[tuple[BudgetOrigin | bool, str]] = [(each, tr(each.word)) for each in ORIGINS if each in present]
         if self._view.besides is not None:
             found.append((self._view.besides.origin, self._view.besides.title))
-        for over_count, words in ((False, tr("cut by the budget")), (True, tr("over the limit of entries"))):
+        for over_count, words in ((False, tr("cut by the budget")), (True, tr("over the entry limit"))):
             tokens = sum(segment.tokens for segment in self._view.cut if segment.over_count is over_count)
             if any(segment.over_count is over_count for segment in self._view.cut):
                 found.append((over_count, f"{words}: {number(tokens)}"))
@@ -496,7 +496,7 @@ def _segment_look(row: SegmentRow) -> Look:
 def _note(segment: Segment) -> str:
     if segment.cut:
         if segment.over_count:
-            return tr("over the limit of entries")
+            return tr("over the entry limit")
         if segment.needs is not None:
             return tr("cut, needs {needs} more tokens", needs=number(segment.needs))
         return tr("cut: {why}", why=segment.why)

@@ -132,7 +132,7 @@ def test_what_is_drawn(bar: BudgetBar, theme: Theme) -> None:
     assert words == [
         "Rules", "Skarn", "150 free", "limit 600", "out: 200",
         "C", ALWAYS.word, "K", "keyword", "cut by the budget: 50",
-        "over the limit of entries: 150",
+        "over the entry limit: 150",
     ]  # fmt: skip
     letters = {each.words: each.fill for each in drawn(bar) if len(each.words) == 1}
     assert letters == {each.letter: theme.fill(each.fill)[1].name() for each in (ALWAYS, KEYWORD)}

@@ -331,7 +331,7 @@ def test_the_list_says_why_an_entry_is_in_or_out(qtbot: QtBot, theme: Theme) -> 
     shown.resize(900, 300)
     model.set_rows(segment_rows(view))
     assert words_drawn(shown) == [
-        "158", "Crown", "cut, needs 58 more tokens", "40", "Dawnkeep", "over the limit of entries",
+        "158", "Crown", "cut, needs 58 more tokens", "40", "Dawnkeep", "over the entry limit",
         "40", "Moor", "cut: it is below the line", "30", "A", "Rules", f"{AI.word}, trimmed from 90",
         "60", "K", "Skarn", "keyword", "5", "K", "Bell", "outlet, outside the budget",
     ]  # fmt: skip

@@ -305,7 +305,7 @@ def test_another_budget_is_tried_kept_and_undone(make_window) -> None:
     pane = window.budget
     before = pane._trace
     assert "of 1,300" in pane.caps.text()
-    assert "Entry cap:" in pane.caps.text()
+    assert "Entry limit:" in pane.caps.text()
     assert pane.last_label.text().startswith("Reply #6: ")  # the reply before, beside this one
     assert not pane.last.isHidden()
     assert not pane.slider.isHidden()
