@@ -241,7 +241,8 @@ class Picker(Dialog):
         said = count(self._found, "match", "matches")
         if self._found > SHOWN:
             said = tr("{matches}, of which the first {shown} are shown", matches=said, shown=SHOWN)
-        self._count.setText(said if self._found else tr("Nothing has these letters in this order."))
+        sought = bool(self.field.text()) and not self._found
+        self._count.setText(tr("Nothing has these letters in this order.") if sought else said)
 
     def _pick(self, index: Index) -> None:
         choice = index.data(ITEM)

@@ -117,6 +117,13 @@ def test_typing_finds_counts_and_goes_to_the_first(theme: Theme, qtbot: QtBot) -
     assert picker.view.model().rowCount() == SHOWN
 
 
+def test_nothing_to_pick_is_not_blamed_on_letters_that_nobody_typed(theme: Theme, qtbot: QtBot) -> None:
+    picker, _told = make(theme, qtbot, [])
+    assert count_of(picker) == ["0 matches"]
+    qtbot.keyClicks(picker.field, "z")
+    assert count_of(picker) == ["Nothing has these letters in this order."]
+
+
 def test_the_row_stays_where_more_is_found_or_said(theme: Theme, qtbot: QtBot) -> None:
     picker, told = make(theme, qtbot, CHOICES)
     qtbot.keyClick(picker.field, Qt.Key.Key_End)
