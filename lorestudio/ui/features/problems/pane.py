@@ -342,7 +342,7 @@ FLAT: Final = 1.3
 
 REPORT_SECONDS: Final = 0.1
 OPEN_UP_TO: Final = 300
-"""A severity starts open while it has at most this many findings."""
+"""A severity starts wholly open while it has at most this many findings; of the worst one the notes are seen always."""
 
 
 class ProblemsPane(Pane):
@@ -587,6 +587,8 @@ class ProblemsPane(Pane):
             index = self.model.index(place, 0)
             if self.model.node(index).amount <= OPEN_UP_TO:
                 self.tree.expandRecursively(index)
+            elif place == 0:
+                self.tree.expand(index)
 
     def _tell(self) -> None:
         """What is shown, in words."""
@@ -609,7 +611,7 @@ class ProblemsPane(Pane):
     def _tell_found(self, problems: Problems) -> None:
         counts = ", ".join(count(problems.count(severity), *NAMES[severity]) for severity in Severity)
         if self.model.filtered and problems.findings:
-            counts = tr("{shown} shown of {counts}", shown=number(self.model.shown), counts=counts)
+            counts = tr("{counts}; {shown} shown", shown=number(self.model.shown), counts=counts)
         more = " ".join(problems.failures)
         if problems.unread:
             notes = count(problems.unread, "note", "notes")
