@@ -388,15 +388,11 @@ def _fields_of(kept: Raw) -> Iterable[tuple[str, Json]]:
 
 def _fates_there(form: EntryForm, raw: Raw, kept: Raw) -> Iterable[FieldFate]:
     links = {link.theirs: link for link in form.links}
-    usual = _flat(form.back(NEW_ENTRY), form.nested) | _flat(form.new({}), form.nested)
     fields = _flat(raw, form.nested)
     beside = _flat(mapping(kept.get("fields")), form.nested)
-    all_said = form.there(raw)
-    for path, value in fields.items():
+    for path in _telling(form, fields):
         name = ".".join(path)
         link = links.get(name)
-        if path[-1] == HOME or value in (None, "", [], {}) or (path in usual and same_value(usual[path], value)):
-            continue
         if link is not None and link.how and link.applies(raw):
             yield FieldFate(name, Fidelity.APPROXIMATE, link.how)
         elif path not in beside:
@@ -404,15 +400,48 @@ def _fates_there(form: EntryForm, raw: Raw, kept: Raw) -> Iterable[FieldFate]:
         elif link is None:
             yield FieldFate(name, Fidelity.CARRIED)
         else:
-            rest = form.there(_unflat({one: fields[one] for one in fields if one != path}))
-            told = not same_value(all_said.get(link.ours), rest.get(link.ours))
-            yield FieldFate(name, Fidelity.EXACT if told else Fidelity.CARRIED)
+            yield FieldFate(name, Fidelity.EXACT if _tells(form, fields, path, link.ours) else Fidelity.CARRIED)
+
+
+def _telling(form: EntryForm, fields: Mapping[Path, Json]) -> Iterable[Path]:
+    """Those of an entry's fields that say something else than in any new one."""
+    usual = _flat(form.back(NEW_ENTRY), form.nested) | _flat(form.new({}), form.nested)
+    for path, value in fields.items():
+        is_usual = path in usual and same_value(usual[path], value)
+        if path[-1] != HOME and value not in (None, "", [], {}) and not is_usual:
+            yield path
+
+
+def _tells(form: EntryForm, fields: Mapping[Path, Json], path: Path, ours: str) -> bool:
+    """Whether it is this one of the form's fields that says what stands in a field of World Info."""
+    rest = {one: value for one, value in fields.items() if one != path}
+    return not same_value(form.there(_unflat(fields)).get(ours), form.there(_unflat(rest)).get(ours))
+
+
+def _left_behind(form: EntryForm, entry: Raw) -> Iterable[FieldFate]:
+    """What the entry keeps for programs that it came from, which goes no further."""
+    from lorestudio.exchange.lorebooks.formats import FORMATS  # noqa: PLC0415  # it is made of the forms
+
+    forms = {each.name: each for known in FORMATS for each in known.forms}
+    for name, kept in mapping(mapping(entry.get("extensions")).get(HOME)).items():
+        origin = forms.get(name)
+        if origin is None or name == form.name:
+            continue
+        links = {link.theirs: link.ours for link in origin.links}
+        fields = _flat(mapping(mapping(kept).get("fields")), origin.nested)
+        whole = _flat(origin.back(entry), origin.nested) | fields
+        for path in _telling(origin, fields):
+            ours = links.get(".".join(path))
+            if ours is None or not _tells(origin, whole, path, ours):
+                yield FieldFate(f"{name}.{'.'.join(path)}", Fidelity.LOST, form.cannot)
 
 
 def _fates_back(form: EntryForm, entry: Raw, read: Raw, carried: frozenset[str]) -> Iterable[FieldFate]:
-    for name in mapping(entry.get("extensions")) if form.cannot else ():
-        if name != HOME:
-            yield FieldFate(f"extensions.{name}", Fidelity.LOST, form.cannot)
+    if form.cannot:
+        for name in mapping(entry.get("extensions")):
+            if name != HOME:
+                yield FieldFate(f"extensions.{name}", Fidelity.LOST, form.cannot)
+        yield from _left_behind(form, entry)
     links = {link.ours: link for link in form.links}
     for name in dict.fromkeys((*entry, *NEW_ENTRY)):
         if name in _OUR_OWN:

@@ -256,3 +256,33 @@ def test_two_ways_are_told_as_one() -> None:
 
 def test_a_remark_is_told_once_with_its_number() -> None:
     assert told_once(["a", "b", "a", "a"]) == ("a (3 times)", "b")
+
+
+CARRIED = {
+    "novelai": (novelai.FORM, {
+        "text": "Fog.", "keys": ["brume"], "displayName": "Brume", "id": "a1", "searchRange": 900, "category": "c1",
+        "contextConfig": {"prefix": "[", "budgetPriority": 300, "trimDirection": "trimBottom"},
+        "loreBiasGroups": [{"phrases": ["x"]}],
+    }, {"id", "searchRange", "category", "contextConfig.prefix", "loreBiasGroups"}),
+    "aidungeon": (aidungeon.CARDS, {
+        "keys": "brume, fog", "value": "Fog.", "title": "Brume", "description": "My own words.", "type": "location",
+    }, {"description", "type"}),
+    "agnaistic": (agnaistic.FORM, {
+        "name": "Brume", "entry": "Fog.", "keywords": ["brume"], "priority": 5, "weight": 3, "enabled": True,
+    }, {"priority"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("origin", CARRIED)
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_what_was_carried_for_one_program_is_lost_where_another_has_no_place_for_it(
+    form: EntryForm, origin: str
+) -> None:
+    """The report called such an export exact throughout, and prefixes, categories and ranges were gone."""
+    own, raw, beside = CARRIED[origin]
+    entry, there = into_world_info(own, raw, 0, 0)
+    assert {each.field for each in there.fields if each.fate is Fidelity.CARRIED} == beside
+    _made, back = from_world_info(form, entry)
+    lost = {each.field for each in back.fields if each.fate is Fidelity.LOST and "." in each.field}
+    goes_along = form.name == origin or not form.cannot
+    assert lost == (set() if goes_along else {f"{origin}.{name}" for name in beside})
