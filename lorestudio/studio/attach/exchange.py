@@ -19,6 +19,7 @@ from enum import StrEnum
 from typing import Final
 from urllib.parse import unquote
 
+import brotli
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
@@ -160,15 +161,22 @@ def _plain(data: bytes, encoding: str) -> tuple[bytes, str]:
     """The body without its encoding. What breaks off is read as far as it goes."""
     if encoding in {"", "identity"}:
         return data, ""
-    if encoding not in {"gzip", "x-gzip", "deflate"}:
-        return b"", f"the answer is packed as “{encoding}”, which is not read here; it went through unchanged"
-    for window in (zlib.MAX_WBITS | 32, -zlib.MAX_WBITS):  # with a head of gzip or zlib, then bare deflate
-        unpacker = zlib.decompressobj(window)
-        try:
-            return unpacker.decompress(data, MAX_REPLY), ""
-        except zlib.error:
-            continue
-    return b"", f"the answer says that it is packed as “{encoding}”, and is not"
+    try:
+        if encoding == "br":  # which SillyTavern asks for
+            return brotli.Decompressor().process(data, output_buffer_limit=MAX_REPLY), ""
+        if encoding in {"gzip", "x-gzip", "deflate"}:
+            return _inflated(data), ""
+    except (brotli.error, zlib.error):
+        return b"", f"the answer says that it is packed as “{encoding}”, and is not"
+    return b"", f"the answer is packed as “{encoding}”, which is not read here; it went through unchanged"
+
+
+def _inflated(data: bytes) -> bytes:
+    """Raises zlib.error for what has neither a head of gzip or zlib, nor is bare deflate."""
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(data, MAX_REPLY)
+    except zlib.error:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, MAX_REPLY)
 
 
 TEXT: Final = "text"

@@ -14,6 +14,7 @@ from pathlib import Path
 from time import time_ns
 from typing import Any
 
+import brotli
 import pytest
 
 from lorestudio.domain.records import replace
@@ -34,7 +35,7 @@ from lorestudio.studio.attach.captures import (
     steps,
 )
 from lorestudio.studio.attach.endpoint import Endpoint, new_token
-from lorestudio.studio.attach.exchange import TEXT, Exchange, ExchangeEnd, read_prompt, read_replies
+from lorestudio.studio.attach.exchange import MAX_REPLY, TEXT, Exchange, ExchangeEnd, read_prompt, read_replies
 from tests.studio.attach.loopback import ask, provider, whole
 from tests.studio.attach.test_endpoint import KEY, ROWS, request
 
@@ -344,13 +345,27 @@ def test_a_refusal_without_words_is_its_number() -> None:
 
 def test_a_capture_says_what_it_could_not_keep() -> None:
     exchange = Exchange(
-        "POST", "/v1/completions", answer_headers=((b"Content-Encoding", b"br"),), answer=bytearray(b"?")
+        "POST", "/v1/completions", answer_headers=((b"Content-Encoding", b"zstd"),), answer=bytearray(b"?")
     )
     exchange.rest_not_kept = True
     kept = capture_of(exchange, "token", "http://127.0.0.1:1")
     assert kept.answer == ""
-    assert "packed as “br”" in kept.problem
+    assert "packed as “zstd”" in kept.problem
     assert "only the beginning" in kept.problem
+
+
+def test_an_answer_packed_as_sillytavern_asks_for_is_read() -> None:
+    """Also one that breaks off; what unpacks to more than is kept of an answer is read so far."""
+    packed = brotli.compress(b'{"content": "It rings, says Wren, and the gate stays shut."}', quality=0)
+    head, far = ((b"Content-Encoding", b"br"),), brotli.compress(b"0 " * 2 * MAX_REPLY)
+
+    def kept(data: bytes) -> tuple[str, str]:
+        return Exchange("POST", "/v1/completions", answer_headers=head, answer=bytearray(data)).kept_answer("token")
+
+    assert kept(packed) == ('{"content": "It rings, says Wren, and the gate stays shut."}', "")
+    assert kept(packed[:-20])[0].startswith('{"content": "It')
+    assert MAX_REPLY <= len(kept(far)[0]) < 2 * MAX_REPLY
+    assert kept(b"plain") == ("", "the answer says that it is packed as “br”, and is not")
 
 
 def test_what_came_of_a_request_is_told_also_where_it_is_no_reply() -> None:
