@@ -125,7 +125,8 @@ def comparison_markdown(before: RunSide, after: RunSide, diff: TraceDiff, causes
         lines += ["", "## What was different", "", *_cause_lines(causes.causes)]
     lines += _sections(change_lines(diff, causes))
     if not diff:
-        lines += ["", "The same entries went in, in the same order."]
+        alike = "The same entries went in, in the same order."
+        lines += ["", alike if diff.unchanged else "No entry went in, in either run."]
     refated = refated_lines(diff)
     if refated:
         lines += ["", "## Stopped by something else", "", *(f"- {_escaped(line)}" for line in refated)]

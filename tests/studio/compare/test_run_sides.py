@@ -68,6 +68,8 @@ def test_markdown_of_runs_that_are_alike() -> None:
     text = comparison_markdown(before, before, compare(before.trace, before.trace))
     assert "The same entries went in, in the same order." in text
     assert "What was different" not in text
+    empty = replace(before.trace, injections=())
+    assert "\n\nNo entry went in, in either run.\n" in comparison_markdown(before, before, compare(empty, empty))
 
 
 def test_json_has_all_sections() -> None:

@@ -262,7 +262,9 @@ class RunsPage(Pane):
         sign = f" <span style='color:{tone}'>({signed_words(grown)})</span>" if grown else ""
         text = tr("{before} → {after} tokens", before=number(before), after=number(after))
         same = tr("{same} unchanged", same=count(found.diff.unchanged, "entry", "entries"))
-        first = "" if found.diff else tr("The same entries went in, in the same order. ")
+        none = tr("No entry went in, in either run. ")
+        alike = tr("The same entries went in, in the same order. ") if found.diff.unchanged else none
+        first = "" if found.diff else alike
         self.headline.setText(f"{first}{text}{sign}, {same}")
         self.note_changed.emit(f"{found.before.title} → {found.after.title}")
         self._show_rows()

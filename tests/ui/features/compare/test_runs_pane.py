@@ -103,7 +103,7 @@ def test_messages_that_were_not_written_yet_were_stopped_by_nothing(window: Main
     go(window, 4)
     window.run("compare.before")
     settle(window, qtbot)
-    assert pane_of(window).headline.text().startswith("The same entries went in")
+    assert pane_of(window).headline.text().startswith("No entry went in, in either run.")
     assert not any(group.startswith("Stopped") for group in groups(pane_of(window)))
 
 
