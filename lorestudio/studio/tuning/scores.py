@@ -78,13 +78,13 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
                 lambda turn: 2 * turn.hits, lambda turn: 2 * turn.hits + turn.wrong + turn.missed,
             ),
             Metric("tokens", "Tokens a reply", "tokens", False, lambda turn: turn.tokens, lambda _turn: 1),
-            Metric("cut", "Cut by the budget a reply", "tokens", False, lambda turn: turn.cut, lambda _turn: 1),
+            Metric("cut", "Tokens cut by the budget a reply", "tokens", False, lambda turn: turn.cut, lambda _turn: 1),
             Metric(
                 "churn", "Entries changed from reply to reply", "entries", False,
                 lambda turn: turn.churn or 0, lambda turn: turn.churn is not None,
             ),
             Metric(
-                "read_again", "Prompt cache: read again a reply", "tokens", False,
+                "read_again", "Prompt cache: tokens read again a reply", "tokens", False,
                 lambda turn: turn.read_again or 0, lambda turn: turn.read_again is not None,
             ),
             Metric("ai_calls", "Questions to a model a reply", "calls", False,

@@ -124,3 +124,10 @@ def test_no_interval_where_none_can_be_told(sums: list[list[float]]) -> None:
 def test_the_manual_defines_every_metric() -> None:
     page = (Path(__file__).parents[3] / "resources/docs/tuning.md").read_text(encoding="utf-8")
     assert [each.title for each in METRICS.values() if f"| {each.title} |" not in page] == []
+
+
+def test_a_figure_in_tokens_says_so() -> None:
+    """A table of figures has no column for units: “Cut by the budget a reply 80” could be entries."""
+    in_tokens = [each.title for each in METRICS.values() if each.unit == "tokens"]
+    assert len(in_tokens) == 3
+    assert [title for title in in_tokens if "tokens" not in title.lower()] == []
