@@ -260,7 +260,8 @@ class SettingsFeature(Feature):
             self.pane.set_origin(*profiles.origin)
             self.pane.profile_button.setText(profiles.name or tr("Profiles"))
             self.pane.profile_button.setAccessibleName(tr("Settings profiles, export and import"))
-        self.status_button.setVisible(project is not None)
+        speaks = project is not None and (self._session.choice.is_main or not project.of_books)
+        self.status_button.setVisible(speaks)  # over lorebooks alone no other system heeds DeepLore's settings
         name = tr("{name}, changed", name=profiles.title) if profiles.is_changed else profiles.title
         self.status_button.setText(shorten(profiles.title, MOST_STATUS) + (" *" if profiles.is_changed else ""))
         self.status_button.setToolTip(tr("Show the settings. {origin}", origin=profiles.origin[0]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QPointF, Qt
@@ -453,6 +454,22 @@ def test_the_keyboard_goes_from_the_tree_to_the_field_and_back(window) -> None:
     index = pane.view.tree.currentIndex()
     QTest.keyClick(pane.view.tree, Qt.Key.Key_Return)
     assert not pane.view.tree.isExpanded(index)
+
+
+@pytest.mark.always
+def test_over_a_lorebook_the_status_line_names_deeplores_settings_only_where_deeplore_decides(
+    make_window, qtbot, tmp_path: Path
+) -> None:
+    book = tmp_path / "Book.json"
+    book.write_text(json.dumps({"entries": {"0": {"uid": 0, "key": ["fog"], "content": "Grey."}}}), "utf-8")
+    window = make_window()
+    window.session.set_project(open_project([str(book)]))
+    status = window.features.settings.status_button
+    assert not status.isVisibleTo(window)
+    window.session.replays.choose(system="deeplore")
+    qtbot.waitUntil(lambda: status.isVisibleTo(window))
+    window.session.replays.choose(system="world-info")
+    qtbot.waitUntil(lambda: not status.isVisibleTo(window))
 
 
 @pytest.mark.always
