@@ -163,12 +163,16 @@ def _plain(data: bytes, encoding: str) -> tuple[bytes, str]:
         return data, ""
     try:
         if encoding == "br":  # which SillyTavern asks for
-            return brotli.Decompressor().process(data, output_buffer_limit=MAX_REPLY), ""
-        if encoding in {"gzip", "x-gzip", "deflate"}:
+            made = brotli.Decompressor()
+            if (text := made.process(data, output_buffer_limit=MAX_REPLY)) or made.is_finished():
+                return text, ""
+        elif encoding in {"gzip", "x-gzip", "deflate"}:
             return _inflated(data), ""
+        else:
+            return b"", f"the answer is packed as “{encoding}”, which is not read here; it went through unchanged"
     except (brotli.error, zlib.error):
-        return b"", f"the answer says that it is packed as “{encoding}”, and is not"
-    return b"", f"the answer is packed as “{encoding}”, which is not read here; it went through unchanged"
+        pass
+    return b"", f"the answer says that it is packed as “{encoding}”, and is not"
 
 
 def _inflated(data: bytes) -> bytes:
