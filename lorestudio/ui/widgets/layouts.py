@@ -29,6 +29,8 @@ from PySide6.QtWidgets import (
     QSpinBox,
     QSplitter,
     QStackedWidget,
+    QStyle,
+    QStyleOptionComboBox,
     QTabWidget,
     QToolButton,
     QVBoxLayout,
@@ -286,9 +288,21 @@ def number_field(
     return made
 
 
+class _Combo(QComboBox):
+    """Shortens what it has no room for; Qt cuts it off in the middle of a letter, as if that were all."""
+
+    def initStyleOption(self, option: QStyleOptionComboBox) -> None:
+        """Qt: see the class."""
+        super().initStyleOption(option)
+        part = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self).width()
+        room -= 0 if option.currentIcon.isNull() else option.iconSize.width() + 4
+        option.currentText = option.fontMetrics.elidedText(option.currentText, Qt.TextElideMode.ElideRight, room - 4)
+
+
 def combo(parent: QWidget, name: str, items: Mapping[Any, str] | None = None) -> QComboBox:
     """One of several, by the titles of values; its tip and its list say `name` too."""
-    box = named(QComboBox(parent), name, name)
+    box = named(_Combo(parent), name, name)
     box.view().setAccessibleName(name)
     for value, title in (items or {}).items():
         box.addItem(title, value)

@@ -118,6 +118,20 @@ def test_one_of_several_is_down_and_a_list_has_the_values_of_its_titles(parent: 
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("pictured", [False, True])
+def test_a_choice_without_room_is_shortened_and_not_cut_off(parent: QWidget, theme: Theme, pictured: bool) -> None:
+    """“By tur” stood there, and “Turn before:”."""
+    box = combo(parent, "Order", {1: "By turn and entry"})
+    if pictured:
+        box.setItemIcon(0, theme.icon("stop"))
+    for width, begins, ends in ((300, "By turn and entry", ""), (100, "By", "…")):
+        box.resize(width, 26)
+        (words,) = (each for each in drawn(box) if each.kind == "text")
+        assert words.words.startswith(begins)
+        assert words.words.endswith(ends)
+        assert words.box.left() + box.fontMetrics().horizontalAdvance(words.words) <= width - 16
+
+
 def test_a_search_field_is_emptied_by_escape_and_left_by_another_one(parent: QWidget) -> None:
     dialog, told = QDialog(parent), list[str]()
     field = SearchField(dialog, "Search")
