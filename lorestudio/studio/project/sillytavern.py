@@ -28,7 +28,7 @@ from lorestudio.settings.store import load
 from lorestudio.studio.project.places import user_folders
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.prompt.setup import Persona, PromptSetup, with_group, with_preset
-from lorestudio.systems.registry import KINDS
+from lorestudio.systems.registry import KINDS, MAIN, kind_of
 from lorestudio.vault.files import refused
 
 _KINDS: Final = ("characters", "groups", "worlds", "OpenAI Settings")
@@ -60,8 +60,8 @@ class FoundPersona(Terse, frozen=True):
 class SillyTavernFolder(Terse, frozen=True):
     """What there is in the folder of a user: chats, the newest first, and files by their names.
 
-    `settings` is the `settings.json`, None where DeepLore's settings are not in it; `host` is what it says, and
-    `problem` why it cannot be read.
+    `settings` is the `settings.json`, None where DeepLore's settings are not in it, `vaults` are the names of those
+    that DeepLore reads there; `host` is what the file says, and `problem` why it cannot be read.
     """
 
     unprinted = ("host",)
@@ -76,6 +76,7 @@ class SillyTavernFolder(Terse, frozen=True):
     personas: tuple[FoundPersona, ...] = ()
     host: Mapping[str, Json] = {}
     problem: str = ""
+    vaults: tuple[str, ...] = ()
 
     def chat(self, name: str = "", character: str = "") -> FoundChat:
         """The newest chat of this name and this character, by a part of them where nothing is called so.
@@ -129,9 +130,10 @@ def look_into(folder: Path) -> SillyTavernFolder:
         except InputError as error:
             problem = str(error)
     chats.sort(key=lambda chat: chat.when, reverse=True)
+    deeplore, vaults = _usable(settings)
     return SillyTavernFolder(
-        user, tuple(chats), _usable(settings), files["characters"], files["groups"], files["worlds"],
-        files["OpenAI Settings"], _personas(host), host, problem,
+        user, tuple(chats), deeplore, files["characters"], files["groups"], files["worlds"],
+        files["OpenAI Settings"], _personas(host), host, problem, vaults,
     )  # fmt: skip
 
 
@@ -176,12 +178,15 @@ def _personas(host: Mapping[str, Json]) -> tuple[FoundPersona, ...]:
     return tuple(found)
 
 
-def _usable(settings: Path) -> Path | None:
+def _usable(settings: Path) -> tuple[Path | None, tuple[str, ...]]:
+    """The file where DeepLore's settings are in it, and where it is on the names of its vaults."""
     try:
-        load(settings)
+        loaded = load(settings)
     except (OSError, SettingsError):
-        return None
-    return settings
+        return None, ()
+    vaults = loaded.unknown.get("vaults") if loaded.settings.enabled else None
+    on = (each for each in (vaults if isinstance(vaults, list) else ()) if isinstance(each, Mapping))
+    return settings, tuple(str(each.get("name") or each.get("port")) for each in on if each.get("enabled"))
 
 
 # ---- what belongs to a chat -----------------------------------------------------------------------------------------
@@ -239,6 +244,13 @@ def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") 
         )
         paths = tuple(Path(book.place) for book in books)
         project = replace(project, book_paths=paths, read_only=True).with_books(books)
+    if folder.vaults:
+        names = ", ".join(f"“{name}”" for name in folder.vaults)
+        remarks.append(
+            f"{MAIN.title} is on there, with notes in Obsidian ({names}) that are not in this folder, so here "
+            f"{kind_of(project.system).title} decides. For {MAIN.title} open the folder of that vault, then this chat, "
+            f"with the settings in {settings_file}."
+        )
     return BroughtChat(project, systems, tuple(remarks))
 
 

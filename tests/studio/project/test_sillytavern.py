@@ -208,6 +208,21 @@ def test_a_chat_opens_with_its_own_books_where_the_settings_cannot_be_used(
     assert bool(found.problem) is (written == "{")
 
 
+def test_where_deeplore_is_on_its_vaults_are_named_which_the_folder_does_not_have(full: Path) -> None:
+    """Its users saw World Info decide, and not a word of DeepLore."""
+    settings = full / "data" / "default-user" / "settings.json"
+    vaults = [{"name": "Brume", "port": 27123, "enabled": True}, {"name": "Old", "enabled": False}]
+
+    def told(**own: object) -> list[str]:
+        settings.write_text(json.dumps({**HOST, "extension_settings": {"deeplore_enhanced": own}}))
+        found = look_into(full)
+        opened = open_found(found, found.chat("evening"))
+        return [each for each in opened.remarks if "Obsidian (“Brume”)" in each and str(settings) in each]
+
+    assert len(told(enabled=True, vaults=vaults)) == 1
+    assert told(enabled=False, vaults=vaults) == told(enabled=True, vaults=vaults[1:]) == told(enabled=True) == []
+
+
 def test_a_book_that_is_gone_or_broken_leaves_the_others_in_play(full: Path) -> None:
     """One of them took all away, and the chat ran without any lore."""
     user = full / "data" / "default-user"
