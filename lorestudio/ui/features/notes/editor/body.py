@@ -73,6 +73,8 @@ COLUMN: Final = 760
 
 _KEEP: Final = QTextCursor.MoveMode.KeepAnchor
 _COMMENT: Final = "%%"
+_ITEM: Final = re.compile(r"(\s*(?:[-*+]|(\d{1,9})[.)]) +(?:\[.\] +)?|\s*(?:> ?)+)(.*)")
+"""A line of a list or a quotation: what begins it with its number, and what stands there."""
 
 
 class BodyEdit(QPlainTextEdit):
@@ -291,7 +293,27 @@ class BodyEdit(QPlainTextEdit):
                 return
             if enter or (event.text() and event.text().isprintable()):
                 self._make_room()
+        if enter and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and self._goes_on():
+            return
         super().keyPressEvent(event)
+
+    def _goes_on(self) -> bool:
+        """Begin the next line of a list or a quotation as this one does, or end it where nothing stands in this one."""
+        cursor = self.textCursor()
+        found = _ITEM.fullmatch(cursor.block().text())
+        if self.isReadOnly() or found is None or cursor.hasSelection() or cursor.positionInBlock() < length(found[1]):
+            return False
+        begins, number_, text = found.groups()
+        if text.strip():
+            begins = re.sub(r"\[.\]", "[ ]", begins)
+            cursor.insertText(f"\n{begins.replace(number_, str(int(number_) + 1), 1) if number_ else begins}")
+        else:
+            cursor.movePosition(QTextCursor.MoveOperation.StartOfBlock)
+            cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, _KEEP)
+            cursor.removeSelectedText()
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+        return True
 
     def _deletes_into_front(self, event: QKeyEvent) -> bool:
         cursor = self.textCursor()

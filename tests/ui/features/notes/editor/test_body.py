@@ -282,6 +282,42 @@ def test_a_comment_comes_and_goes(make_editor) -> None:
     assert editor.parsed is not None
 
 
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [
+        ("- One", "- One\n- x"), ("  * One", "  * One\n  * x"), ("9. One", "9. One\n10. x"), ("3) One", "3) One\n4) x"),
+        ("- [x] Done", "- [x] Done\n- [ ] x"), ("> > Said", "> > Said\n> > x"), ("- ", "x"), ("2. [ ] ", "x"),
+        ("One - two", "One - two\nx"), ("2024 was", "2024 was\nx"), ("-", "-\nx"),
+    ],
+)  # fmt: skip
+def test_enter_goes_on_with_a_list_and_ends_it(make_editor, qtbot, line: str, after: str) -> None:
+    editor = make_editor(PLAIN.replace("A dragon.", line))
+    editor.show()
+    cursor = editor.body.textCursor()
+    cursor.setPosition(
+        editor.body.document().findBlockByNumber(PLAIN.count("\n", 0, PLAIN.index("A dragon."))).position()
+    )
+    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+    editor.body.setTextCursor(cursor)
+    qtbot.keyClick(editor.body, Qt.Key.Key_Return)
+    qtbot.keyClicks(editor.body, "x")
+    assert editor.buffer.text == PLAIN.replace("A dragon.", after)
+
+
+def test_enter_before_or_in_the_middle_of_an_item_splits_it_as_any_line(make_editor, qtbot) -> None:
+    editor = make_editor(PLAIN.replace("A dragon.", "- A dragon."))
+    cursor = editor.body.document().find("dragon")
+    cursor.setPosition(cursor.selectionStart())
+    editor.body.setTextCursor(cursor)
+    qtbot.keyClick(editor.body, Qt.Key.Key_Return)
+    assert "- A \n- dragon." in editor.buffer.text
+    cursor.movePosition(QTextCursor.MoveOperation.StartOfBlock)
+    editor.body.setTextCursor(cursor)
+    qtbot.keyClick(editor.body, Qt.Key.Key_Return)
+    qtbot.keyClick(editor.body, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert "- A \n\n\n- dragon." in editor.buffer.text.replace("\u2028", "\n")
+
+
 def test_a_comment_over_lines_stays_out_of_the_prompt_and_comes_back(make_editor) -> None:
     text = PLAIN + "More.\n"
     editor = make_editor(text)
