@@ -186,7 +186,7 @@ class MapDrawing:
     # ---- around them ------------------------------------------------------------------------------------------------
 
     def _draw_playhead(self, painter: QPainter, column: int) -> None:
-        """The chosen turn, through axis and cells."""
+        """The chosen turn, a ground behind its name, which is often wider, and lines through the cells."""
         at, palette = self._at, self._palette
         left, wide = at.left_of(column), max(at.cell, 2.0)
         painter.save()
@@ -195,10 +195,10 @@ class MapDrawing:
         painter.setPen(hairline(QColor(palette.accent), 1.5))
         bottom = min(at.height, at.top_of(len(self._content.rows)))
         if at.cell >= LINE_CELL:
-            painter.drawLine(QLineF(left, 0, left, bottom))
-            painter.drawLine(QLineF(left + wide, 0, left + wide, bottom))
+            painter.drawLine(QLineF(left, AXIS, left, bottom))
+            painter.drawLine(QLineF(left + wide, AXIS, left + wide, bottom))
         else:
-            painter.drawLine(QLineF(left + wide / 2, 0, left + wide / 2, bottom))
+            painter.drawLine(QLineF(left + wide / 2, AXIS, left + wide / 2, bottom))
         painter.restore()
 
     def _draw_axis(self, painter: QPainter, chosen: int) -> None:

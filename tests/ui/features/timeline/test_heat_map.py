@@ -311,7 +311,7 @@ def test_the_chosen_cell_has_an_edge_within_it_and_with_the_keyboard_a_ring_arou
     assert [each.box.topLeft() for each in first] == [QPointF(TITLES + 0.5, AXIS + 0.5)]
 
 
-def test_the_chosen_turn_goes_through_the_numbers_and_down_to_the_last_row(content: MapContent, theme: Theme) -> None:
+def test_the_chosen_turn_goes_down_to_the_last_row_and_not_through_its_name(content: MapContent, theme: Theme) -> None:
     soft, strong = theme.color("accent_soft").name(), theme.color("accent").name()
     bottom = AXIS + ROW_HEIGHT * len(content.rows)
 
@@ -322,10 +322,10 @@ def test_the_chosen_turn_goes_through_the_numbers_and_down_to_the_last_row(conte
         return [each.box for each in made if each.fill == soft], lines
 
     left = TITLES + 3 * 20
-    assert found(20) == ([QRectF(left, 0, 20, AXIS)], [(left, 0, bottom), (left + 20, 0, bottom)])
-    assert found(6) == ([QRectF(TITLES + 18, 0, 6, AXIS)], [(TITLES + 18, 0, bottom), (TITLES + 24, 0, bottom)])
-    assert found(4) == ([QRectF(TITLES + 12, 0, 4, AXIS)], [(TITLES + 14, 0, bottom)])
-    assert found(1) == ([QRectF(TITLES + 3, 0, 2, AXIS)], [(TITLES + 4, 0, bottom)])  # never narrower than two
+    assert found(20) == ([QRectF(left, 0, 20, AXIS)], [(left, AXIS, bottom), (left + 20, AXIS, bottom)])
+    assert found(6) == ([QRectF(TITLES + 18, 0, 6, AXIS)], [(TITLES + 18, AXIS, bottom), (TITLES + 24, AXIS, bottom)])
+    assert found(4) == ([QRectF(TITLES + 12, 0, 4, AXIS)], [(TITLES + 14, AXIS, bottom)])
+    assert found(1) == ([QRectF(TITLES + 3, 0, 2, AXIS)], [(TITLES + 4, AXIS, bottom)])  # never narrower than two
     assert found(20, 0)[0] == [QRectF(TITLES, 0, 20, AXIS)]
     assert found(20, -1) == ([], [])
 

@@ -28,6 +28,7 @@ from lorestudio.ui.features.timeline.tables import (
     totals_text,
     turn_columns,
 )
+from lorestudio.ui.widgets.cells import FIT
 from lorestudio.ui.widgets.record_table import RecordTable
 from tests.ui.drawing import at_the_right
 from tests.ui.worlds import ENTRIES, LEFT_OUT, SKARN
@@ -123,6 +124,9 @@ def test_turns_in_columns_of_numbers_and_words(qapp: object) -> None:
     assert said(table, 4)[7:] == ["100", "0", "0", ""]
     numbers = [table.headerData(column, Qt.Orientation.Horizontal) for column in at_the_right(table)]
     assert numbers == ["In", "Tokens", "Of budget", "Entered", "Left", "Cache kept", "Read again", "By placed texts"]
+    tips = [table.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) for column in range(4)]
+    assert ("outlets" in tips[2], "counts against the budget" in tips[3]) == (True, True), "1,330 of 1,300 is not 95%"
+    assert table.columns[0].width == FIT, "“#28 ‹1›” had no room in large letters"
 
 
 def test_causes_in_columns_with_their_share(qapp: object) -> None:
