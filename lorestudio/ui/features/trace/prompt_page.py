@@ -109,7 +109,7 @@ class PromptRow(Struct, frozen=True):
 
 
 def _amount(tokens: int, *, estimate: bool) -> str:
-    return f"≈{number(tokens)}" if estimate else number(tokens)
+    return f"≈ {number(tokens)}" if estimate else number(tokens)
 
 
 def prompt_rows(prompt: AssembledPrompt, trace: Trace, *, lore_only: bool = False) -> tuple[PromptRow, ...]:

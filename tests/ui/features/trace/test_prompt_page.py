@@ -83,8 +83,8 @@ def test_budget_bar_sentence_and_prompt_say_one_figure(make_window: Callable[...
     [
         ({"counted": 70}, "70 · model 64", "Bell, keyword, 70 tokens, 64 as the model counts"),
         ({"counted": 64}, "64", "Bell, keyword, 64 tokens"),
-        ({"counted": 64, "budget_estimate": True}, "≈64 · model 64", "Bell, keyword, ≈ 64 tokens"),
-        ({"estimate": True}, "≈64", "Bell, keyword, ≈ 64 tokens"),
+        ({"counted": 64, "budget_estimate": True}, "≈ 64 · model 64", "Bell, keyword, ≈ 64 tokens"),
+        ({"estimate": True}, "≈ 64", "Bell, keyword, ≈ 64 tokens"),
     ],
 )
 def test_both_counts_of_an_entry_are_said_where_they_differ(given: dict[str, Any], amount: str, words: str) -> None:
@@ -265,7 +265,7 @@ def test_what_was_not_sent_stands_at_the_end_with_its_tokens() -> None:
         LeftOutPart(PromptOrigin(Origin.ENTRY, "Rules", entry=RULES), Left.NO_PLACE, 20),
     ]
     prompt = replace(assemble(trace, make_chat(), None, CHARS_4), left_out=tuple(lost), remarks=(), unknown_macros=())
-    for lore_only, titles, tokens in ((False, ["Tessa", "Rules"], "≈23"), (True, ["Rules"], "≈20")):
+    for lore_only, titles, tokens in ((False, ["Tessa", "Rules"], "≈ 23"), (True, ["Rules"], "≈ 20")):
         rows = prompt_rows(prompt, trace, lore_only=lore_only)
         head = next(place for place, row in enumerate(rows) if row.title == "Not in the prompt")
         assert (rows[head].head, rows[head].amount) == (True, tokens)
