@@ -226,10 +226,10 @@ class _Icon(QObject):
 
 
 def one_of(parent: QWidget, choices: Iterable[tuple[str, str]]) -> QButtonGroup:
-    """Buttons by place of which one is down, the first at first; each has a text and a name for screen readers."""
+    """Buttons by place of which one is down, the first at first; each has a text, and a name as its tip."""
     group = QButtonGroup(parent)
     for place, (text, name) in enumerate(choices):
-        made = named(QToolButton(parent), name)
+        made = named(QToolButton(parent), name, name)
         made.setText(text)
         made.setCheckable(True)
         group.addButton(made, place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtWidgets import QLabel, QProgressBar, QScrollArea, QTabWidget, QTextBrowser, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QScrollArea, QTabWidget, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.conftest import drain
@@ -44,6 +44,17 @@ def test_pages_within_a_pane_have_flat_tabs(window: MainWindow) -> None:
     tabs = window.findChildren(QTabWidget)
     assert len(tabs) > 6
     assert [path_of(each) for each in tabs if not each.documentMode()] == []
+
+
+def test_buttons_that_do_the_same_look_the_same(window: MainWindow) -> None:
+    """One of several is flat, a switch of its own in words has an edge: as flat words it looked like a heading."""
+    buttons = [each for each in window.findChildren(QToolButton) if each.isCheckable() and each.text()]
+    of_several = [each for each in buttons if each.group() is not None]
+    assert len(of_several) > 3
+    assert [path_of(each) for each in of_several if each.property("kind") or not each.toolTip()] == []
+    alone = [each for each in buttons if each.group() is None and each.icon().isNull() and len(each.text()) > 3]
+    assert len(alone) > 1
+    assert [path_of(each) for each in alone if each.property("kind") != "text"] == []
 
 
 def test_links_are_followed_by_the_program_and_not_by_the_text(window: MainWindow) -> None:

@@ -15,7 +15,7 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QObject, QPoint, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QHeaderView, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHeaderView, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
 
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
@@ -30,7 +30,7 @@ from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import Column, Look, Marked, Words, one_line
-from lorestudio.ui.widgets.layouts import COPIED, column, holding, label, named, row, split, tight, tool
+from lorestudio.ui.widgets.layouts import COPIED, column, holding, label, named, one_of, row, split, tight
 from lorestudio.ui.widgets.paint import fate_mark, shows_tip
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
@@ -260,14 +260,10 @@ class BenchPane(Pane):
         self._pause = later(self, self.run, PAUSE_MS)
 
     def _make_head(self) -> QBoxLayout:
-        words, tip = tr("Text alone"), tr("A chat of this text and nothing else")
-        self.alone = tool(self, "", text=words, tip=tip, kind="text", checkable=True)
-        words, tip = tr("After the chat"), tr("The text as the next message of the open chat")
-        self.behind = tool(self, "", text=words, tip=tip, kind="text", checkable=True)
-        group = QButtonGroup(self)
-        group.addButton(self.alone)
-        group.addButton(self.behind)
-        self.alone.setChecked(True)
+        alone = tr("Text alone"), tr("A chat of this text and nothing else")
+        behind = tr("After the chat"), tr("The text as the next message of the open chat")
+        group = one_of(self, (alone, behind))
+        self.alone, self.behind = group.button(0), group.button(1)
         self.tokens = named(label(self, kind="small", wrap=False), tr("Tokens"))
         return row(self.alone, self.behind, 1, self.tokens, spacing=4, margins=(8, 6, 8, 6))
 

@@ -114,7 +114,7 @@ class ScopeBar(QWidget):
         super().__init__(parent)
         self._narrow = False
         tip = tr("Show only the chosen entry and what is connected with it")
-        self.local = tool(self, "", text=tr("Around the entry"), tip=tip, checkable=True)
+        self.local = tool(self, "", text=tr("Around the entry"), tip=tip, kind="text", checkable=True)
         self.local.toggled.connect(self._chosen)
         self.steps = named(QSlider(HORIZONTAL, self), tr("Depth: how many steps from the chosen entry"))
         self.steps.setRange(1, DEEPEST)
