@@ -279,8 +279,7 @@ def _list(folder: SillyTavernFolder) -> None:
     }
     for what, names in parts.items():
         echo(f"{what}: {', '.join(names) or 'none'}")
-    if folder.problem:
-        say(folder.problem)
+    say_all(folder.told)
     say(f"{folder.user} is only read. --chat NAME or --character NAME opens a chat with what belongs to it.")
 
 

@@ -61,7 +61,8 @@ class SillyTavernFolder(Terse, frozen=True):
     """What there is in the folder of a user: chats, the newest first, and files by their names.
 
     `settings` is the `settings.json`, None where DeepLore's settings are not in it, `vaults` are the names of those
-    that DeepLore reads there; `host` is what the file says, and `problem` why it cannot be read.
+    that DeepLore reads there; `host` is what the file says, and `problem` why it cannot be read. `others` are the
+    folders of other users beside.
     """
 
     unprinted = ("host",)
@@ -77,6 +78,13 @@ class SillyTavernFolder(Terse, frozen=True):
     host: Mapping[str, Json] = {}
     problem: str = ""
     vaults: tuple[str, ...] = ()
+    others: tuple[Path, ...] = ()
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Sentences on what is not seen of it."""
+        more = f"Other users have folders of their own, to be opened by themselves: {', '.join(map(str, self.others))}."
+        return (*([self.problem] if self.problem else ()), *([more] if self.others else ()))
 
     def chat(self, name: str = "", character: str = "") -> FoundChat:
         """The newest chat of this name and this character, by a part of them where nothing is called so.
@@ -110,11 +118,11 @@ def _called(
 
 def look_into(folder: Path) -> SillyTavernFolder:
     """Find what a folder of SillyTavern has. Waits for the disk. Raises InputError where it is none."""
-    user = next(user_folders(folder), None)
-    if user is None:
+    users = tuple(dict.fromkeys(map(real_path, user_folders(folder))))
+    if not users:
         expected = "expected is a folder with “chats” in it, such as SillyTavern/data/default-user."
         raise InputError(folder, f"this is no folder of SillyTavern: {expected}")
-    user = real_path(user)
+    user = users[0]
     with refused(partial(InputError, folder), "its files cannot be listed: {reason}."):
         files = {kind: _files(user / kind) for kind in _KINDS}
         of_groups = _group_chats(files["groups"])
@@ -133,7 +141,7 @@ def look_into(folder: Path) -> SillyTavernFolder:
     deeplore, vaults = _usable(settings)
     return SillyTavernFolder(
         user, tuple(chats), deeplore, files["characters"], files["groups"], files["worlds"],
-        files["OpenAI Settings"], _personas(host), host, problem, vaults,
+        files["OpenAI Settings"], _personas(host), host, problem, vaults, users[1:],
     )  # fmt: skip
 
 

@@ -41,6 +41,16 @@ def test_chats_are_found_whichever_folder_is_named_the_newest_first(installed: P
     assert found.settings is None
 
 
+def test_other_users_are_named_where_the_whole_folder_is_opened(installed: Path) -> None:
+    for name in ("alice", "bo"):
+        (installed / "data" / name / "chats").mkdir(parents=True)
+    (installed / "data" / "_storage").mkdir()
+    others = (installed / "data" / "alice", installed / "data" / "bo")
+    assert look_into(installed).others == others
+    assert [all(str(each) in told for each in others) for told in look_into(installed).told] == [True]
+    assert look_into(installed / "data" / "default-user").told == look_into(others[0]).told == ()
+
+
 @pytest.mark.parametrize(("written", "usable"), [(DEEPLORE, True), ({"extension_settings": {}}, False), ("{", False)])
 def test_settings_come_along_where_they_are_deeplores(installed: Path, written: object, *, usable: bool) -> None:
     path = installed / "data" / "default-user" / "settings.json"

@@ -76,9 +76,9 @@ class FolderDialog(Dialog):
         more = tr("A chat brings its card or group, persona, preset, settings and the lorebooks in play. "
                   "The folder is only read.")  # fmt: skip
         said = tr("{chats} and {books} in {folder}.", chats=chats, books=books, folder=folder.user)
-        problem = [label(self, folder.problem, "warning")] if folder.problem else []
+        told = [label(self, each, "warning") for each in folder.told]
         column(
-            label(self, said), label(self, more, "muted"), *problem, self.field, (self.list, 1),
+            label(self, said), label(self, more, "muted"), *told, self.field, (self.list, 1),
             self.answers(self.open_button), of=self,
         )  # fmt: skip
         self.list.chosen.connect(lambda _row: self._settle())

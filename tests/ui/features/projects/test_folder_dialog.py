@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.studio.project.sillytavern import FoundChat, FoundPersona, SillyTavernFolder
@@ -72,3 +72,13 @@ def test_the_first_that_is_found_is_opened_where_it_can_be(
     dialog.show()
     dialog.accept()
     assert (wanted, dialog.isVisible()) == (opened, not opened)
+
+
+def test_what_is_not_seen_of_the_folder_is_said(qtbot: QtBot, theme: Theme) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    found = folder(problem="settings.json, line 1: this is no valid JSON.", others=(Path("data/alice"),))
+    dialog = FolderDialog(theme, found, parent)
+    said = [each.text() for each in dialog.findChildren(QLabel)]
+    assert found.problem in said
+    assert any("data/alice" in each for each in said)
