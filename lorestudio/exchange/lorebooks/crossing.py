@@ -122,7 +122,9 @@ class LoreReport(Struct, frozen=True):
 def _joined(entry: EntryFate, later: EntryFate | None) -> EntryFate:
     if later is None:
         return entry
-    return EntryFate(entry.uid, entry.title, (*entry.fields, *later.fields), entry.left_out or later.left_out)
+    known = any(said.fate is Fidelity.EXACT for said in entry.fields)  # and is not counted under its next name
+    fields = (said for said in later.fields if not known or said.fate is not Fidelity.EXACT)
+    return EntryFate(entry.uid, entry.title, (*entry.fields, *fields), entry.left_out or later.left_out)
 
 
 def told_once(remarks: Iterable[str]) -> tuple[str, ...]:

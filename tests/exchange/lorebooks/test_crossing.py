@@ -258,6 +258,21 @@ def test_a_remark_is_told_once_with_its_number() -> None:
     assert told_once(["a", "b", "a", "a"]) == ("a (3 times)", "b")
 
 
+def test_what_is_exact_on_both_ways_is_counted_once_under_the_name_it_has_in_the_file() -> None:
+    """A story card of six fields had three carried and seven exact."""
+    raw = {"keys": "brume", "value": "Fog.", "title": "Brume", "type": "location", "description": "x", "id": "7"}
+    entry, there = into_world_info(aidungeon.CARDS, raw, 0, 0)
+    notes = (FieldFate("key", Fidelity.EXACT), FieldFate("content", Fidelity.APPROXIMATE, "Cleaned."))
+    second = EntryFate("0", "Brume", notes)
+    joined = LoreReport("AI Dungeon", "World Info", (there,)).then(LoreReport("World Info", "notes", (second,)))
+    counts = {each.field: each.fate for each in joined.counts()}
+    assert {name for name, fate in counts.items() if fate is Fidelity.EXACT} == {"keys", "value", "title"}
+    assert counts["content"] is Fidelity.APPROXIMATE
+    alone = LoreReport("World Info", "World Info", (EntryFate("0", "Brume"),)).then(LoreReport("", "notes", (second,)))
+    assert [each.field for each in alone.counts()] == ["content", "key"]
+    assert entry["key"] == ["brume"]
+
+
 CARRIED = {
     "novelai": (novelai.FORM, {
         "text": "Fog.", "keys": ["brume"], "displayName": "Brume", "id": "a1", "searchRange": 900, "category": "c1",
