@@ -75,6 +75,19 @@ def test_no_folder_is_made_of_the_address_of_obsidian(
     assert not (tmp_path / "http:").exists()
 
 
+def test_a_folder_of_lorebooks_is_told_for_what_it_is(lorestudio: Run, book: Path, tmp_path: Path) -> None:
+    worlds = tmp_path / "worlds"
+    (worlds / "below").mkdir(parents=True)
+    for name in ("A.json", "B.json", "C.png", "D.json", "below/E.json", "F.txt"):
+        (worlds / name).write_bytes(book.read_bytes())
+    told = lorestudio("import", worlds, "--into", tmp_path / "v", "--yes")
+    assert told.exit_code == 2
+    assert "given as files, such as A.json, B.json, C.png and 1 more." in told.stderr
+    (worlds / "below" / "E.json").unlink()
+    nothing = lorestudio("import", worlds / "below", "--into", tmp_path / "v", "--yes")
+    assert "Give a folder or an archive of notes." in nothing.stderr
+
+
 def test_a_model_proposes_summaries_of_the_new_notes_and_of_no_others(
     lorestudio: Run, book: Path, tmp_path: Path
 ) -> None:

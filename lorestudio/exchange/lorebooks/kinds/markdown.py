@@ -38,6 +38,9 @@ from lorestudio.vault.note.text_edits import apply_edits
 TITLE: Final = "Markdown"
 ENDING: Final = ".md"
 _SHOWN: Final = 3
+_NOTES_WANTED: Final = "Give a folder or an archive of notes"
+_LORE: Final = frozenset({".json", ".png", ".charx", ".lorebook", ".csv", ".tsv"})
+"""Endings of files that may hold lore of other kinds."""
 
 _HEAD: Final = re.compile(
     r"\s*(?:#[ \t]+(?P<title>[^\r\n]*?)[ \t]*(?:\r?\n|\Z)\s*)?"
@@ -81,7 +84,9 @@ def notes_in(files: Mapping[str, bytes], source: Path, split: int = 0) -> Lore:
     notes = {path: data for path, data in files.items() if is_note(path)}
     others = [path for path in files if path not in notes and not _is_hidden(path)]
     if not notes:
-        raise InputError(source, "there is no note (.md) in it. Give a folder or an archive of notes.")
+        lore = [path for path in others if "/" not in path and PurePosixPath(path).suffix.lower() in _LORE]
+        advice = f"Lorebooks and cards are given as files, such as {_listed(lore)}" if lore else _NOTES_WANTED
+        raise InputError(source, f"there is no note (.md) in it. {advice}.")
     crossed = [
         into_world_info(FORM, _taken_apart(path, _decoded(path, data)), place, place)
         for place, (path, data) in enumerate(notes.items())
@@ -89,11 +94,16 @@ def notes_in(files: Mapping[str, bytes], source: Path, split: int = 0) -> Lore:
     roots = {PurePosixPath(path).parts[0] for path in files}
     root = roots.pop() if len(roots) == 1 and "/" in next(iter(files)) else ""
     folders = {str(place): _folder(path, root) for place, path in enumerate(notes) if _folder(path, root)}
-    named = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
-    remarks = (f"What is no note is left out: {named}.",) if others else ()
+    remarks = (f"What is no note is left out: {_listed(others)}.",) if others else ()
     report = LoreReport(TITLE, WORLD_INFO_TITLE, tuple(fate for _entry, fate in crossed), remarks)
     placed = frozenset(str(entry["uid"]) for entry, _fate in crossed)
     return Lore("markdown", root or source.stem, tuple(entry for entry, _fate in crossed), report, folders, placed)
+
+
+def _listed(paths: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = len(paths) - _SHOWN
+    return ", ".join(paths[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 _FENCE: Final = re.compile(r"[ ]{0,3}(?:```|~~~)")
