@@ -296,8 +296,8 @@ class _Combo(QComboBox):
         super().initStyleOption(option)
         part = QStyle.SubControl.SC_ComboBoxEditField
         room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self).width()
-        room -= 0 if option.currentIcon.isNull() else option.iconSize.width() + 4
-        option.currentText = option.fontMetrics.elidedText(option.currentText, Qt.TextElideMode.ElideRight, room - 4)
+        room += 1 - (0 if option.currentIcon.isNull() else option.iconSize.width() + 4)
+        option.currentText = option.fontMetrics.elidedText(option.currentText, Qt.TextElideMode.ElideRight, room)
 
 
 def combo(parent: QWidget, name: str, items: Mapping[Any, str] | None = None) -> QComboBox:

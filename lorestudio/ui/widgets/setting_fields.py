@@ -229,7 +229,7 @@ class ChoiceSettingField(SettingField):
             lines.addWidget(choice)
             if isinstance(value, str):
                 meaning = label(self, tr(text), "small")
-                meaning.setIndent(22)
+                meaning.setIndent(26)
                 lines.addWidget(meaning)
         self.odd = label(self, kind="small")
         self.odd.hide()

@@ -22,8 +22,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lorestudio.settings.declaration import declared
+from lorestudio.systems.registry import KINDS
 from lorestudio.ui.shell import theme as themes
 from lorestudio.ui.shell.theme import glyph, scaled
+from lorestudio.ui.widgets.layouts import combo
+from lorestudio.ui.widgets.setting_fields import make_field
+from tests.ui.drawing import drawn, words_drawn
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -170,6 +175,23 @@ def test_the_ring_of_the_keyboard_is_around_boxes_and_their_words_stay(
         assert first.sizeHint().width() == wide
 
 
+def test_words_of_choices_have_room_and_stand_above_each_other(theme: Theme, qtbot: QtBot) -> None:
+    """A list of choices that is as wide as it wants shortens nothing; a meaning begins where its choice's words do."""
+    holder = QWidget()
+    qtbot.addWidget(holder)
+    for words in ("By section", "HTML page", "This chat"):
+        box = combo(holder, "Order", {1: words})
+        box.ensurePolished()
+        box.resize(box.sizeHint())
+        assert words_drawn(box) == [words]
+    declaration = next(each for each in declared(KINDS["facts"].settings) if each.name == "owner")
+    field = make_field(declaration, holder)
+    field.resize(300, 200)
+    holder.show()
+    begins = {each.words: each.box.left() for each in drawn(field) if each.kind == "text"}
+    assert begins["To this chat."] == pytest.approx(begins["chat"], abs=1.5)
+
+
 def test_an_icon_is_drawn_only_as_it_is_seen(theme: Theme) -> None:
     """Turning to another theme draws those of the whole window."""
     icon = theme.icon("stop")
@@ -188,8 +210,8 @@ def test_an_icon_takes_its_colour_and_is_greyed_where_nothing_can_be_done(theme:
         (QIcon.Mode.Normal, theme.palette.text_muted),
         (QIcon.Mode.Disabled, theme.palette.border_strong),
     ):
-        for drawn in (icon.pixmap(32, mode), QIcon(icon).pixmap(16, mode)):
-            image = drawn.toImage()
+        for made in (icon.pixmap(32, mode), QIcon(icon).pixmap(16, mode)):
+            image = made.toImage()
             inks = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())
                     if image.pixelColor(x, y).alpha() == 255}  # fmt: skip
             assert inks == {QColor(color).name()}

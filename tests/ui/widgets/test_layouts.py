@@ -124,7 +124,8 @@ def test_a_choice_without_room_is_shortened_and_not_cut_off(parent: QWidget, the
     box = combo(parent, "Order", {1: "By turn and entry"})
     if pictured:
         box.setItemIcon(0, theme.icon("stop"))
-    for width, begins, ends in ((300, "By turn and entry", ""), (100, "By", "…")):
+    whole = box.sizeHint().width()
+    for width, begins, ends in ((whole, "By turn and entry", "entry"), (100, "By", "…")):
         box.resize(width, 26)
         (words,) = (each for each in drawn(box) if each.kind == "text")
         assert words.words.startswith(begins)
