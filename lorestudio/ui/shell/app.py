@@ -280,11 +280,17 @@ def application(*, offscreen: bool = False) -> QApplication:
 
 
 def wait_until_idle(session: Session, seconds: float = RENDER_SECONDS) -> None:
-    """Handle events until the session's jobs are done; for pictures, not for a window in use."""
+    """Handle events until the session's jobs are done; for pictures, not for a window in use.
+
+    Raises TimeoutError where the replay takes longer than that; what else goes on then, a search for advice say, is not
+    waited for.
+    """
     end = time.monotonic() + seconds
     while session.busy or not session.jobs.idle:
         if time.monotonic() > end:
-            message = f"The replay did not end within {seconds:g} seconds."
+            if not session.busy:
+                return
+            message = f"the replay did not end within {seconds:g} seconds"
             raise TimeoutError(message)
         QApplication.processEvents()
         time.sleep(0.005)

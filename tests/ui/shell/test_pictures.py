@@ -85,6 +85,8 @@ def test_a_replay_that_does_not_end_is_no_picture() -> None:
     QTimer.singleShot(20, lambda: setattr(session.jobs, "idle", True))
     ui_app.wait_until_idle(session, 5)
     assert session.jobs.idle
+    session.jobs.idle = False
+    ui_app.wait_until_idle(session, 0.02)  # the replay is done: a search that goes on keeps no picture away
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind end a program on Windows")
