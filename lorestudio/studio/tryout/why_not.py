@@ -400,7 +400,7 @@ class WhyNotFinder:
         note = next((each for each in notes if (each.vault, each.filename) == target), None)
         journeys = Journeys(trace)
         if isinstance(note, LeftOutNote):
-            found = WhyNot(target, note.filename, trace, None)
+            found = WhyNot(target, note.name, rerun.before, None)
             reading, looks = project.settings, journeys.fate(0).reason not in trace.words.takes_no_part
             return found, left_out_options(note, reading.lorebook_tag, reading.never_insert_tag) if looks else ()
         if number < 0:
@@ -412,7 +412,7 @@ class WhyNotFinder:
         keeps_out = end.state in WENT_IN
         scans = not project.of_books or rerun.system.kind.books is not None
         editable = note is not None and scans and runs.changes.can_edit(*target)
-        found = WhyNot(target, title, trace, end, keeps_out, not editable)
+        found = WhyNot(target, title, rerun.before, end, keeps_out, not editable)
         aliases = aliases_of(runs.changes.text(*target), note.title) if editable and note is not None else ()
         situation = Situation(
             settings=rerun.system.settings,

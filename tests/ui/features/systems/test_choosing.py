@@ -381,14 +381,14 @@ def test_a_remark_on_a_system_goes_with_it(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
 ) -> None:
     book, chat = tmp_path / "Sea.json", tmp_path / "chat.txt"
-    entry = {"uid": 0, "key": ["bell"], "comment": "Bell", "content": "It rings.", "disable": True}
+    entry = {"uid": 0, "key": ["bell"], "comment": "Bell", "content": "It rings.", "position": 0, "disable": True}
     book.write_text(json.dumps({"entries": {"0": entry}}), "utf-8")
     chat.write_text("Wren: The bell.\nAda: Yes.\n", "utf-8")
     window = make_window(open_project([book], chat), make_simulator=Simulator)
 
     def told() -> list[str]:
         settled(qtbot, window)
-        return [text.partition(": ")[2].partition(" does")[0] for text in window.bars.texts]
+        return [text.partition(" scans no lorebook")[0] for text in window.bars.texts]
 
     window.run("system.deeplore")
     assert told() == ["DeepLore"]

@@ -70,7 +70,7 @@ def test_budget_bar_sentence_and_prompt_say_one_figure(make_window: Callable[...
     trace, note = window.session.runs.trace(window.selection.generation), window.trace.prompt.note.text()
     assert trace is not None
     assert trace.turn.message == 48
-    guess = "≈" if tokenizer == "estimate" else ""
+    guess = "≈ " if tokenizer == "estimate" else ""
     assert note.startswith(f"SillyTavern: lore {guess}{trace.total_tokens:,} · model: ")
     assert sum(row.counted or 0 for row in window.trace.prompt.model.rows) == trace.total_tokens
     inside = trace.total_tokens - sum(each.tokens for each in trace.injections if each.position == -1)
