@@ -126,6 +126,15 @@ def test_every_title_in_the_story_is_a_note_of_a_vault(demo: Project) -> None:
     assert words - titles - fields_and_keys == {"Wreck"}  # short for the long title that stands in the table
 
 
+def test_the_vault_of_the_demo_holds_its_notes_and_their_fields_alone() -> None:
+    """What is written into it while the program is tried does not come with it."""
+    vault = resource("demo", "vault")
+    others = [
+        path.relative_to(vault).as_posix() for path in vault.rglob("*") if path.is_file() and path.suffix != ".md"
+    ]
+    assert others == ["DeepLore/field-definitions.yaml"]
+
+
 def test_size_and_quiet(demo: Project, replayed: Simulator) -> None:
     assert demo.chat is not None
     assert len(demo.index.entries) >= 60
