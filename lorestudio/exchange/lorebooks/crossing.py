@@ -9,7 +9,7 @@ worked out from the same two functions.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final, TypeAlias
 
@@ -405,6 +405,20 @@ def _fates_there(form: EntryForm, raw: Raw, kept: Raw) -> Iterable[FieldFate]:
             yield FieldFate(name, Fidelity.EXACT if _tells(form, fields, path, link.ours) else Fidelity.CARRIED)
 
 
+def only_carried(form: EntryForm, entry: Raw) -> Iterator[str]:
+    """What an entry that came from this form keeps of it, and says in no field of World Info's; by its names there."""
+    kept = kept_in(entry, form.name)
+    if not kept:
+        return
+    links = {link.theirs: link.ours for link in form.links}
+    fields = _flat(mapping(kept.get("fields")), form.nested)
+    whole = _flat(form.back(entry), form.nested) | fields
+    for path in _telling(form, fields):
+        ours = links.get(".".join(path))
+        if ours is None or not _tells(form, whole, path, ours):
+            yield ".".join(path)
+
+
 def _telling(form: EntryForm, fields: Mapping[Path, Json]) -> Iterable[Path]:
     """Those of an entry's fields that say something else than in any new one."""
     usual = _flat(form.back(NEW_ENTRY), form.nested) | _flat(form.new({}), form.nested)
@@ -420,30 +434,11 @@ def _tells(form: EntryForm, fields: Mapping[Path, Json], path: Path, ours: str) 
     return not same_value(form.there(_unflat(fields)).get(ours), form.there(_unflat(rest)).get(ours))
 
 
-def _left_behind(form: EntryForm, entry: Raw) -> Iterable[FieldFate]:
-    """What the entry keeps for programs that it came from, which goes no further."""
-    from lorestudio.exchange.lorebooks.formats import FORMATS  # noqa: PLC0415  # it is made of the forms
-
-    forms = {each.name: each for known in FORMATS for each in known.forms}
-    for name, kept in mapping(mapping(entry.get("extensions")).get(HOME)).items():
-        origin = forms.get(name)
-        if origin is None or name == form.name:
-            continue
-        links = {link.theirs: link.ours for link in origin.links}
-        fields = _flat(mapping(mapping(kept).get("fields")), origin.nested)
-        whole = _flat(origin.back(entry), origin.nested) | fields
-        for path in _telling(origin, fields):
-            ours = links.get(".".join(path))
-            if ours is None or not _tells(origin, whole, path, ours):
-                yield FieldFate(f"{name}.{'.'.join(path)}", Fidelity.LOST, form.cannot)
-
-
 def _fates_back(form: EntryForm, entry: Raw, read: Raw, carried: frozenset[str]) -> Iterable[FieldFate]:
     if form.cannot:
         for name in mapping(entry.get("extensions")):
             if name != HOME:
                 yield FieldFate(f"extensions.{name}", Fidelity.LOST, form.cannot)
-        yield from _left_behind(form, entry)
     links = {link.ours: link for link in form.links}
     for name in dict.fromkeys((*entry, *NEW_ENTRY)):
         if name in _OUR_OWN:

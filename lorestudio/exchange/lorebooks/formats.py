@@ -20,7 +20,7 @@ from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.containers import CARD_MEMBER, SIGNATURE, OpenedContainer, archive, is_archive, opened
 from lorestudio.exchange.json_file import changed_text, parse_text, read_file
-from lorestudio.exchange.lorebooks.crossing import EntryForm, Raw, mapping, text
+from lorestudio.exchange.lorebooks.crossing import EntryForm, Fidelity, FieldFate, Raw, mapping, only_carried, text
 from lorestudio.exchange.lorebooks.documents import Found, Lore, Written, read_book, write_book
 from lorestudio.exchange.lorebooks.kinds import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu
 from lorestudio.exchange.lorebooks.kinds.table import HEADER, form_of, looks_like_table, read_table, write_table
@@ -329,6 +329,14 @@ def _with_heads(found: Found) -> Found:
     return replace(found, form=novelai.with_heads(found.form)) if has_any and found.form is not None else found
 
 
+def left_behind(form: EntryForm, entry: Raw) -> Iterator[FieldFate]:
+    """What the entry keeps for programs that it came from, which goes no further where a form has no place for it."""
+    origins = {each.name: each for known in FORMATS for each in known.forms if each.name != form.name}
+    for origin in origins.values() if form.cannot else ():
+        for name in only_carried(origin, entry):
+            yield FieldFate(f"{origin.name}.{name}", Fidelity.LOST, form.cannot)
+
+
 def write_lore(
     form: str,
     name: str,
@@ -347,6 +355,23 @@ def write_lore(
     Raises InputError where the format cannot be written so, or `original` is another one.
     """
     kind = BY_NAME[form]
+    written = _written(kind, name, entries, original, heads=heads, called=called, ending=ending)
+    raws = {str(raw.get("uid")): raw for raw in entries}
+    lost = {uid: [each for into in kind.forms[:1] for each in left_behind(into, raw)] for uid, raw in raws.items()}
+    fates = (replace(fate, fields=(*fate.fields, *lost.get(fate.uid, ()))) for fate in written.report.entries)
+    return replace(written, report=replace(written.report, entries=tuple(fates)))
+
+
+def _written(
+    kind: LoreFormat,
+    name: str,
+    entries: Sequence[Raw],
+    original: tuple[Path, bytes] | None,
+    *,
+    heads: bool,
+    called: Mapping[str, str],
+    ending: str,
+) -> Written:
     if kind.name == CSV:
         return write_table(entries, original and original[1], original[0] if original else name, called, ending)
     if kind.name == NOTES:

@@ -22,6 +22,7 @@ from lorestudio.exchange.lorebooks.crossing import (
     told_once,
 )
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
+from lorestudio.exchange.lorebooks.formats import left_behind, write_lore
 from lorestudio.exchange.lorebooks.kinds import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu, table
 
 FORMS = (
@@ -297,7 +298,16 @@ def test_what_was_carried_for_one_program_is_lost_where_another_has_no_place_for
     own, raw, beside = CARRIED[origin]
     entry, there = into_world_info(own, raw, 0, 0)
     assert {each.field for each in there.fields if each.fate is Fidelity.CARRIED} == beside
-    _made, back = from_world_info(form, entry)
-    lost = {each.field for each in back.fields if each.fate is Fidelity.LOST and "." in each.field}
+    behind = [*left_behind(form, entry)]
+    assert {each.fate for each in behind} <= {Fidelity.LOST}
+    lost = {each.field for each in behind}
     goes_along = form.name == origin or not form.cannot
     assert lost == (set() if goes_along else {f"{origin}.{name}" for name in beside})
+
+
+def test_the_report_of_an_export_names_what_is_left_behind() -> None:
+    own, raw, beside = CARRIED["novelai"]
+    entry, _there = into_world_info(own, raw, 0, 0)
+    (said,) = write_lore("csv", "Harbour", [entry]).report.entries
+    lost = {each.field for each in said.fields if each.fate is Fidelity.LOST}
+    assert lost >= {f"novelai.{name}" for name in beside}
