@@ -252,14 +252,16 @@ class OpenOptions(ProjectOptions):
             if not (self.vault or self.chat):
                 raise InputError("VAULT", "give a vault, a lorebook, a chat (--chat) or a folder (--sillytavern).")
             return BroughtChat(replace(self, vault=self.vault or []).opened(self.chat))
-        if self.vault:
-            raise InputError("VAULT", "--sillytavern brings its lorebooks itself. Give one of both.")
+        if books := [each for each in self.vault or () if Path(each).is_file()]:
+            raise InputError(
+                books[0], "--sillytavern brings its lorebooks itself. Give one of both, or a vault beside."
+            )
         folder = look_into(self.sillytavern)
         if self.chat is None and not self.character:
             _list(folder)
             return None
         found = folder.chat(str(self.chat or "").removesuffix(".jsonl"), self.character)
-        brought = open_found(folder, found, self.tokenizer)
+        brought = open_found(folder, found, self.tokenizer, self.vault or ())
         say_all(brought.remarks)
         return brought
 

@@ -167,7 +167,7 @@ def test_open_with_a_display(
 
 
 def test_open_takes_a_chat_alone_and_lists_a_sillytavern(
-    lorestudio: Run, window: Window, monkeypatch: pytest.MonkeyPatch, chat: Path, tmp_path: Path
+    lorestudio: Run, window: Window, monkeypatch: pytest.MonkeyPatch, vault: Path, chat: Path, tmp_path: Path
 ) -> None:
     display(monkeypatch, there=True)
     assert lorestudio("open", "--chat", chat).exit_code == 0
@@ -181,6 +181,9 @@ def test_open_takes_a_chat_alone_and_lists_a_sillytavern(
     assert "Ottoline" in listed.stdout
     assert lorestudio("open", "--sillytavern", folder, "--character", "otto").exit_code == 0
     assert [project.chat_path for project in window.opened] == [chat, there]
+    assert lorestudio("open", vault, "--sillytavern", folder, "--character", "otto").exit_code == 0
+    beside = window.opened[-1]
+    assert (beside.roots, beside.chat_path, beside.setup) == ([vault], there, window.opened[1].setup)
     for wrong in (
         (),
         ("--sillytavern", folder, "--chat", "Two"),

@@ -435,6 +435,14 @@ class Project:
         state = vaults.with_texts(notes)
         return replace(self, index=state.index, vault_state=state)
 
+    def with_vaults(self, vaults: Sequence[Path | str]) -> Project:
+        """Its chat, card and lorebooks with these vaults. Waits for the disk. Raises what `open_project` raises."""
+        made = open_project(vaults, self.chat_path, self.settings_path, self.seed, tokenizer=self.counting.asked)
+        return replace(
+            made, books=self.books, book_paths=self.book_paths, read_only=self.read_only, setup=self.setup,
+            context_size=self.context_size,
+        )  # fmt: skip
+
     def reloaded(self) -> Project:
         """The project read from disk again."""
         rules, places = self.settings.rules, [*self.places, *map(str, self.book_paths)]

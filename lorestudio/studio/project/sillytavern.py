@@ -5,7 +5,7 @@ Rules: sillytavern 5.1, 5.4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -213,8 +213,13 @@ class BroughtChat(Terse, frozen=True):
     remarks: tuple[str, ...] = ()
 
 
-def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") -> BroughtChat:
-    """Open a chat with what belongs to it. Waits for the disk. Raises InputError, SettingsError or TokenizerError."""
+def open_found(
+    folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "", vaults: Sequence[Path | str] = ()
+) -> BroughtChat:
+    """Open a chat with what belongs to it, and with vaults that DeepLore reads there.
+
+    Waits for the disk. Raises InputError, SettingsError, VaultError or TokenizerError.
+    """
     project = open_project((), chat.path, folder.settings, tokenizer=tokenizer)
     remarks: list[str] = []
     project = replace(project, setup=_setup(folder, chat, remarks))
@@ -252,14 +257,14 @@ def open_found(folder: SillyTavernFolder, chat: FoundChat, tokenizer: str = "") 
         )
         paths = tuple(Path(book.place) for book in books)
         project = replace(project, book_paths=paths, read_only=True).with_books(books)
-    if folder.vaults:
+    if folder.vaults and not vaults:
         names = ", ".join(f"“{name}”" for name in folder.vaults)
         remarks.append(
             f"{MAIN.title} is on there, with notes in Obsidian ({names}) that are not in this folder, so here "
-            f"{kind_of(project.system).title} decides. For {MAIN.title} open the folder of that vault, then this chat, "
-            f"with the settings in {settings_file}."
+            f"{kind_of(project.system).title} decides. Open the folder of that vault, too, and {MAIN.title} does."
         )
-    return BroughtChat(project, systems, tuple(remarks))
+    brought = project.with_vaults(vaults) if vaults else project
+    return BroughtChat(brought, systems, tuple(remarks))
 
 
 def _persona(folder: SillyTavernFolder, chat: FoundChat, metadata: Mapping[str, Json]) -> FoundPersona:

@@ -227,10 +227,23 @@ def test_where_deeplore_is_on_its_vaults_are_named_which_the_folder_does_not_hav
         settings.write_text(json.dumps({**HOST, "extension_settings": {"deeplore_enhanced": own}}))
         found = look_into(full)
         opened = open_found(found, found.chat("evening"))
-        return [each for each in opened.remarks if "Obsidian (“Brume”)" in each and str(settings) in each]
+        return [each for each in opened.remarks if "Obsidian (“Brume”)" in each]
 
     assert len(told(enabled=True, vaults=vaults)) == 1
     assert told(enabled=False, vaults=vaults) == told(enabled=True, vaults=vaults[1:]) == told(enabled=True) == []
+
+
+def test_a_vault_is_opened_with_a_chat_and_what_belongs_to_it(full: Path, tmp_path: Path) -> None:
+    vault = tmp_path / "Brume"
+    vault.mkdir()
+    (vault / "Tide.md").write_text("---\ntags: [lorebook]\nkeys: [tide]\n---\nHigh.\n", encoding="utf-8")
+    found = look_into(full)
+    alone = open_found(found, found.chat("evening")).project
+    opened = open_found(found, found.chat("evening"), vaults=[vault])
+    assert [entry.title for entry in opened.project.index.entries] == ["Tide"]
+    assert opened.project.system == "deeplore"
+    assert opened.project.chat_path == alone.chat_path
+    assert (opened.project.books, opened.project.setup) == (alone.books, alone.setup)
 
 
 def test_a_book_that_is_gone_or_broken_leaves_the_others_in_play(full: Path) -> None:

@@ -259,12 +259,20 @@ class ProjectsFeature(Feature):
         self._open([path])
 
     def _open(self, vaults: Sequence[Path]) -> None:
-        """Open vaults or lorebooks; a chat that was opened without lore is what they are opened for, so it stays."""
-        waiting = self.context.session.project
-        if waiting is None or waiting.index.entries or waiting.places or waiting.chat_path is None:
-            self.context.session.reading.open(vaults)
-        else:
-            self.context.session.reading.open(vaults, waiting.chat_path, waiting.settings_path)
+        """Open vaults or lorebooks; a chat that was opened without lore is what they are opened for, so it stays.
+
+        So does one of SillyTavern's folder for vaults, with all that belongs to it.
+        """
+        waiting, reading = self.context.session.project, self.context.session.reading
+        if waiting is not None and waiting.chat_path is not None and not waiting.places:
+            if waiting.read_only and all(path.is_dir() for path in vaults):
+                names = ", ".join(path.name for path in vaults)
+                reading.open_made(names, lambda: waiting.with_vaults(vaults), lambda: None)
+                return
+            if not waiting.index.entries:
+                reading.open(vaults, waiting.chat_path, waiting.settings_path)
+                return
+        reading.open(vaults)
 
     def _ask_chat(self) -> None:
         start = str(self.context.settings.value("folders/chat", ""))

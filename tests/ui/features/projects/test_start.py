@@ -233,6 +233,33 @@ def ask_sillytavern(start, tmp_path, monkeypatch, book: str, settings: dict[str,
     return user, dialog
 
 
+def test_a_vault_is_opened_beside_a_chat_of_sillytavern_with_its_books(start, tmp_path, monkeypatch) -> None:
+    """The message over such a chat says to open its vault; the chat was gone then, and its card with it."""
+    own = {"username": "Wren", "extension_settings": {"deeplore_enhanced": {"enabled": True, "maxTokensBudget": 640}}}
+    user, dialog = ask_sillytavern(start, tmp_path, monkeypatch, "Town", own)
+    dialog.field.setText("one")
+    dialog.accept()
+    settle(start)
+    session = start.session
+    assert (session.project.system, session.choice.system) == ("world-info", "world-info")
+    setup = session.project.setup
+    vault = make_project(tmp_path / "vault").roots[0]
+    answer_file_dialog(monkeypatch, vault)
+    start.run("vault.open")
+    settle(start)
+    project = session.project
+    assert (project.roots, project.chat_path) == ([vault], user / "chats" / "Ottoline" / "One.jsonl")
+    assert [book.name for book in project.books] == ["Town"]
+    assert project.setup == setup
+    assert project.settings.max_tokens_budget == 640
+    assert session.choice.system == "deeplore"
+    entry = project.index.entries[0]
+    start.selection.choose_entry(entry.id)
+    settle(start)
+    assert project.note_path(entry.vault, entry.filename).is_file()
+    assert "only read here" not in start.entry.bar.label.text()
+
+
 def test_a_chat_of_sillytavern_brings_its_books_which_are_only_read(start, tmp_path, monkeypatch) -> None:
     own = {"world_info_settings": {"world_info_depth": 7}, "power_user": {"personas": {"a.png": "Quill"}}}
     _, dialog = ask_sillytavern(start, tmp_path, monkeypatch, "Town", own)
