@@ -510,7 +510,7 @@ class TimelinePane(Pane):
             else:
                 text = tr("Replay the chat to see which notes went into its replies, turn by turn.")
                 self.say_empty(tr("No turn was run yet"), text, (("replay.all", tr("Replay all")),))
-        elif not self.feed.turns:
+        elif not (turns := self.feed.turns) or (not self.content.rows and len(turns) < len(self._session.runs.traces)):
             self.say_empty(tr("Looking at the turns"), tr("They appear here in a moment."))
         elif not self.content.rows and self.shown.only_injected:
             text = tr("Nothing went into any turn. Show candidates too, to see what stopped them.")

@@ -835,13 +835,20 @@ def test_it_says_what_it_waits_for(make_window: MakeWindow, qtbot: QtBot, monkey
         "No turn was run yet", "Replay the chat to see which notes went into its replies, turn by turn."
     )  # fmt: skip
     window.session.replays.run_all()
-    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+    qtbot.waitUntil(lambda: 0 < len(pane.feed.turns) == len(window.session.runs.traces) and window.session.jobs.idle)
     turns, pane.feed.turns = pane.feed.turns, {}
     pane._fill()
     strip._fill()
     assert said() == ("Looking at the turns", "They appear here in a moment.")
     assert strip.nothing.text() == "The replies are being counted."
+    pane.feed.turns = dict([*turns.items()][:1])
+    pane.content = MapContent()
+    pane._show_page()
+    assert said()[0] == "Looking at the turns"  # what is not looked at yet may be in
     pane.feed.turns = turns
+    pane._show_page()
+    assert said()[0] == "Nothing was found in this chat"
+    pane._fill()
 
 
 def test_a_reply_that_was_not_run_is_said(make_window: MakeWindow, qtbot: QtBot) -> None:
