@@ -113,7 +113,11 @@ class Replays(QObject):
 
     def _choose(self, choice: RunChoice) -> None:
         session, before = self._session, self._session.choice
-        if session.project is None or choice == before:
+        if session.project is None:
+            return
+        kept = session.choices.load(chat_id(session.project))
+        # Another system is kept already, and not yet shown, while a lorebook is read for it.
+        if choice == before and (kept is None or kept.system == choice.system):
             return
         session.choices.save(chat_id(session.project), choice)
         if not session.project.is_read_for(kind_of(choice.system)):

@@ -405,6 +405,11 @@ def test_a_lorebook_is_read_as_notes_while_a_system_that_needs_them_is_chosen(
     session.replays.choose(system="world-info")
     ready(session, qtbot)
     assert shown() == ([("Anchor", 200), ("Bell", 200)], [], [1])
+    session.replays.choose(system="deeplore")
+    session.replays.choose(system="world-info")  # thought better of while the lorebook is read
+    ready(session, qtbot)
+    assert session.choice.system == "world-info"
+    assert shown() == ([("Anchor", 200), ("Bell", 200)], [], [1])
 
 
 def test_lorebooks_are_watched_while_they_are_shown(
