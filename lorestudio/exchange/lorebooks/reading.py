@@ -155,8 +155,9 @@ def _as_vault(book: Lorebook, rules: ParseRules, before: KnownVault) -> KnownVau
         if file is None or file.digest != entry.digest:
             text, note = _as_note(book.name, entry.name, raw, rules)
             file = KnownFile(filename, entry.digest, note, text=text)
-        name = free_name(note_name(title_of(raw, entry.name), filename), ".md", taken)
-        files.append((index_order(name), file))
+        name = note_name(title_of(raw, entry.name), filename)
+        # What is not imported takes no name from another one.
+        files.append((index_order(free_name(name, ".md", taken) if file.text else name), file))
     return replace(before, files=tuple(file for _, file in sorted(files, key=itemgetter(0))))
 
 

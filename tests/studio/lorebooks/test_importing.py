@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
@@ -294,6 +294,10 @@ def went_in(project: Project, system: str) -> list[list[tuple[str, int, str, str
 
 @pytest.mark.parametrize("system", ["deeplore", "hybrid", "context-window"])
 @given(entries=_ENTRIES)
+@example(
+    entries=[{"comment": "Bell", "content": "", "key": [], "order": 0, "disable": False}] * 2
+    + [{"comment": "Bell", "content": text, "key": ["bell"], "order": 0, "disable": False} for text in ("", "It.")]
+)
 def test_a_book_alone_is_decided_about_as_the_notes_that_importing_it_makes(
     system: str, entries: list[dict[str, Any]]
 ) -> None:
