@@ -137,6 +137,9 @@ _FILTERED: Final = frozenset({"content_filter", "refusal", "safety", "prohibited
 """Providers' words for a reply that their filter ended."""
 
 
+_THOUGHT: Final = re.compile(r"\s*<(think|thinking|reasoning)>(.*?)(?:</\1>\s*|\Z)", re.DOTALL | re.IGNORECASE)
+
+
 class ChatReply(Terse, frozen=True):
     """What came back.
 
@@ -144,10 +147,10 @@ class ChatReply(Terse, frozen=True):
     `source` is for people: who answered. `raw` is the provider's whole reply. `finish` is the provider's word for why
     the text ended (`stop`, `length`, ...), `notes` what a person should know about this reply.
     `live`: a provider was asked for it now, at a cost. `repeatable`: the source gives the same answer again for
-    nothing, so that there is no point in recording it.
+    nothing, so that there is no point in recording it. `thought` is what `without_thinking` took from the text.
     """
 
-    unprinted = ("text", "raw", "value")
+    unprinted = ("text", "raw", "value", "thought")
 
     text: str = ""
     usage: TokenUsage = field(default_factory=TokenUsage)
@@ -159,6 +162,17 @@ class ChatReply(Terse, frozen=True):
     notes: tuple[str, ...] = ()
     live: bool = False
     repeatable: bool = False
+    thought: str = ""
+
+    def without_thinking(self, prefill: str = "") -> ChatReply:
+        """The reply without what a local model thought first, between tags; `prefill` is how its answer was begun.
+
+        Thinking that was cut off leaves no text.
+        """
+        found = _THOUGHT.match(prefill + self.text)
+        if found is None:
+            return self
+        return replace(self, text=(prefill + self.text)[found.end() :], thought=found[2].strip())
 
     @property
     def cut_off(self) -> bool:

@@ -91,15 +91,18 @@ def received(
 ) -> tuple[Chat, ChatControls]:
     """The chat with the reply where `room_for_reply` made room for it, and the choices with what it noted.
 
+    What a local model thought first goes where SillyTavern keeps it, unless nothing else came.
     In the notepad's tag mode, what the model noted for itself leaves the visible text and goes into the notepad
     (rules: deeplore-tools 2.3); in extract mode it is asked for afterwards (`noted`). `speaker` is whose reply it is,
     where not the chat's character's.
     """
+    reply = reply if (spoken := reply.without_thinking()).is_empty else spoken
     text, notes = reply.text, ""
     if settings is not None and settings.ai_notepad_enabled and settings.ai_notepad_mode == "tag":
         taken = notepad.tagged_notes(text)
         text, notes = taken.text, taken.notes
     extra: dict[str, Json] = {"model": reply.source} if reply.source else {}
+    extra |= {"reasoning": reply.thought} if reply.thought else {}
     if generation.message >= len(chat.messages):
         message = editing.new_message(chat, text, Voice.CHARACTER, now, name=speaker, extra=extra)
         made = editing.append(chat, message)

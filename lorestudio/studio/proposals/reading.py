@@ -24,7 +24,6 @@ MOST_KEYS: Final = 10
 LONGEST_KEY: Final = 200
 """Code units of a key that take part in matching (rules: deeplore 3.4)."""
 
-_THINKING: Final = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCED: Final = re.compile(r"\A```\w*[ \t]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _LABEL: Final = re.compile(
     r"\A(?:#+\s*)?[*_]{0,2}summary[*_]{0,2}\s*:?[*_]{0,2}\s*(?:\n|(?<=:)|(?<=\*))", re.IGNORECASE
@@ -185,7 +184,7 @@ def shortened(text: str, limit: int) -> str:
 
 def _spoken(reply: ChatReply) -> str:
     """What the model said, without what it thought."""
-    return trim(_THINKING.sub("", reply.text))
+    return trim(reply.without_thinking().text)
 
 
 def _summary_in(value: Json) -> str:

@@ -19,7 +19,7 @@ from lorestudio.domain.patterns import own_pattern
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.embedding import Embedder, Vector
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.messages import FACTS, FACTS_REVIEW, AnswerSource, ChatRequest
+from lorestudio.llm.messages import FACTS, FACTS_REVIEW, AnswerSource, ChatReply, ChatRequest
 from lorestudio.llm.redaction import cut
 from lorestudio.systems.facts.records import (
     CONFIRMED,
@@ -225,7 +225,7 @@ class AskedModel(Struct, frozen=True):
         """
         template = extraction_prompt(self.prompt, structured=self.structured)
         request = chat_request(template, lines, session_date, strict=self.strict, model=self.model)
-        reply = await self.answers.answer(request)
+        reply = await self._asked(request)
         if reply.value is not None:
             return validated(reply.value)
         if reply.is_empty:
@@ -238,7 +238,12 @@ class AskedModel(Struct, frozen=True):
     async def review(self, system: str, user: str) -> str | None:
         """The model's answer. Raises LlmError."""
         request = ChatRequest(FACTS_REVIEW, system, user, MAX_TOKENS, TIMEOUT_MS, model=self.model, json_object=True)
-        return (await self.answers.answer(request)).text
+        return (await self._asked(request)).text
+
+    async def _asked(self, request: ChatRequest) -> ChatReply:
+        """The reply; in safe mode without what the model thought first, which is no JSON."""
+        reply = await self.answers.answer(request)
+        return reply if self.strict else reply.without_thinking()
 
     async def embed(self, text: str) -> Vector:
         """The vector of a text. Raises LlmError."""

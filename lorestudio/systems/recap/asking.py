@@ -369,11 +369,11 @@ class WorkContext(Struct, frozen=True):
         return RequestTokens(count, self.presets.get(preset, NO_PRESET).max_context or self.context_size)
 
     async def ask(self, request: ChatRequest) -> ChatReply:
-        """The reply to a question. Raises LlmError; a reply without text is one, too."""
+        """The reply to a question, without what the model thought first. Raises LlmError; no text is one, too."""
         begun = time.perf_counter()
         reply, error = ChatReply(), ""
         try:
-            reply = await self.answers.answer(request)
+            reply = (await self.answers.answer(request)).without_thinking(request.prefill)
             if not reply.text.strip():
                 raise reply.empty_error  # on record as the others
         except LlmError as failure:

@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.javascript import Json, trim, trim_end, truthy
+from lorestudio.domain.javascript import Json, trim_end, truthy
 from lorestudio.domain.resources import prompt_text
 from lorestudio.domain.tokens import growing
 from lorestudio.llm.messages import RECAP, ChatRequest
@@ -197,7 +197,6 @@ def candidates(messages: Sequence[Record], around: RecapSurroundings) -> tuple[i
 
 
 FAILED: Final = "The recap could not be made"
-_REASONING = re.compile(r"\s*<(think|thinking|reasoning)>(.*?)</\1>\s*", re.DOTALL | re.IGNORECASE)
 _WHOLE_SENTENCES = re.compile(r"^.*[.!?…。！？][\"'”’»)\]*_]*", re.DOTALL)
 _MODES: Final[Mapping[str, tuple[bool, bool]]] = {
     "none": (False, False),
@@ -288,14 +287,14 @@ class MessageRecap(Handler):
         attempts = 1 + (settings.message_recap_error_detection_retries if checked else 0)
         for _ in range(attempts):
             reply = await ctx.ask(request)
-            memory, reasoning = _parsed(request.prefill, reply.text)
+            memory = trim_end(reply.text)
             if settings.trim_sentences and reply.cut_off:
                 memory = whole_sentences(memory)
             if not checked or await ctx.is_sound(memory, "message"):
                 return {
                     "memory": memory,
-                    "reasoning": reasoning,
-                    "prefill": "" if reasoning else request.prefill,
+                    "reasoning": reply.thought,
+                    "prefill": "" if reply.thought else request.prefill,
                     "hash": recap_hash(message_text(message)),
                 }
             if reply.repeatable:
@@ -351,11 +350,3 @@ def index_of(operation: QueuedOperation) -> int:
         if isinstance(value, int) and not isinstance(value, bool):
             return value
     raise HopelessError("The operation names no message. Remove it from the queue.")
-
-
-def _parsed(prefill: str, text: str) -> tuple[str, str]:
-    """The recap and the reasoning before it; the prefill counts as the beginning of the answer."""
-    found = _REASONING.match(prefill + text)
-    if found is not None:
-        return trim((prefill + text)[found.end() :]), trim(found[2])
-    return trim_end(text), ""

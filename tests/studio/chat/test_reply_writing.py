@@ -134,6 +134,22 @@ def test_a_reply_in_place_of_another_is_a_swipe_of_it() -> None:
     assert first.extra == {"model": "x"}
 
 
+@pytest.mark.parametrize(
+    ("answer", "text", "thought"),
+    [
+        ("<think>\nA lamp, then.\n</think>\n\nSit.", "Sit.", "A lamp, then."),
+        ("<Thinking>Short.</Thinking>Sit.", "Sit.", "Short."),
+        ("“<think>” she read.", "“<think>” she read.", None),
+        ("<think>A lamp", "<think>A lamp", None),  # stopped, and kept by the person
+    ],
+)
+def test_what_a_local_model_thought_first_goes_where_sillytavern_keeps_it(
+    answer: str, text: str, thought: str | None
+) -> None:
+    made = received(CHAT, ChatControls(), Generation(2), ChatReply(answer), NOW)[0].messages[2]
+    assert (made.text, made.extra.get("reasoning")) == (text, thought)
+
+
 def test_what_the_model_notes_for_itself_goes_into_the_notepad() -> None:
     settings = sanitise({"aiNotepadEnabled": True, "aiNotepadMode": "tag"}).settings
     text = "Sit.\n<dle-notes>He is late.</dle-notes>"

@@ -44,9 +44,10 @@ async def run(store, *behaviours, **options):
         return result, calls
 
 
-def test_facts_of_a_server_are_kept_with_its_vectors():
+@pytest.mark.parametrize("thought", ["", "<think>\nBees {and} cats.\n</think>\n\n"])
+def test_facts_of_a_server_are_kept_with_its_vectors(thought):
     with FactStore() as store:
-        result, calls = asyncio.run(run(store, reply(completion(FACTS)), vector(1, 0), vector(0, 1)))
+        result, calls = asyncio.run(run(store, reply(completion(thought + FACTS)), vector(1, 0), vector(0, 1)))
         assert result.saved == 2
         assert [list(found.embedding) for found in store.get_memories("u")] == [[1, 0], [0, 1]]
         assert store.get_memories("u")[0].tag_names == ("pets",)

@@ -55,6 +55,12 @@ class TestMessages:
         data = world.data(0)
         assert (data["memory"], data["reasoning"], data["prefill"]) == ("She opens it.", "It is a gate.", "")
 
+    def test_thinking_without_an_answer_is_no_recap(self):
+        script = {"recap": ["<think>It is a gate, so"] * 3}
+        data = World(chat(*TALE), script).do(recap_operation(0)).data(0)
+        assert data.get("memory") is None
+        assert "the answer is empty" in data["error"]
+
     def test_the_story_goes_as_the_users_words_and_the_prompt_as_instructions(self):
         world = World(chat(*TALE), {"recap": ["x"]}, include_message_history_mode="messages_only",
                       include_user_messages_in_history=True, include_message_history=1)  # fmt: skip
@@ -108,8 +114,9 @@ class TestMessages:
         assert (data["memory"], data["exclude"]) == (None, True)
         assert data["error"]
 
-    def test_a_check_that_fails_counts_as_approval(self):
-        script = {"recap": ["fine"]}  # nothing answers the check
+    @pytest.mark.parametrize("said", [[], ["<think>Is it"] * 4])  # the check has few tokens
+    def test_a_check_that_fails_counts_as_approval(self, said):
+        script = {"recap": ["fine"] * 4, "recap_check": said}
         world = World(chat(*TALE), script, error_detection_enabled=True).do(recap_operation(0))
         assert world.data(0)["memory"] == "fine"
 
@@ -128,8 +135,9 @@ class TestMessages:
 class TestScenes:
     def test_a_scene_recap_goes_into_the_running_recap_and_is_locked(self):
         scene = json.dumps({"sn": "The gate", "recap": "They went in."})
-        world = World(with_breaks(chat(*TALE), 3), {"scene_recap": [scene], "running_recap": ["All so far."]})
-        world.do(scene_operation(3, 9))
+        thought = "<think>Who [went]?</think>\n"
+        script = {"scene_recap": [thought + scene], "running_recap": [f"{thought}All so far."]}
+        world = World(with_breaks(chat(*TALE), 3), script).do(scene_operation(3, 9))
         data = world.data(3)
         assert versions_of(world.chat.messages[3]).texts == ('{"sn":"The gate","recap":"They went in."}',)
         assert data["scene_break_name"] == "The gate 0-3"

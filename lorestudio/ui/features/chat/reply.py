@@ -246,7 +246,7 @@ class ReplyWork(QObject):
             self.heard.emit(reply.text)
             asking.text = reply.text
         project = self._session.project
-        if reply.is_empty:
+        if reply.without_thinking().is_empty:
             where = tr(" The limit is “Longest reply” in “Card, persona and prompt…”.") if reply.cut_off else ""
             self._give_up(tr("The model answered with nothing. {advice}", advice=reply.advice_on_empty) + where)
         elif project is None or project.chat != asking.made:

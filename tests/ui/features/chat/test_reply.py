@@ -325,14 +325,20 @@ def test_nothing_is_kept_of_a_text_of_blanks(session: Session, work: ReplyWork, 
 
 
 @pytest.mark.parametrize(
-    ("finish", "advice"),
-    [("stop", "Try again"), ("length", "“Longest reply”"), ("content_filter", "filter"), ("SAFETY", "filter")],
+    ("text", "finish", "advice"),
+    [
+        (" \n", "stop", "Try again"),
+        (" \n", "length", "“Longest reply”"),
+        ("<think>Who is", "length", "“Longest reply”"),
+        (" \n", "content_filter", "filter"),
+        (" \n", "SAFETY", "filter"),
+    ],
 )
 def test_a_model_that_says_nothing_has_failed(
-    session: Session, work: ReplyWork, writer: Writer, qtbot: QtBot, finish: str, advice: str
+    session: Session, work: ReplyWork, writer: Writer, qtbot: QtBot, text: str, finish: str, advice: str
 ) -> None:
     told = heard(work)
-    writer.reply = ChatReply(" \n", finish=finish)
+    writer.reply = ChatReply(text, finish=finish)
     writer.go.set()
     work.start(RECORDED, 5)
     qtbot.waitUntil(lambda: not work.busy, timeout=20_000)
