@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Final
+
+_NUMBER: Final = re.compile(r"(\d{1,99})")
 
 
 def text_digest(*parts: str) -> str:
@@ -16,6 +20,11 @@ def text_digest(*parts: str) -> str:
 def comparable(text: str) -> str:
     """What texts have in common that differ in case, or in how their accents are encoded."""
     return (text if text.isascii() else unicodedata.normalize("NFC", text)).casefold()
+
+
+def reading_order(name: str) -> list[str | int]:
+    """By this key people look for names: in any case, numbers in them by their value, “Book 2” before “Book 10”."""
+    return [int(part) if place % 2 else part for place, part in enumerate(_NUMBER.split(comparable(name)))]
 
 
 def shorten(text: str, limit: int) -> str:

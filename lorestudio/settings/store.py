@@ -15,6 +15,7 @@ import platformdirs
 
 from lorestudio.domain.file_names import underscored_name
 from lorestudio.domain.records import Terse
+from lorestudio.domain.texts import reading_order
 from lorestudio.settings.deeplore import (
     CARRIED,
     DeepLoreSettings,
@@ -217,7 +218,8 @@ class SettingsProfiles:
             paths = sorted(self.folder.glob(f"*{_ENDING}"))
         except OSError as error:
             raise SettingsError(f"{self.folder} cannot be read ({error.strerror or error}).") from None
-        return tuple(sorted((_read(path) for path in paths if path.is_file()), key=lambda each: each.name.casefold()))
+        found = (_read(path) for path in paths if path.is_file())
+        return tuple(sorted(found, key=lambda each: reading_order(each.name)))
 
     def find(self, name: str) -> SettingsProfile:
         """The profile of that name; one that cannot be read is an error too."""

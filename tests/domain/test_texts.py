@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.domain.texts import meant, shorten
+from lorestudio.domain.texts import meant, reading_order, shorten
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,16 @@ def test_a_mistyped_name_asks_for_the_nearest_as_it_is_spelled() -> None:
     assert meant("SCANDEPT", known) == " Did you mean “scanDepth”?"
     assert meant("scan_depths", known, 3) == " Did you mean “scanDepth”, “Scan widths”?"
     assert meant("quay", known) == ""
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["Book 1", "book 2", "Book 10", "Book 10a", "Bookend"],
+        ["2 Quay", "10 Quay", "Quay", "Quay 2 of 3", "Quay 2 of 12"],
+        ["", "9" * 400, "9" * 401, "a"],
+    ],
+)
+def test_numbers_in_names_are_put_in_order_by_their_value(names: list[str]) -> None:
+    others = [*reversed(names)]
+    assert sorted(others, key=reading_order) == names

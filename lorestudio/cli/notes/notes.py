@@ -14,7 +14,7 @@ from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.options import JsonOption, SettingsOption
 from lorestudio.cli.output import FAILED, echo, git_diff, picked, print_json, say, say_all
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.texts import meant
+from lorestudio.domain.texts import meant, reading_order
 from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
@@ -119,7 +119,7 @@ def order_notes(
             raise InputError(strangers[0], "this note is no entry, so it has no place in the order.")
         order = [entries[name] for name in named]
     else:
-        order = sorted(entries.values(), key=lambda entry: (rank(entry.priority), entry.title.casefold()))
+        order = sorted(entries.values(), key=lambda entry: (rank(entry.priority), reading_order(entry.title)))
     numbers = stepped_priorities([entry.priority for entry in order], step)
     if not numbers:
         say(

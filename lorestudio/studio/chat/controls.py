@@ -29,6 +29,7 @@ from lorestudio.domain.file_names import underscored_name
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.domain.texts import reading_order
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import InputError, checked
@@ -279,7 +280,7 @@ def _field(key: str, definitions: Sequence[FieldDefinition], entries: Iterable[E
         for lower, text in texts.items():
             spellings.setdefault(lower, Counter())[text] += 1
     found = [FieldValue(_usual(counts), counts.total()) for counts in spellings.values()]
-    found.sort(key=lambda value: (-value.entries, value.text.lower()))
+    found.sort(key=lambda value: (-value.entries, reading_order(value.text)))
     listed = dict.fromkeys(text for definition in definitions for text in definition.values)
     found += [FieldValue(text, 0) for text in listed if text.lower() not in spellings]
     return ContextField(key, definitions[0].label, tuple(definitions), tuple(found), having)
@@ -479,7 +480,7 @@ class PresetFolder:
                 found.append((path, read_preset(path)))
             except InputError as error:
                 broken.append(BrokenPreset(path, str(error)))
-        found.sort(key=lambda pair: (pair[1].name.lower(), pair[0].name))
+        found.sort(key=lambda pair: (reading_order(pair[1].name), pair[0].name))
         return KnownPresets(tuple(found), tuple(broken))
 
     def find(self, name: str) -> Preset:

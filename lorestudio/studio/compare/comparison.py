@@ -19,6 +19,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken, Closing, Progress
 from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.texts import reading_order
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section
@@ -175,7 +176,7 @@ MOST_NAMES: Final = 6
 def names_of(found: Comparison, notes: Sequence[Note] | frozenset[Note], turn: Turn | None = None) -> list[str]:
     """The titles of notes in order, each once; with a turn, what is known of why they are only in one run there."""
     told = Counter(found.titles[note] + _why(found, note, turn) for note in notes)
-    return sorted(told, key=str.casefold)
+    return sorted(told, key=reading_order)
 
 
 def _why(found: Comparison, note: Note, turn: Turn | None) -> str:

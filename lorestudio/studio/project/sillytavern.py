@@ -16,6 +16,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import object_in, parse_json
 from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.texts import reading_order
 from lorestudio.exchange.character_card import CARDS, load_card, load_group
 from lorestudio.exchange.chat_preset import load_preset
 from lorestudio.exchange.host_settings import load_host_settings
@@ -147,7 +148,7 @@ def look_into(folder: Path) -> SillyTavernFolder:
 
 def _files(folder: Path) -> tuple[Path, ...]:
     found = (path for path in folder.glob("*") if path.suffix.lower() in _ENDINGS and path.is_file())
-    return tuple(sorted(found, key=lambda path: path.name.lower()))
+    return tuple(sorted(found, key=lambda path: reading_order(path.name)))
 
 
 def _found(path: Path, character: str, group: Path | None = None) -> FoundChat:

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lorestudio.domain.texts import reading_order
 from lorestudio.trace.journey import FateState
 from lorestudio.trace.timeline import Ending, TurnSummary
 
@@ -155,13 +156,13 @@ class TimelineGrid:
         def key(row: int) -> tuple[object, ...]:
             folder, title = name(self.entries[row])
             if order is RowOrder.FOLDER:
-                return folder.casefold(), title.casefold(), row
+                return reading_order(folder), reading_order(title), row
             if order is RowOrder.TITLE:
-                return title.casefold(), folder.casefold(), row
+                return reading_order(title), reading_order(folder), row
             early = int(first[row])
             often_in = int(often[row])
             front = (-often_in, early) if order is RowOrder.OFTEN else (early, -often_in)
-            return *front, title.casefold(), row
+            return *front, reading_order(title), row
 
         return tuple(sorted((int(row) for row in shown), key=key))
 

@@ -22,6 +22,7 @@ from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import reading_order
 from lorestudio.studio.compare.comparison import Candidate, run_candidate
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.timeline import TimelineMaker
@@ -203,7 +204,7 @@ class UseReader:
                     idle[entry] += size
         known = ((self._entries[entry], entry) for entry in replies if entry in self._entries)
         rows = (_use(of, replies[each], times[each], tokens[each], idle[each]) for of, each in known)
-        return tuple(sorted(rows, key=lambda row: (-row.idle, row.title.casefold())))
+        return tuple(sorted(rows, key=lambda row: (-row.idle, reading_order(row.title))))
 
 
 def _use(entry: Entry, replies: int, used: int, tokens: int, idle: int) -> EntryUse:

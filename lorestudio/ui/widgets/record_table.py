@@ -32,7 +32,7 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QSizePolicy, QStyleOptionHeade
 
 from lorestudio.domain.history import ranges_of
 from lorestudio.domain.records import same_start
-from lorestudio.domain.texts import comparable
+from lorestudio.domain.texts import comparable, reading_order
 from lorestudio.settings.sections import SettingChange, value_text
 from lorestudio.trace.text import markdown_table
 from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT, Index, later
@@ -276,7 +276,7 @@ class RecordTable(QAbstractTableModel):
         """The places of all rows as the chosen column sorts them; those that it has nothing to say of come last."""
         place, descending = self.sorted_by or (0, False)
         column = self.columns[place]
-        key = column.sort or (lambda row: column.words(row).casefold())
+        key = column.sort or (lambda row: reading_order(column.words(row)))
         keys = [key(row) for row in self._all]
         there = [at for at, each in enumerate(keys) if each is not None]
         there.sort(key=keys.__getitem__, reverse=descending)

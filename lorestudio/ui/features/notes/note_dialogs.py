@@ -16,6 +16,7 @@ from PySide6.QtCore import QSignalBlocker, QStringListModel, Qt
 from PySide6.QtWidgets import QComboBox, QCompleter, QDialogButtonBox, QLineEdit, QWidget
 
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.texts import reading_order
 from lorestudio.studio.notes.changes.change_set import NameTakenError, changed_references, shown_name
 from lorestudio.studio.notes.making_entries import NoteGroup, PlainNote, candidates, groups, plain_notes, plan_entries
 from lorestudio.studio.notes.note_files import Template, plan_new, templates, usual_template
@@ -44,7 +45,7 @@ def folders_of(index: VaultIndex, vault: str) -> list[str]:
         while folder and folder not in found:
             found.add(folder)
             folder = folder.rpartition("/")[0]
-    return sorted(found, key=str.casefold)
+    return sorted(found, key=reading_order)
 
 
 class FolderField(QLineEdit):

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.records import replace
-from lorestudio.domain.texts import shorten
+from lorestudio.domain.texts import reading_order, shorten
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.batch_edit import (
     LEAST_PRIORITY,
@@ -452,7 +452,7 @@ class VaultFeature(Feature):
         entries = project.index.entries if project is not None else ()
         of_notes = not self.work.has_books
         return sorted(
-            entries, key=lambda each: (rank(each.priority) if of_notes else each.priority, each.title.casefold())
+            entries, key=lambda each: (rank(each.priority) if of_notes else each.priority, reading_order(each.title))
         )
 
     def _numbers(self, order: Sequence[Entry]) -> list[float]:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import Usage
-from lorestudio.domain.texts import comparable
+from lorestudio.domain.texts import comparable, reading_order
 from lorestudio.studio.notes.usage import UNUSED
 from lorestudio.trace.model import rank
 from lorestudio.trace.timeline import NEVER, Fired
@@ -152,7 +152,7 @@ class VaultTable(RecordTable):
     def set_index(self, index: VaultIndex) -> None:
         """Show another vault."""
         notes: list[Note] = [*index.entries, *index.left_out]
-        self.set_rows(sorted(notes, key=lambda note: note_title(note).casefold()))
+        self.set_rows(sorted(notes, key=lambda note: reading_order(note_title(note))))
 
     def set_modified(self, times: Mapping[tuple[str, str], float]) -> None:
         """When the files were last changed: seconds since 1970 by vault and file name."""

@@ -13,7 +13,7 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QStyleOptionViewItem, QTreeView, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
-from lorestudio.domain.texts import comparable
+from lorestudio.domain.texts import comparable, reading_order
 from lorestudio.studio.notes.book_entries import ranked_by_order
 from lorestudio.ui.features.vault.table import QUIET, Note, search_text
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, EDIT, LOOK, MARK, Index
@@ -313,7 +313,7 @@ def _arrange(node: Node) -> int:
     """Folders first, then notes by title, groups last; returns how many notes are below."""
     if node.above is None or node.kind is not Branch.GROUP:
         node.children.sort(
-            key=lambda child: (_ORDER[child.kind], "" if child.kind is Branch.GROUP else child.title.casefold())
+            key=lambda child: (_ORDER[child.kind], reading_order("" if child.kind is Branch.GROUP else child.title))
         )
     node.amount = 0
     for row, child in enumerate(node.children):

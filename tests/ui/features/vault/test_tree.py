@@ -10,6 +10,7 @@ from PySide6.QtCore import QModelIndex
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.trace.journey import Journeys
+from lorestudio.ui.features.vault.table import VaultTable
 from lorestudio.ui.features.vault.tree import Branch, VaultTree
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
 from lorestudio.ui.widgets.paint import fate_mark
@@ -47,6 +48,21 @@ def test_the_tree_shows_folders_first_and_problems_last() -> None:
         "left-out Left out",
         "  left-out README.md",
     ]
+
+
+def test_notes_and_folders_with_numbers_are_in_the_order_of_their_numbers() -> None:
+    places = ("Book 10/1.md", "Book 2/10.md", "Book 2/9.md")
+    named = tuple(
+        replace(ENTRIES[SKARN], id=place, filename=name, title=name[:-3].rpartition("/")[2])
+        for place, name in enumerate(places)
+    )
+    tree, table = VaultTree(), VaultTable()
+    for model in (tree, table):
+        model.set_index(VaultIndex(named, vaults=("vault",)))
+    assert picture(tree) == ["folder Book 2", "  normal 9", "  normal 10", "folder Book 10", "  normal 1"]
+    assert [table.index(row, 0).data(DISPLAY) for row in range(3)] == ["1", "9", "10"]
+    table.sort(table.column_of("folder"))
+    assert [row.filename for row in table.rows] == [places[2], places[1], places[0]]
 
 
 def test_two_vaults_get_a_branch_each() -> None:
